@@ -1,0 +1,153 @@
+package io.journalq.common.record;
+
+import io.netty.buffer.ByteBuf;
+
+/**
+ * Where the fields of a record batch (magic 2) stand, and typed access to them in place. The batch on the wire is the
+ * batch in the journal; nothing here copies or decodes records.
+ *
+ * <p>Every method takes the index of the batch's first byte in {@code buffer} and checks nothing: whoever reads bytes
+ * from a wire or a file first proves that {@link #HEADER_SIZE_BYTES} of them are there. Stateless, any thread.
+ *
+ * <p>Source: the Kafka protocol guide, "Record Batch"; KIP-98.
+ */
+public final class RecordBatch {
+    public static final int BASE_OFFSET = 0;
+    public static final int LENGTH = 8;
+    public static final int LEADER_EPOCH = 12;
+    public static final int MAGIC = 16;
+    public static final int CRC = 17;
+    public static final int ATTRIBUTES = 21;
+    public static final int LAST_OFFSET_DELTA = 23;
+    public static final int BASE_TIMESTAMP = 27;
+    public static final int MAX_TIMESTAMP = 35;
+    public static final int PRODUCER_ID = 43;
+    public static final int PRODUCER_EPOCH = 51;
+    public static final int BASE_SEQUENCE = 53;
+    public static final int RECORD_COUNT = 57;
+
+    /** Bytes before the first record. */
+    public static final int HEADER_SIZE_BYTES = 61;
+
+    /** Bytes before what the length field counts: base offset and the length itself. */
+    public static final int LOG_OVERHEAD_BYTES = 12;
+
+    public static final byte CURRENT_MAGIC = 2;
+
+    public static final int COMPRESSION_MASK = 0x07;
+    public static final int LOG_APPEND_TIME_FLAG = 0x08;
+    public static final int TRANSACTIONAL_FLAG = 0x10;
+    public static final int CONTROL_FLAG = 0x20;
+    public static final int DELETE_HORIZON_FLAG = 0x40;
+
+    public static final long NO_TIMESTAMP = -1L;
+    public static final long NO_PRODUCER_ID = -1L;
+    public static final short NO_PRODUCER_EPOCH = -1;
+    public static final int NO_SEQUENCE = -1;
+    public static final int NO_LEADER_EPOCH = -1;
+
+    private RecordBatch() {}
+
+    /** Size of the whole batch in bytes, header included, as its length field claims. May be anything in bad bytes. */
+    public static int sizeBytes(ByteBuf buffer, int index) {
+        return buffer.getInt(index + LENGTH) + LOG_OVERHEAD_BYTES;
+    }
+
+    public static long baseOffset(ByteBuf buffer, int index) {
+        return buffer.getLong(index + BASE_OFFSET);
+    }
+
+    public static void setBaseOffset(ByteBuf buffer, int index, long offset) {
+        buffer.setLong(index + BASE_OFFSET, offset);
+    }
+
+    /** Offset of the last record. */
+    public static long lastOffset(ByteBuf buffer, int index) {
+        return baseOffset(buffer, index) + lastOffsetDelta(buffer, index);
+    }
+
+    /** Offset after the last record. */
+    public static long nextOffset(ByteBuf buffer, int index) {
+        return lastOffset(buffer, index) + 1;
+    }
+
+    public static int leaderEpoch(ByteBuf buffer, int index) {
+        return buffer.getInt(index + LEADER_EPOCH);
+    }
+
+    public static void setLeaderEpoch(ByteBuf buffer, int index, int epoch) {
+        buffer.setInt(index + LEADER_EPOCH, epoch);
+    }
+
+    public static byte magic(ByteBuf buffer, int index) {
+        return buffer.getByte(index + MAGIC);
+    }
+
+    /** CRC-32C of everything from the attributes to the end, as stored. */
+    public static int crc(ByteBuf buffer, int index) {
+        return buffer.getInt(index + CRC);
+    }
+
+    public static void setCrc(ByteBuf buffer, int index, int crc) {
+        buffer.setInt(index + CRC, crc);
+    }
+
+    public static short attributes(ByteBuf buffer, int index) {
+        return buffer.getShort(index + ATTRIBUTES);
+    }
+
+    public static void setAttributes(ByteBuf buffer, int index, short attributes) {
+        buffer.setShort(index + ATTRIBUTES, attributes);
+    }
+
+    public static int lastOffsetDelta(ByteBuf buffer, int index) {
+        return buffer.getInt(index + LAST_OFFSET_DELTA);
+    }
+
+    /** Timestamp of the first record in milliseconds since 1970 UTC. */
+    public static long baseTimestamp(ByteBuf buffer, int index) {
+        return buffer.getLong(index + BASE_TIMESTAMP);
+    }
+
+    /** Largest timestamp in milliseconds since 1970 UTC. */
+    public static long maxTimestamp(ByteBuf buffer, int index) {
+        return buffer.getLong(index + MAX_TIMESTAMP);
+    }
+
+    public static void setMaxTimestamp(ByteBuf buffer, int index, long timestampMs) {
+        buffer.setLong(index + MAX_TIMESTAMP, timestampMs);
+    }
+
+    public static long producerId(ByteBuf buffer, int index) {
+        return buffer.getLong(index + PRODUCER_ID);
+    }
+
+    public static short producerEpoch(ByteBuf buffer, int index) {
+        return buffer.getShort(index + PRODUCER_EPOCH);
+    }
+
+    public static int baseSequence(ByteBuf buffer, int index) {
+        return buffer.getInt(index + BASE_SEQUENCE);
+    }
+
+    public static int recordCount(ByteBuf buffer, int index) {
+        return buffer.getInt(index + RECORD_COUNT);
+    }
+
+    public static boolean isControl(ByteBuf buffer, int index) {
+        return (attributes(buffer, index) & CONTROL_FLAG) != 0;
+    }
+
+    public static boolean isTransactional(ByteBuf buffer, int index) {
+        return (attributes(buffer, index) & TRANSACTIONAL_FLAG) != 0;
+    }
+
+    public static boolean isLogAppendTime(ByteBuf buffer, int index) {
+        return (attributes(buffer, index) & LOG_APPEND_TIME_FLAG) != 0;
+    }
+
+    /** The compression codec's id, 0 to 7; not every one is assigned. */
+    public static int compressionId(ByteBuf buffer, int index) {
+        return attributes(buffer, index) & COMPRESSION_MASK;
+    }
+}
