@@ -1,0 +1,154 @@
+# shellcheck shell=sh
+# What every JournalQ script shares: where things are, which Java runs, with which settings.
+#
+# A script sources this file after it has set JOURNALQ_BIN to its own folder (symbolic links resolved),
+# then calls: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...   with ROLE one of server, cli, bench.
+#
+# The user sets, all optional:
+#   JAVA_HOME           the JDK to use; otherwise the newest from 17 to 25 that is found
+#   JOURNALQ_HEAP       Java heap, such as 512m or 2g
+#   JOURNALQ_OPTS       more Java options, separated by spaces; they win over the ones given here
+#   JOURNALQ_CLASSPATH  put before the class path, to run classes of one's own
+
+JOURNALQ_OLDEST_JAVA=17
+JOURNALQ_NEWEST_JAVA=25
+
+journalq_die() {
+  printf 'journalq: %s\n' "$*" >&2
+  exit 1
+}
+
+# Home is the unpacked archive, or the checkout; only the checkout has a parent POM.
+JOURNALQ_HOME=$(CDPATH='' cd -- "$JOURNALQ_BIN/.." && pwd -P) || exit 1
+export JOURNALQ_HOME
+
+# Prints the folder of jars: lib/ of the archive, or what the build of a checkout assembled.
+journalq_lib() {
+  if [ ! -f "$JOURNALQ_HOME/pom.xml" ]; then
+    printf '%s\n' "$JOURNALQ_HOME/lib"
+    return
+  fi
+  # The build keeps one only.
+  for journalq_candidate in "$JOURNALQ_HOME"/journalq-dist/target/journalq-*/lib; do
+    printf '%s\n' "$journalq_candidate"
+    return
+  done
+}
+
+# Sets journalq_major to the major version of the Java in folder $1; empty when there is none.
+# The release file is read rather than asking that Java: it saves starting each one that is installed.
+journalq_read_major() {
+  journalq_major=
+  [ -x "$1/bin/java" ] || return 0
+  journalq_version=
+  if [ -r "$1/release" ]; then
+    while IFS='=' read -r journalq_key journalq_value; do
+      if [ "$journalq_key" = JAVA_VERSION ]; then
+        journalq_version=${journalq_value#\"}
+        journalq_version=${journalq_version%\"*}
+      fi
+    done <"$1/release"
+  fi
+  if [ -z "$journalq_version" ]; then
+    journalq_version=$("$1/bin/java" -version 2>&1 | sed -n 's/.*version "\([^"]*\)".*/\1/p' | head -n 1)
+  fi
+  # 1.8.0_412 is 8; 17.0.15 is 17; 25-ea is 25.
+  journalq_version=${journalq_version#1.}
+  journalq_major=${journalq_version%%[!0-9]*}
+}
+
+# Takes the Java in folder $1 when it is better than the best so far: the newest that JournalQ is
+# tested with; failing that, one newer still.
+journalq_consider() {
+  journalq_read_major "$1"
+  [ -n "$journalq_major" ] && [ "$journalq_major" -ge "$JOURNALQ_OLDEST_JAVA" ] || return 0
+  journalq_rank=$journalq_major
+  [ "$journalq_major" -le "$JOURNALQ_NEWEST_JAVA" ] || journalq_rank=1
+  if [ "$journalq_rank" -gt "$journalq_best_rank" ]; then
+    journalq_best_rank=$journalq_rank
+    JOURNALQ_JAVA_HOME=$1
+    JOURNALQ_JAVA_MAJOR=$journalq_major
+  fi
+}
+
+# The folder of the Java that the path finds, symbolic links resolved; empty when there is none.
+journalq_java_on_path() {
+  journalq_link=$(command -v java) || return 0
+  while [ -L "$journalq_link" ]; do
+    journalq_target=$(readlink "$journalq_link")
+    case $journalq_target in
+      /*) journalq_link=$journalq_target ;;
+      *) journalq_link=$(dirname -- "$journalq_link")/$journalq_target ;;
+    esac
+  done
+  CDPATH='' cd -- "$(dirname -- "$journalq_link")/.." && pwd -P
+}
+
+# Sets JOURNALQ_JAVA_HOME and JOURNALQ_JAVA_MAJOR: JAVA_HOME if it will do, otherwise the newest found.
+journalq_find_java() {
+  JOURNALQ_JAVA_HOME=
+  JOURNALQ_JAVA_MAJOR=0
+  journalq_best_rank=0
+  if [ -n "${JAVA_HOME:-}" ]; then
+    journalq_consider "$JAVA_HOME"
+    [ -z "$JOURNALQ_JAVA_HOME" ] || return 0
+    printf 'journalq: JAVA_HOME=%s is not a Java %s or newer; looking for another\n' \
+      "$JAVA_HOME" "$JOURNALQ_OLDEST_JAVA" >&2
+  fi
+  for journalq_candidate in \
+    /usr/lib/jvm/* /usr/lib64/jvm/* /usr/java/* /opt/java/* /opt/*jdk* /opt/*java* \
+    "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* \
+    "$HOME"/.local/share/mise/installs/java/* \
+    /Library/Java/JavaVirtualMachines/*/Contents/Home /opt/homebrew/opt/openjdk*/libexec/openjdk.jdk/Contents/Home; do
+    journalq_consider "$journalq_candidate"
+  done
+  journalq_candidate=$(journalq_java_on_path)
+  [ -z "$journalq_candidate" ] || journalq_consider "$journalq_candidate"
+  [ -n "$JOURNALQ_JAVA_HOME" ] ||
+    journalq_die "no Java $JOURNALQ_OLDEST_JAVA or newer found; install a JDK, or set JAVA_HOME to one"
+}
+
+# Replaces the shell by Java: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...
+journalq_exec() {
+  journalq_role=$1
+  shift
+  journalq_jars=$(journalq_lib)
+  if [ ! -d "$journalq_jars" ]; then
+    if [ -f "$JOURNALQ_HOME/pom.xml" ]; then
+      journalq_die "not built yet; build with: mvn -f $JOURNALQ_HOME/pom.xml -DskipTests package"
+    fi
+    journalq_die "$journalq_jars is missing; unpack the archive again"
+  fi
+  journalq_find_java
+
+  # The arguments of Java are put before the program's own, last first.
+  set -- -cp "${JOURNALQ_CLASSPATH:+$JOURNALQ_CLASSPATH:}$journalq_jars/*" "$@"
+  if [ -n "${JOURNALQ_OPTS:-}" ]; then
+    # shellcheck disable=SC2086 # options are separated by spaces on purpose
+    set -- $JOURNALQ_OPTS "$@"
+  fi
+  set -- "-Djournalq.home=$JOURNALQ_HOME" -Dfile.encoding=UTF-8 "$@"
+  case $journalq_role in
+    server)
+      set -- "-Xms${JOURNALQ_HEAP:-512m}" "-Xmx${JOURNALQ_HEAP:-512m}" -XX:+ExitOnOutOfMemoryError \
+        "-Dlogback.configurationFile=${JOURNALQ_LOGBACK:-$JOURNALQ_HOME/conf/logback.xml}" "$@"
+      ;;
+    bench)
+      set -- "-Xmx${JOURNALQ_HEAP:-1g}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"
+      ;;
+    cli)
+      set -- "-Xmx${JOURNALQ_HEAP:-256m}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"
+      # A command lives for a second: the collector that starts fastest, unless another is asked for.
+      case ${JOURNALQ_OPTS:-} in
+        *GC*) ;;
+        *) set -- -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "$@" ;;
+      esac
+      ;;
+    *) journalq_die "journalq_exec: unknown role $journalq_role" ;;
+  esac
+  # What newer versions offer, and what keeps their warnings about native code from the user.
+  [ "$JOURNALQ_JAVA_MAJOR" -lt 23 ] || set -- --sun-misc-unsafe-memory-access=allow "$@"
+  [ "$JOURNALQ_JAVA_MAJOR" -lt 24 ] || set -- --enable-native-access=ALL-UNNAMED "$@"
+  [ "$JOURNALQ_JAVA_MAJOR" -lt 25 ] || set -- -XX:+UseCompactObjectHeaders "$@"
+  exec "$JOURNALQ_JAVA_HOME/bin/java" "$@"
+}
