@@ -1,0 +1,292 @@
+package io.journalq.common.protocol;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.id.Uuid;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.util.ReferenceCounted;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Writes the protocol's primitive types into a pooled buffer that grows. Large records and file regions are not copied:
+ * they become parts of their own between stretches of the buffer, for one gathering write.
+ *
+ * <p>Ends with {@link #finish} or {@link #release}, once. One thread.
+ */
+public final class MessageWriter {
+    /** Records in memory from this size on become a part of their own; below it copying costs less than a part. */
+    public static final int LARGE_RECORDS_SIZE_BYTES = 16 * 1024;
+
+    private static final int INITIAL_CAPACITY_BYTES = 256;
+    private static final int FRAME_PREFIX_BYTES = Integer.BYTES;
+
+    private final ByteBuf buffer;
+    private final boolean framed;
+
+    /** What stands between the stretches of the buffer, and where each stands in it; both empty for most messages. */
+    private List<ReferenceCounted> largeParts = List.of();
+
+    private int[] cuts = {};
+    private int largePartsSizeBytes;
+
+    /** A message without a length prefix. */
+    public MessageWriter(ByteBufAllocator allocator) {
+        this(allocator, false);
+    }
+
+    private MessageWriter(ByteBufAllocator allocator, boolean framed) {
+        this.buffer = allocator.buffer(INITIAL_CAPACITY_BYTES);
+        this.framed = framed;
+        if (framed) {
+            buffer.writeInt(0);
+        }
+    }
+
+    /** A message behind a 4-byte length, which {@link #finish} fills in. */
+    public static MessageWriter frame(ByteBufAllocator allocator) {
+        return new MessageWriter(allocator, true);
+    }
+
+    /** Bytes so far in all parts, with the prefix of a frame. */
+    public int sizeBytes() {
+        return buffer.readableBytes() + largePartsSizeBytes;
+    }
+
+    /**
+     * Gives what was written, in order, to the caller, who releases each part or hands it to a channel. Usually one
+     * buffer.
+     */
+    public List<ReferenceCounted> finish() {
+        if (framed) {
+            buffer.setInt(buffer.readerIndex(), sizeBytes() - FRAME_PREFIX_BYTES);
+        }
+        if (largeParts.isEmpty()) {
+            return List.of(buffer);
+        }
+        List<ReferenceCounted> parts = new ArrayList<>(2 * largeParts.size() + 1);
+        for (int i = 0; i < largeParts.size(); i++) {
+            addStretch(parts, cuts[i]);
+            parts.add(largeParts.get(i));
+        }
+        addStretch(parts, buffer.writerIndex());
+        buffer.release();
+        largeParts = List.of();
+        return parts;
+    }
+
+    private void addStretch(List<ReferenceCounted> parts, int end) {
+        if (end > buffer.readerIndex()) {
+            parts.add(buffer.readRetainedSlice(end - buffer.readerIndex()));
+        }
+    }
+
+    /** Drops what was written. */
+    public void release() {
+        buffer.release();
+        largeParts.forEach(ReferenceCounted::release);
+        largeParts = List.of();
+    }
+
+    public void writeBoolean(boolean value) {
+        buffer.writeByte(value ? 1 : 0);
+    }
+
+    public void writeByte(byte value) {
+        buffer.writeByte(value);
+    }
+
+    public void writeShort(short value) {
+        buffer.writeShort(value);
+    }
+
+    /** Writes a number of 0 to 65,535. */
+    public void writeUnsignedShort(int value) {
+        Check.that(value >>> 16 == 0, "an unsigned 16-bit number is out of range");
+        buffer.writeShort(value);
+    }
+
+    public void writeInt(int value) {
+        buffer.writeInt(value);
+    }
+
+    /** Writes a number of 0 to 4,294,967,295. */
+    public void writeUnsignedInt(long value) {
+        Check.that(value >>> 32 == 0, "an unsigned 32-bit number is out of range");
+        buffer.writeInt((int) value);
+    }
+
+    public void writeLong(long value) {
+        buffer.writeLong(value);
+    }
+
+    public void writeDouble(double value) {
+        buffer.writeLong(Double.doubleToRawLongBits(value));
+    }
+
+    public void writeUuid(Uuid value) {
+        buffer.writeLong(value.mostSignificantBits());
+        buffer.writeLong(value.leastSignificantBits());
+    }
+
+    /** Writes {@code value} as an unsigned number. */
+    public void writeUnsignedVarint(int value) {
+        int rest = value;
+        while ((rest & ~0x7F) != 0) {
+            buffer.writeByte(rest | 0x80);
+            rest >>>= 7;
+        }
+        buffer.writeByte(rest);
+    }
+
+    /** Writes a signed number in zigzag form. */
+    public void writeVarint(int value) {
+        writeUnsignedVarint((value << 1) ^ (value >> 31));
+    }
+
+    /** Writes a signed number in zigzag form. */
+    public void writeVarlong(long value) {
+        long rest = (value << 1) ^ (value >> 63);
+        while ((rest & ~0x7FL) != 0) {
+            buffer.writeByte((int) rest | 0x80);
+            rest >>>= 7;
+        }
+        buffer.writeByte((int) rest);
+    }
+
+    /** Writes the byte before a struct that may be null. */
+    public void writePresent(boolean present) {
+        buffer.writeByte(present ? 1 : -1);
+    }
+
+    /**
+     * Writes text, or null.
+     *
+     * @throws IllegalArgumentException when it takes more than {@link MessageReader#MAX_STRING_SIZE_BYTES}
+     */
+    public void writeString(String value, boolean flexible) {
+        if (value == null) {
+            if (flexible) {
+                buffer.writeByte(0);
+            } else {
+                buffer.writeShort(-1);
+            }
+            return;
+        }
+        int sizeBytes = ByteBufUtil.utf8Bytes(value);
+        if (sizeBytes > MessageReader.MAX_STRING_SIZE_BYTES) {
+            throw new IllegalArgumentException("text of " + sizeBytes + " bytes exceeds the protocol's limit of "
+                    + MessageReader.MAX_STRING_SIZE_BYTES);
+        }
+        if (flexible) {
+            writeUnsignedVarint(sizeBytes + 1);
+        } else {
+            buffer.writeShort(sizeBytes);
+        }
+        ByteBufUtil.reserveAndWriteUtf8(buffer, value, sizeBytes);
+    }
+
+    /** Copies the readable bytes of {@code value}, or writes null; its indexes and references stay as they are. */
+    public void writeBytes(ByteBuf value, boolean flexible) {
+        if (value == null) {
+            writeNullSize(flexible);
+            return;
+        }
+        int sizeBytes = value.readableBytes();
+        writeSize(sizeBytes, flexible);
+        buffer.writeBytes(value, value.readerIndex(), sizeBytes);
+    }
+
+    /**
+     * Writes records, or null, and takes over the one reference that {@code records} holds: small ones are copied and
+     * released at once, large ones and file regions become a part. Whoever needs them afterwards retains them before.
+     */
+    public void writeRecords(RecordsData records, boolean flexible) {
+        if (records == null) {
+            writeNullSize(flexible);
+            return;
+        }
+        int sizeBytes = records.sizeBytes();
+        writeSize(sizeBytes, flexible);
+        if (sizeBytes == 0) {
+            records.release();
+        } else if (records.region() != null) {
+            addPart(records.region(), sizeBytes);
+        } else if (sizeBytes >= LARGE_RECORDS_SIZE_BYTES) {
+            addPart(records.buffer(), sizeBytes);
+        } else {
+            ByteBuf bytes = records.buffer();
+            buffer.writeBytes(bytes, bytes.readerIndex(), sizeBytes);
+            bytes.release();
+        }
+    }
+
+    private void addPart(ReferenceCounted part, int sizeBytes) {
+        int count = largeParts.size();
+        if (count == 0) {
+            largeParts = new ArrayList<>();
+        }
+        if (count == cuts.length) {
+            cuts = Arrays.copyOf(cuts, Math.max(4, count * 2));
+        }
+        cuts[count] = buffer.writerIndex();
+        largeParts.add(part);
+        largePartsSizeBytes = Math.addExact(largePartsSizeBytes, sizeBytes);
+    }
+
+    /** Writes the count of an array. */
+    public void writeCount(int count, boolean flexible) {
+        writeSize(count, flexible);
+    }
+
+    /** Writes the count of an array that is null. */
+    public void writeNullCount(boolean flexible) {
+        writeNullSize(flexible);
+    }
+
+    private void writeSize(int size, boolean flexible) {
+        if (flexible) {
+            writeUnsignedVarint(size + 1);
+        } else {
+            buffer.writeInt(size);
+        }
+    }
+
+    private void writeNullSize(boolean flexible) {
+        if (flexible) {
+            buffer.writeByte(0);
+        } else {
+            buffer.writeInt(-1);
+        }
+    }
+
+    /**
+     * Starts a tagged field whose size is not known yet: one byte is kept free for it. The returned mark goes to
+     * {@link #endTag}.
+     */
+    public int beginTag(int tag) {
+        writeUnsignedVarint(tag);
+        int mark = buffer.writerIndex();
+        buffer.writeByte(0);
+        return mark;
+    }
+
+    /** Fills in the size of a tagged field; a large one is moved by the few bytes that its size needs more. */
+    public void endTag(int mark) {
+        int start = mark + 1;
+        int sizeBytes = buffer.writerIndex() - start;
+        if (sizeBytes < 0x80) {
+            buffer.setByte(mark, sizeBytes);
+            return;
+        }
+        int prefixBytes = (Integer.SIZE - Integer.numberOfLeadingZeros(sizeBytes) + 6) / 7;
+        buffer.ensureWritable(prefixBytes - 1);
+        // Overlapping: within one buffer Netty's copy behaves as memmove does, on heap and off it (tested).
+        buffer.setBytes(start + prefixBytes - 1, buffer, start, sizeBytes);
+        buffer.writerIndex(mark);
+        writeUnsignedVarint(sizeBytes);
+        buffer.writerIndex(mark + prefixBytes + sizeBytes);
+    }
+}
