@@ -137,7 +137,12 @@ journalq_exec() {
       set -- "-Xmx${JOURNALQ_HEAP:-1g}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"
       ;;
     cli)
-      set -- "-Xmx${JOURNALQ_HEAP:-256m}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"
+      journalq_terminals=
+      for journalq_stream in 0 1 2; do
+        [ ! -t "$journalq_stream" ] || journalq_terminals=$journalq_terminals$journalq_stream
+      done
+      set -- "-Xmx${JOURNALQ_HEAP:-256m}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" \
+        "-Djournalq.terminals=$journalq_terminals" "$@"
       # A command lives for a second: the collector that starts fastest, unless another is asked for.
       case ${JOURNALQ_OPTS:-} in
         *GC*) ;;

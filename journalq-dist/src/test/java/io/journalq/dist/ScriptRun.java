@@ -1,0 +1,43 @@
+package io.journalq.dist;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** One finished run of a script: its exit code and what it said. */
+record ScriptRun(int exitCode, String out, String err) {
+    private static final int MAX_SECONDS = 90;
+
+    /** Runs a command in a folder, with these variables besides those of the tests. */
+    static ScriptRun of(Path folder, Map<String, String> environment, List<String> command)
+            throws IOException, InterruptedException {
+        Path out = Files.createTempFile("script", ".out");
+        Path err = Files.createTempFile("script", ".err");
+        try {
+            ProcessBuilder builder = new ProcessBuilder(command)
+                    .directory(folder.toFile())
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile());
+            // What the machine that runs these tests happens to have set is no part of them.
+            builder.environment().keySet().removeIf(name -> name.startsWith("JOURNALQ_") || name.equals("JAVA_HOME"));
+            builder.environment().putAll(environment);
+            Process process = builder.start();
+            process.getOutputStream().close();
+            boolean ended = process.waitFor(MAX_SECONDS, TimeUnit.SECONDS);
+            if (!ended) {
+                process.destroyForcibly();
+            }
+            assertThat(ended).as("%s ended within %d s", command, MAX_SECONDS).isTrue();
+            return new ScriptRun(process.exitValue(), Files.readString(out, UTF_8), Files.readString(err, UTF_8));
+        } finally {
+            Files.delete(out);
+            Files.delete(err);
+        }
+    }
+}

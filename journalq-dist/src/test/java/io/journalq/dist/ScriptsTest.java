@@ -1,0 +1,138 @@
+package io.journalq.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the scripts do before Java runs; Java is a script here that says how it was called. */
+class ScriptsTest {
+    private static final Path CHECKOUT = Path.of("..").toAbsolutePath().normalize();
+
+    @TempDir
+    private Path folder;
+
+    private Path home;
+
+    @BeforeEach
+    void copyScripts() throws IOException {
+        home = Files.createDirectory(folder.resolve("checkout"));
+        Files.createDirectories(home.resolve("bin/lib"));
+        for (String file : List.of("bin/journalq", "bin/journalq-server", "bin/lib/journalq-env.sh")) {
+            Files.copy(CHECKOUT.resolve(file), home.resolve(file));
+            assertThat(home.resolve(file).toFile().setExecutable(true)).isTrue();
+        }
+        Files.createFile(home.resolve("pom.xml"));
+    }
+
+    private void build() throws IOException {
+        Files.createDirectories(home.resolve("journalq-dist/target/journalq-9/lib"));
+    }
+
+    private Path fakeJava(String version) throws IOException {
+        Path java = Files.createDirectories(folder.resolve("java-" + version));
+        Files.writeString(java.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");
+        Path program = Files.createDirectory(java.resolve("bin")).resolve("java");
+        Files.writeString(
+                program, "#!/bin/sh\necho fake " + version + "\nfor word in \"$@\"; do echo \"$word\"; done\n");
+        assertThat(program.toFile().setExecutable(true)).isTrue();
+        return java;
+    }
+
+    private ScriptRun run(Map<String, String> environment, String... command) throws IOException, InterruptedException {
+        return ScriptRun.of(folder, environment, List.of(command));
+    }
+
+    @Test
+    void shouldSayHowToBuildWhenTheCheckoutIsNotBuilt() throws IOException, InterruptedException {
+        ScriptRun run = run(Map.of(), "checkout/bin/journalq", "topics", "list");
+
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err())
+                .isEqualTo("journalq: not built yet; build with: mvn -f " + home.toRealPath()
+                        + "/pom.xml -DskipTests package\n");
+    }
+
+    @Test
+    void shouldRunTheJavaOfJavaHomeWithHeapAndOptions() throws IOException, InterruptedException {
+        // given
+        build();
+        Map<String, String> environment = Map.of(
+                "JAVA_HOME", fakeJava("17.0.15").toString(), "JOURNALQ_HEAP", "77m", "JOURNALQ_OPTS", "-Da=1 -Db=2");
+
+        // when
+        ScriptRun run =
+                run(environment, "checkout/bin/journalq-server", "start", "--foreground", "--set", "node.name=a b");
+
+        // then
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out().lines())
+                .startsWith("fake 17.0.15", "-Xms77m", "-Xmx77m")
+                .contains("-Da=1", "-Db=2")
+                .endsWith(
+                        "io.journalq.server.broker.BrokerMain",
+                        "--config",
+                        home.toRealPath() + "/conf/journalq.yaml",
+                        "--set",
+                        "node.name=a b")
+                .doesNotContain("--enable-native-access=ALL-UNNAMED", "-XX:+UseCompactObjectHeaders");
+    }
+
+    @Test
+    void shouldUseWhatANewerJavaOffers() throws IOException, InterruptedException {
+        build();
+
+        ScriptRun run = run(Map.of("JAVA_HOME", fakeJava("25").toString()), "checkout/bin/journalq", "topics", "list");
+
+        assertThat(run.out().lines())
+                .startsWith("fake 25")
+                .contains(
+                        "-XX:+UseCompactObjectHeaders",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow")
+                .endsWith("io.journalq.server.cli.JournalqMain", "topics", "list");
+    }
+
+    @Test
+    void shouldKeepAConfigurationThatIsNamed() throws IOException, InterruptedException {
+        build();
+        Map<String, String> environment = Map.of("JAVA_HOME", fakeJava("21.0.2").toString());
+
+        ScriptRun run =
+                run(environment, "checkout/bin/journalq-server", "start", "--config", "my file.yaml", "--foreground");
+
+        assertThat(run.out().lines())
+                .endsWith("io.journalq.server.broker.BrokerMain", "--config", "my file.yaml")
+                .doesNotContain("--foreground");
+    }
+
+    @Test
+    void shouldLookForAnotherJavaWhenJavaHomeIsTooOld() throws IOException, InterruptedException {
+        build();
+        Path old = fakeJava("1.8.0_412");
+
+        ScriptRun run = run(Map.of("JAVA_HOME", old.toString()), "checkout/bin/journalq", "--version");
+
+        assertThat(run.err()).contains("JAVA_HOME=" + old + " is not a Java 17 or newer; looking for another");
+        assertThat(run.out()).doesNotContain("fake 1.8");
+    }
+
+    @Test
+    void shouldBeAcceptedByThePlainestShell() throws IOException, InterruptedException {
+        try (Stream<Path> scripts = Files.list(CHECKOUT.resolve("bin"))) {
+            for (Path script : scripts.filter(Files::isRegularFile).toList()) {
+                String shell = Files.readString(script).startsWith("#!/bin/sh") ? "sh" : "bash";
+                ScriptRun run = run(Map.of(), shell, "-n", script.toString());
+                assertThat(run.err()).as(script.toString()).isEmpty();
+                assertThat(script).isExecutable();
+            }
+        }
+    }
+}
