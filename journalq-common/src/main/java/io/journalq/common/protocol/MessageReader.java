@@ -146,7 +146,7 @@ public final class MessageReader {
     /** Reads the byte before a struct that may be null. */
     public boolean readPresent() {
         byte marker = readByte();
-        if (marker < -1 || marker > 1) {
+        if (marker != -1 && marker != 1) {
             throw new BadFrameException("a struct's marker is " + marker);
         }
         return marker == 1;
