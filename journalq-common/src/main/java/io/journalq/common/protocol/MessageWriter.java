@@ -31,6 +31,8 @@ public final class MessageWriter {
 
     private int[] cuts = {};
     private int largePartsSizeBytes;
+    private int frameIndex;
+    private int frameStartBytes;
 
     /** A message without a length prefix. */
     public MessageWriter(ByteBufAllocator allocator) {
@@ -48,6 +50,21 @@ public final class MessageWriter {
     /** A message behind a 4-byte length, which {@link #finish} fills in. */
     public static MessageWriter frame(ByteBufAllocator allocator) {
         return new MessageWriter(allocator, true);
+    }
+
+    /**
+     * Starts a frame of its own within this message, so that many small frames share one buffer; frames do not nest.
+     * {@link #endFrame} fills in its length.
+     */
+    public void beginFrame() {
+        frameIndex = buffer.writerIndex();
+        frameStartBytes = sizeBytes();
+        buffer.writeInt(0);
+    }
+
+    /** Fills in the length of the frame that {@link #beginFrame} started. */
+    public void endFrame() {
+        buffer.setInt(frameIndex, sizeBytes() - frameStartBytes - FRAME_PREFIX_BYTES);
     }
 
     /** Bytes so far in all parts, with the prefix of a frame. */

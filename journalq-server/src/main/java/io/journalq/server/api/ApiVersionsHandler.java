@@ -1,0 +1,58 @@
+package io.journalq.server.api;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ApiVersionsRequest;
+import io.journalq.common.protocol.message.ApiVersionsResponse;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * ApiVersions, versions 0 to 4: which APIs are served in which versions, straight from the registry. An unknown version
+ * is answered in version 0 with the versions of this API alone (KIP-511).
+ *
+ * <p>Produce is announced from version 0 although versions below 3 are refused: librdkafka up to 2.6 takes a broker
+ * without Produce 0 for one that cannot compress (KAFKA-18659; Kafka 4 announces the same).
+ */
+public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
+    private static final short FIRST_VERSION_WITH_SOFTWARE_NAME = 3;
+    private static final Pattern SOFTWARE_NAME = Pattern.compile("[a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])?");
+
+    private final HandlerRegistry registry;
+
+    public ApiVersionsHandler(HandlerRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void handle(RequestContext context, ApiVersionsRequest request) {
+        ApiVersionsResponse response = new ApiVersionsResponse();
+        if (context.apiVersion() >= FIRST_VERSION_WITH_SOFTWARE_NAME && !namesSoftware(request)) {
+            response.setErrorCode(ErrorCode.INVALID_REQUEST.code());
+        } else {
+            response.setApiKeys(
+                    registry.all().stream().map(ApiVersionsHandler::range).toList());
+        }
+        context.respond(response);
+    }
+
+    /** The answer, in version 0, to a version that is not served. */
+    static ApiVersionsResponse unknownVersion(HandlerRegistry.Served apiVersions) {
+        return new ApiVersionsResponse()
+                .setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code())
+                .setApiKeys(List.of(range(apiVersions)));
+    }
+
+    private static boolean namesSoftware(ApiVersionsRequest request) {
+        return SOFTWARE_NAME.matcher(request.clientSoftwareName()).matches()
+                && SOFTWARE_NAME.matcher(request.clientSoftwareVersion()).matches();
+    }
+
+    private static ApiVersionsResponse.ApiVersion range(HandlerRegistry.Served served) {
+        short lowest = served.key() == ApiKey.PRODUCE ? 0 : served.lowestVersion();
+        return new ApiVersionsResponse.ApiVersion()
+                .setApiKey(served.key().id())
+                .setMinVersion(lowest)
+                .setMaxVersion(served.highestVersion());
+    }
+}

@@ -1,0 +1,125 @@
+package io.journalq.server.api;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.MessageWriter;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.network.Connection;
+import io.journalq.server.network.Exchange;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import java.net.SocketAddress;
+import java.util.function.Supplier;
+
+/** One request that was read, and its answer once there is one. */
+final class Request extends Exchange implements RequestContext {
+    private final HandlerRegistry.Served served;
+    private final RequestHead head;
+    private final ClientSession session;
+    private ApiMessage body;
+    private ApiMessage response;
+    private short responseVersion;
+
+    /** What stands before a request's body. */
+    record RequestHead(short apiKeyId, short apiVersion, int correlationId, String clientId) {}
+
+    Request(
+            Connection connection,
+            ByteBuf frame,
+            HandlerRegistry.Served served,
+            RequestHead head,
+            ClientSession session,
+            ApiMessage body) {
+        super(connection, frame);
+        this.served = served;
+        this.head = head;
+        this.session = session;
+        this.body = body;
+        this.responseVersion = head.apiVersion();
+    }
+
+    @Override
+    protected void handle() {
+        ApiMessage request = body;
+        body = null;
+        served.handle(this, request);
+    }
+
+    @Override
+    protected void writeAnswer(MessageWriter out) {
+        out.writeInt(head.correlationId());
+        if (served.key().responseHeaderVersion(responseVersion) > 0) {
+            out.writeUnsignedVarint(0); // no tagged fields
+        }
+        response.write(out, responseVersion);
+    }
+
+    @Override
+    protected String description() {
+        return served.key().apiName() + " v" + head.apiVersion();
+    }
+
+    @Override
+    public void respond(ApiMessage answer) {
+        Check.that(answer.apiKey() == served.key(), "an answer of another API");
+        response = answer;
+        answered();
+    }
+
+    /** Answers in another version than that of the request, as only an unknown version of ApiVersions needs. */
+    void respondAs(ApiMessage answer, short version) {
+        responseVersion = version;
+        respond(answer);
+    }
+
+    @Override
+    public void respondNothing() {
+        answeredWithNothing();
+    }
+
+    @Override
+    public void refuse(String reason) {
+        connection().refuse(reason);
+        answeredWithNothing();
+    }
+
+    @Override
+    public <T> T connectionState(Class<T> type, Supplier<T> first) {
+        return session.state(type, first);
+    }
+
+    @Override
+    public short apiVersion() {
+        return head.apiVersion();
+    }
+
+    @Override
+    public String clientId() {
+        return head.clientId();
+    }
+
+    @Override
+    public int correlationId() {
+        return head.correlationId();
+    }
+
+    @Override
+    public SocketAddress remoteAddress() {
+        return connection().remoteAddress();
+    }
+
+    @Override
+    public String listenerName() {
+        return connection().listenerName();
+    }
+
+    @Override
+    public EventLoop eventLoop() {
+        return connection().cycle().loop();
+    }
+
+    @Override
+    public LoopCycle cycle() {
+        return connection().cycle();
+    }
+}

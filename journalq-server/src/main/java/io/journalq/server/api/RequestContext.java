@@ -1,0 +1,47 @@
+package io.journalq.server.api;
+
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.loop.LoopCycle;
+import io.netty.channel.EventLoop;
+import java.net.SocketAddress;
+import java.util.function.Supplier;
+
+/** One request's surroundings, and the way back for its answer. Any thread unless a method says otherwise. */
+public interface RequestContext {
+    /** Version of the API in which the request came and the answer goes. */
+    short apiVersion();
+
+    /** Name that the client gives itself; may be null. */
+    String clientId();
+
+    int correlationId();
+
+    SocketAddress remoteAddress();
+
+    /** Name of the listener on which the client connected. */
+    String listenerName();
+
+    /** The loop of the client's connection. */
+    EventLoop eventLoop();
+
+    /** The cycle of that loop. */
+    LoopCycle cycle();
+
+    /**
+     * Answers. The answer goes out behind those to the connection's earlier requests. Records in it are taken over,
+     * also when the client is gone meanwhile.
+     */
+    void respond(ApiMessage response);
+
+    /** Ends a request that has no answer. */
+    void respondNothing();
+
+    /** Closes the connection without an answer, with one log line that gives {@code reason}. */
+    void refuse(String reason);
+
+    /**
+     * What a handler keeps for the connection, made at first use. It is closed with the connection when it is {@link
+     * AutoCloseable}. On the connection's loop only.
+     */
+    <T> T connectionState(Class<T> type, Supplier<T> first);
+}

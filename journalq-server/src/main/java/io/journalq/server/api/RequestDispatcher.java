@@ -1,0 +1,88 @@
+package io.journalq.server.api;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.BadFrameException;
+import io.journalq.common.protocol.MessageReader;
+import io.journalq.server.network.Connection;
+import io.journalq.server.network.Exchange;
+import io.journalq.server.network.ExchangeFactory;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * Reads a frame's header and body and finds the handler. An API or version that is not served ends the connection, as
+ * the protocol has no answer to it; an unknown version of ApiVersions is answered in version 0, so that the client can
+ * choose another (KIP-511).
+ *
+ * <p>Stateless, called on each connection's loop.
+ */
+public final class RequestDispatcher implements ExchangeFactory {
+    private static final int API_VERSION_INDEX = Short.BYTES;
+    private static final int CORRELATION_ID_INDEX = 2 * Short.BYTES;
+    private static final int CLIENT_ID_INDEX = CORRELATION_ID_INDEX + Integer.BYTES;
+    private static final int SHORTEST_FRAME_BYTES = CLIENT_ID_INDEX + Short.BYTES;
+
+    private final HandlerRegistry registry;
+
+    public RequestDispatcher(HandlerRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public Exchange open(Connection connection, ByteBuf frame) {
+        int start = frame.readerIndex();
+        if (frame.readableBytes() < SHORTEST_FRAME_BYTES) {
+            throw new BadFrameException("a frame of " + frame.readableBytes() + " bytes is shorter than any request");
+        }
+        short apiKeyId = frame.getShort(start);
+        short version = frame.getShort(start + API_VERSION_INDEX);
+        HandlerRegistry.Served served = registry.find(apiKeyId);
+        if (served == null) {
+            throw new BadFrameException("request for " + name(apiKeyId) + ", which is not served");
+        }
+        ClientSession session = ClientSession.of(connection);
+        boolean known = served.serves(version);
+        if (!known && served.key() != ApiKey.API_VERSIONS) {
+            throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "
+                    + served.lowestVersion() + " to " + served.highestVersion() + " are served");
+        }
+        Request.RequestHead head = readHead(frame, session, apiKeyId, version);
+        if (!known) {
+            return new Request(connection, frame, unknownVersion(served), head, session, null);
+        }
+        MessageReader in = new MessageReader(frame);
+        if (served.key().requestHeaderVersion(version) > 1) {
+            in.skipTags();
+        }
+        ApiMessage body = served.key().readRequest(in, version);
+        return new Request(connection, frame, served, head, session, body);
+    }
+
+    /** Reads up to the client's name and leaves the frame's reader index behind it. */
+    private static Request.RequestHead readHead(ByteBuf frame, ClientSession session, short apiKeyId, short version) {
+        int start = frame.readerIndex();
+        int correlationId = frame.getInt(start + CORRELATION_ID_INDEX);
+        int clientIdSizeBytes = frame.getShort(start + CLIENT_ID_INDEX);
+        frame.skipBytes(SHORTEST_FRAME_BYTES);
+        String clientId = null;
+        if (clientIdSizeBytes >= 0) {
+            if (clientIdSizeBytes > frame.readableBytes()) {
+                throw new BadFrameException("the client's name is cut short");
+            }
+            clientId = session.clientId(frame, frame.readerIndex(), clientIdSizeBytes);
+            frame.skipBytes(clientIdSizeBytes);
+        }
+        return new Request.RequestHead(apiKeyId, version, correlationId, clientId);
+    }
+
+    private static HandlerRegistry.Served unknownVersion(HandlerRegistry.Served served) {
+        Handler<ApiMessage> handler = (context, nothing) ->
+                ((Request) context).respondAs(ApiVersionsHandler.unknownVersion(served), (short) 0);
+        return new HandlerRegistry.Served(served.key(), served.lowestVersion(), served.highestVersion(), handler);
+    }
+
+    private static String name(short apiKeyId) {
+        ApiKey key = ApiKey.of(apiKeyId);
+        return key == null ? "an unknown API, number " + apiKeyId : key.apiName();
+    }
+}

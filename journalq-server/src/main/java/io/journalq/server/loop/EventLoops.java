@@ -1,0 +1,85 @@
+package io.journalq.server.loop;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The broker's event loops: epoll where the machine has it, else NIO. Each loop is one thread and one {@link
+ * LoopCycle}. Any thread.
+ */
+public final class EventLoops implements AutoCloseable {
+    /** Longest wait for the loops to end. */
+    private static final long CLOSE_TIMEOUT_MS = 5_000;
+
+    private final EventLoopGroup group;
+    private final LoopCycle[] cycles;
+    private final boolean epoll;
+
+    /**
+     * Starts the loops.
+     *
+     * @param loopCount number of loops; 0 takes one for each core but one, which is left to blocking work
+     */
+    public EventLoops(int loopCount) {
+        int count = loopCount > 0 ? loopCount : Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
+        epoll = Epoll.isAvailable();
+        IoHandlerFactory factory = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        group = new MultiThreadIoEventLoopGroup(count, new DefaultThreadFactory("shard"), factory);
+        cycles = new LoopCycle[count];
+        int index = 0;
+        for (EventExecutor executor : group) {
+            cycles[index] = new LoopCycle(index, (SingleThreadEventLoop) executor, cycles);
+            index++;
+        }
+    }
+
+    public int count() {
+        return cycles.length;
+    }
+
+    public List<LoopCycle> cycles() {
+        return List.of(cycles);
+    }
+
+    /** The cycle of a loop that belongs to this group. */
+    public LoopCycle cycleOf(EventLoop loop) {
+        for (LoopCycle cycle : cycles) {
+            if (cycle.loop() == loop) {
+                return cycle;
+            }
+        }
+        throw new IllegalArgumentException("a loop of another group");
+    }
+
+    public EventLoopGroup group() {
+        return group;
+    }
+
+    public Class<? extends ServerChannel> serverChannelType() {
+        return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** Whether the machine's epoll is used. */
+    public boolean usesEpoll() {
+        return epoll;
+    }
+
+    /** Stops the loops after the tasks that they have; blocks until they ended. */
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS).awaitUninterruptibly(CLOSE_TIMEOUT_MS);
+    }
+}

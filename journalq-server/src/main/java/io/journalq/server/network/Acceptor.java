@@ -1,0 +1,142 @@
+package io.journalq.server.network;
+
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.loop.LoopCycle;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.WriteBufferWaterMark;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The broker's listeners and the connections that they accepted, spread over the event loops in turn. Any thread.
+ */
+public final class Acceptor {
+    private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
+
+    private static final int BACKLOG = 1_024;
+    private static final int SMALLEST_READ_BYTES = 4 * 1024;
+    private static final int FIRST_READ_BYTES = 64 * 1024;
+    private static final int LARGEST_READ_BYTES = 512 * 1024;
+    private static final int WRITE_LOW_WATER_BYTES = 1024 * 1024;
+    private static final int WRITE_HIGH_WATER_BYTES = 4 * 1024 * 1024;
+    private static final long DRAIN_POLL_MS = 5;
+
+    private final EventLoops loops;
+    private final ConnectionLimits limits;
+    private final NetworkCounters counters;
+    private final ConnectionHandler.LoopContext[] contexts;
+    private final List<Channel> listeners = new ArrayList<>();
+    private final Set<ConnectionHandler> connections = ConcurrentHashMap.newKeySet();
+
+    public Acceptor(EventLoops loops, ConnectionLimits limits, ExchangeFactory exchanges, NetworkCounters counters) {
+        this.loops = loops;
+        this.limits = limits;
+        this.counters = counters;
+        this.contexts = new ConnectionHandler.LoopContext[loops.count()];
+        for (LoopCycle cycle : loops.cycles()) {
+            contexts[cycle.index()] = new ConnectionHandler.LoopContext(
+                    cycle, limits, new InFlightBudget(limits.maxLoopInFlightBytes()), exchanges, counters);
+        }
+    }
+
+    /**
+     * Binds a listener and begins to accept.
+     *
+     * @param host host name or address; empty for every interface
+     * @param port 0 for any free one
+     * @return the port that it bound
+     * @throws IOException with one line for people when the address cannot be bound
+     */
+    public int bind(String listenerName, String host, int port) throws IOException {
+        InetSocketAddress address = host.isEmpty() ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops.group(), loops.group())
+                .channel(loops.serverChannelType())
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.SO_KEEPALIVE, true)
+                .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
+                .childOption(
+                        ChannelOption.RECVBUF_ALLOCATOR,
+                        new AdaptiveRecvByteBufAllocator(SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_READ_BYTES))
+                .childOption(
+                        ChannelOption.WRITE_BUFFER_WATER_MARK,
+                        new WriteBufferWaterMark(WRITE_LOW_WATER_BYTES, WRITE_HIGH_WATER_BYTES))
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        initialize(channel, listenerName);
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            String reason = bound.cause().getMessage();
+            throw new IOException(
+                    "cannot listen on " + (host.isEmpty() ? "*" : host) + ":" + port + ": " + reason
+                            + "; stop the program that uses this address, or set another in 'listeners'",
+                    bound.cause());
+        }
+        synchronized (listeners) {
+            listeners.add(bound.channel());
+        }
+        return ((InetSocketAddress) bound.channel().localAddress()).getPort();
+    }
+
+    /**
+     * Stops to accept and to read, lets what was read be answered, then closes every connection. Blocks.
+     *
+     * @param timeoutMs how long answers may take before their connections are closed without them
+     */
+    public void close(long timeoutMs) {
+        synchronized (listeners) {
+            listeners.forEach(listener -> listener.close().awaitUninterruptibly());
+            listeners.clear();
+        }
+        connections.forEach(ConnectionHandler::drain);
+        long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        try {
+            while (!connections.isEmpty() && System.nanoTime() < deadlineNanos) {
+                Thread.sleep(DRAIN_POLL_MS);
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (!connections.isEmpty()) {
+            log.info("closing {} connections with unanswered requests", connections.size());
+        }
+        connections.forEach(connection -> connection.channel().close().awaitUninterruptibly(timeoutMs));
+    }
+
+    private void initialize(Channel channel, String listenerName) {
+        ConnectionHandler.LoopContext context =
+                contexts[loops.cycleOf(channel.eventLoop()).index()];
+        ConnectionHandler connection = new ConnectionHandler(context, channel, listenerName);
+        counters.acceptedConnections.increment();
+        int open = counters.openConnections.incrementAndGet();
+        connections.add(connection);
+        channel.closeFuture().addListener(closed -> {
+            counters.openConnections.decrementAndGet();
+            connections.remove(connection);
+        });
+        if (open > limits.maxConnections()) {
+            connection.refuse("more than " + limits.maxConnections() + " connections (max.connections)");
+            return;
+        }
+        channel.pipeline().addLast(new FrameDecoder(connection, limits.maxFrameSizeBytes()), connection);
+    }
+}

@@ -1,0 +1,22 @@
+package io.journalq.server.network;
+
+import io.journalq.server.loop.LoopCycle;
+import io.netty.channel.Channel;
+import java.net.SocketAddress;
+
+/** What the upper layers see of a client's connection. Any thread unless a method says otherwise. */
+public interface Connection {
+    /** The cycle of the loop that the connection lives on. */
+    LoopCycle cycle();
+
+    SocketAddress remoteAddress();
+
+    /** Name of the listener that accepted the connection. */
+    String listenerName();
+
+    /** The channel, for state that a layer keeps for each connection (attributes) and to hear of its end. */
+    Channel channel();
+
+    /** Logs one line that names the client and the reason, counts it, and closes. */
+    void refuse(String reason);
+}

@@ -1,0 +1,277 @@
+package io.journalq.server.network;
+
+import io.journalq.server.loop.LoopCycle;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.ArrayDeque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One client's connection: opens an exchange for each frame, sends the answers in order, and leaves the socket unread
+ * while too much is unanswered or the client does not read. Frames that were read before that wait here unopened.
+ *
+ * <p>On its loop, but for what {@link Connection} says.
+ */
+final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection {
+    private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
+
+    private final LoopContext loop;
+    private final Channel channel;
+    private final String listenerName;
+    private final ResponseQueue responses = new ResponseQueue();
+    private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>();
+    private final Runnable flush = this::flush;
+    private ChannelHandlerContext context;
+    private long inFlightBytes;
+    private boolean flushRegistered;
+    private boolean suspended;
+    private boolean closed;
+    private boolean draining;
+
+    /** What all connections of one loop share. */
+    record LoopContext(
+            LoopCycle cycle,
+            ConnectionLimits limits,
+            InFlightBudget budget,
+            ExchangeFactory exchanges,
+            NetworkCounters counters) {}
+
+    ConnectionHandler(LoopContext loop, Channel channel, String listenerName) {
+        this.loop = loop;
+        this.channel = channel;
+        this.listenerName = listenerName;
+    }
+
+    @Override
+    public LoopCycle cycle() {
+        return loop.cycle();
+    }
+
+    @Override
+    public SocketAddress remoteAddress() {
+        return channel.remoteAddress();
+    }
+
+    @Override
+    public String listenerName() {
+        return listenerName;
+    }
+
+    @Override
+    public Channel channel() {
+        return channel;
+    }
+
+    @Override
+    public void refuse(String reason) {
+        loop.counters().refusedConnections.increment();
+        log.warn("connection closed: client={} reason=\"{}\"", channel.remoteAddress(), reason);
+        close();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext handlerContext) {
+        context = handlerContext;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext handlerContext, Object message) {
+        ByteBuf frame = (ByteBuf) message;
+        if (closed || !channel.isOpen()) {
+            frame.release();
+        } else if (suspended || draining) {
+            waiting.add(frame);
+        } else {
+            accept(frame);
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext handlerContext) {
+        flushLater();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext handlerContext) {
+        closed = true;
+        responses.release();
+        waiting.forEach(ByteBuf::release);
+        waiting.clear();
+        loop.budget().forget(this);
+        sendReady();
+        handlerContext.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext handlerContext, Throwable cause) {
+        if (cause instanceof IOException) {
+            log.debug("connection lost: client={} reason=\"{}\"", channel.remoteAddress(), cause.getMessage());
+            close();
+        } else {
+            log.error("unexpected failure on the connection of {}", channel.remoteAddress(), cause);
+            refuse("unexpected failure");
+        }
+    }
+
+    /** Opens the exchange of a frame and begins to work on it. */
+    private void accept(ByteBuf frame) {
+        loop.cycle().begin();
+        loop.counters().requests.increment();
+        loop.counters().receivedBytes.add(frame.readableBytes());
+        Exchange exchange;
+        try {
+            exchange = loop.exchanges().open(this, frame);
+        } catch (RuntimeException unreadable) {
+            frame.release();
+            refuse(unreadable.getMessage());
+            return;
+        }
+        responses.add(exchange);
+        inFlightBytes += exchange.frameSizeBytes();
+        loop.budget().take(exchange.frameSizeBytes());
+        try {
+            exchange.handle();
+        } catch (RuntimeException failure) {
+            log.error("unexpected failure in {} of {}", exchange.description(), channel.remoteAddress(), failure);
+            refuse("unexpected failure in " + exchange.description());
+            exchange.abandon();
+        }
+        if (mustSuspend()) {
+            suspend();
+        }
+    }
+
+    /** An exchange is done: sends what can be sent in order. */
+    void onAnswered(Exchange exchange) {
+        sendReady();
+    }
+
+    private void sendReady() {
+        Exchange done = nextDone();
+        if (done == null) {
+            return;
+        }
+        while (done != null) {
+            send(done);
+            done = nextDone();
+        }
+        flushLater();
+    }
+
+    private Exchange nextDone() {
+        return closed ? responses.pollDoneInAnyOrder() : responses.pollDone();
+    }
+
+    private void send(Exchange exchange) {
+        try {
+            if (!exchange.hasAnswer()) {
+                return;
+            }
+            if (closed) {
+                ResponseQueue.discard(exchange, channel.alloc());
+            } else {
+                responses.write(exchange, context, loop.counters());
+            }
+        } catch (RuntimeException failure) {
+            log.error("cannot write the answer to {} of {}", exchange.description(), channel.remoteAddress(), failure);
+            responses.release();
+            refuse("unexpected failure in the answer to " + exchange.description());
+        } finally {
+            inFlightBytes -= exchange.frameSizeBytes();
+            loop.budget().giveBack(exchange.frameSizeBytes());
+            exchange.releaseFrame();
+        }
+    }
+
+    /** Has the connection flushed, and read again if it may be, at the end of the loop's iteration. */
+    void flushLater() {
+        if (!flushRegistered) {
+            flushRegistered = true;
+            loop.cycle().onFlush(flush);
+        }
+    }
+
+    private void flush() {
+        flushRegistered = false;
+        if (closed) {
+            return;
+        }
+        responses.passOn(context, loop.counters());
+        context.flush();
+        if (draining) {
+            closeWhenDrained();
+        } else if (suspended && mayResume()) {
+            resume();
+        }
+    }
+
+    private boolean mustSuspend() {
+        ConnectionLimits limits = loop.limits();
+        return responses.size() >= limits.maxInFlightRequests()
+                || inFlightBytes > limits.maxInFlightBytes()
+                || loop.budget().isExceeded()
+                || !channel.isWritable();
+    }
+
+    private void suspend() {
+        if (!suspended) {
+            suspended = true;
+            loop.counters().suspensions.increment();
+            channel.config().setAutoRead(false);
+            // Looks again at the end of the iteration, when the answers of this iteration are out.
+            flushLater();
+        }
+    }
+
+    private boolean mayResume() {
+        ConnectionLimits limits = loop.limits();
+        if (responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
+                || inFlightBytes > limits.maxInFlightBytes() * ConnectionLimits.LOW_WATER
+                || !channel.isWritable()) {
+            return false;
+        }
+        if (!loop.budget().isLow()) {
+            loop.budget().await(this);
+            return false;
+        }
+        return true;
+    }
+
+    private void resume() {
+        suspended = false;
+        while (!suspended && !waiting.isEmpty()) {
+            accept(waiting.poll());
+        }
+        if (!suspended && channel.isOpen()) {
+            channel.config().setAutoRead(true);
+        }
+    }
+
+    /** Reads no more, and closes once everything that was read is answered. Any thread. */
+    void drain() {
+        loop.cycle().execute(() -> {
+            draining = true;
+            channel.config().setAutoRead(false);
+            waiting.forEach(ByteBuf::release);
+            waiting.clear();
+            closeWhenDrained();
+        });
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // nothing waits for the close; channelInactive follows it
+    private void close() {
+        channel.close();
+    }
+
+    private void closeWhenDrained() {
+        if (responses.size() == 0) {
+            context.writeAndFlush(context.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);
+        }
+    }
+}

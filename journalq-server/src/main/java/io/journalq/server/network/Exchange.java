@@ -1,0 +1,97 @@
+package io.journalq.server.network;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.protocol.MessageWriter;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * One request and the place of its answer in its connection's order. Owns the request's frame until the answer is
+ * written; whoever keeps a slice of the frame longer retains it.
+ *
+ * <p>{@link #answered} and {@link #answeredWithNothing} may be called on any thread, one of them, once; everything else
+ * happens on the connection's loop.
+ */
+public abstract class Exchange {
+    private final ConnectionHandler connection;
+    private final ByteBuf frame;
+    private final int frameSizeBytes;
+    private State state = State.OPEN;
+
+    private enum State {
+        OPEN,
+        ANSWERED,
+        SILENT,
+        /** Its handler failed; whatever it still says is ignored. */
+        ABANDONED
+    }
+
+    protected Exchange(Connection connection, ByteBuf frame) {
+        this.connection = (ConnectionHandler) connection;
+        this.frame = frame;
+        this.frameSizeBytes = frame.readableBytes();
+    }
+
+    /** The connection that the request came in on. */
+    public final Connection connection() {
+        return connection;
+    }
+
+    /** Begins to work on the request. Must not block. */
+    protected abstract void handle();
+
+    /** Writes header and body of the answer. Called once after {@link #answered}, also for a connection now closed. */
+    protected abstract void writeAnswer(MessageWriter out);
+
+    /** Names the request in a log line. */
+    protected abstract String description();
+
+    /** The answer is ready to be written. */
+    protected final void answered() {
+        complete(State.ANSWERED);
+    }
+
+    /** The request is done and has no answer. */
+    protected final void answeredWithNothing() {
+        complete(State.SILENT);
+    }
+
+    final void abandon() {
+        if (state == State.OPEN) {
+            state = State.ABANDONED;
+            connection.onAnswered(this);
+        }
+    }
+
+    final boolean isDone() {
+        return state != State.OPEN;
+    }
+
+    final boolean hasAnswer() {
+        return state == State.ANSWERED;
+    }
+
+    final int frameSizeBytes() {
+        return frameSizeBytes;
+    }
+
+    final void releaseFrame() {
+        frame.release();
+    }
+
+    private void complete(State outcome) {
+        if (connection.cycle().loop().inEventLoop()) {
+            completeOnLoop(outcome);
+        } else {
+            connection.cycle().execute(() -> completeOnLoop(outcome));
+        }
+    }
+
+    private void completeOnLoop(State outcome) {
+        if (state == State.ABANDONED) {
+            return;
+        }
+        Check.that(state == State.OPEN, "a request was answered twice");
+        state = outcome;
+        connection.onAnswered(this);
+    }
+}

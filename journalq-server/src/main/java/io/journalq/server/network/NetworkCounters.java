@@ -1,0 +1,47 @@
+package io.journalq.server.network;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What the network layer counts. Any thread. */
+public final class NetworkCounters {
+    final AtomicInteger openConnections = new AtomicInteger();
+    final LongAdder acceptedConnections = new LongAdder();
+    final LongAdder refusedConnections = new LongAdder();
+    final LongAdder requests = new LongAdder();
+    final LongAdder receivedBytes = new LongAdder();
+    final LongAdder sentBytes = new LongAdder();
+    final LongAdder suspensions = new LongAdder();
+
+    public int openConnections() {
+        return openConnections.get();
+    }
+
+    public long acceptedConnections() {
+        return acceptedConnections.sum();
+    }
+
+    /** Connections closed for what they sent, or because there were too many. */
+    public long refusedConnections() {
+        return refusedConnections.sum();
+    }
+
+    public long requests() {
+        return requests.sum();
+    }
+
+    /** Bytes of whole requests, without their length fields. */
+    public long receivedBytes() {
+        return receivedBytes.sum();
+    }
+
+    /** Bytes of answers handed to the sockets. */
+    public long sentBytes() {
+        return sentBytes.sum();
+    }
+
+    /** How often a connection was left unread because too much of it was unanswered. */
+    public long suspensions() {
+        return suspensions.sum();
+    }
+}

@@ -1,0 +1,92 @@
+package io.journalq.server.network;
+
+import io.journalq.common.protocol.MessageWriter;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.ReferenceCounted;
+import java.util.ArrayDeque;
+import java.util.List;
+
+/**
+ * The answers of one connection, in the order of its requests whatever order they are ready in. Answers that are ready
+ * in the same iteration of the loop share one buffer, so that a thousand small ones are one write.
+ *
+ * <p>On the connection's loop.
+ */
+final class ResponseQueue {
+    /** Answers beyond this size are passed to the channel at once, where they count against its high-water mark. */
+    private static final int OUTPUT_HIGH_WATER_BYTES = 256 * 1024;
+
+    private final ArrayDeque<Exchange> exchanges = new ArrayDeque<>();
+    private MessageWriter output;
+
+    void add(Exchange exchange) {
+        exchanges.add(exchange);
+    }
+
+    int size() {
+        return exchanges.size();
+    }
+
+    /** The oldest exchange, removed, if it is done; else null. */
+    Exchange pollDone() {
+        Exchange head = exchanges.peek();
+        return head != null && head.isDone() ? exchanges.poll() : null;
+    }
+
+    /** Any exchange that is done, removed, whatever its place; null when there is none. For a closed connection. */
+    Exchange pollDoneInAnyOrder() {
+        for (Exchange exchange : exchanges) {
+            if (exchange.isDone()) {
+                exchanges.remove(exchange);
+                return exchange;
+            }
+        }
+        return null;
+    }
+
+    /** Writes an exchange's answer behind those that are ready. */
+    void write(Exchange exchange, ChannelHandlerContext context, NetworkCounters counters) {
+        if (output == null) {
+            output = new MessageWriter(context.alloc());
+        }
+        output.beginFrame();
+        exchange.writeAnswer(output);
+        output.endFrame();
+        if (output.sizeBytes() >= OUTPUT_HIGH_WATER_BYTES) {
+            passOn(context, counters);
+        }
+    }
+
+    /** Hands what is ready to the channel, which is not flushed. */
+    @SuppressWarnings("FutureReturnValueIgnored") // the void promise: a failed write closes the channel
+    void passOn(ChannelHandlerContext context, NetworkCounters counters) {
+        if (output == null) {
+            return;
+        }
+        counters.sentBytes.add(output.sizeBytes());
+        List<ReferenceCounted> parts = output.finish();
+        output = null;
+        for (int i = 0; i < parts.size(); i++) {
+            context.write(parts.get(i), context.voidPromise());
+        }
+    }
+
+    /** Drops the answers that are ready but not passed on. */
+    void release() {
+        if (output != null) {
+            output.release();
+            output = null;
+        }
+    }
+
+    /** Releases an answer that can no longer be sent, with everything that it holds. */
+    static void discard(Exchange exchange, ByteBufAllocator allocator) {
+        MessageWriter dropped = new MessageWriter(allocator);
+        try {
+            exchange.writeAnswer(dropped);
+        } finally {
+            dropped.release();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package io.journalq.server.replication;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.RecordBatch;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Keeps an idempotent producer's batches in one partition in order and free of duplicates. For each producer id it
+ * remembers the epoch and the last five batches: a batch sent again is answered as the first time, a batch that leaves
+ * a gap is refused.
+ *
+ * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
+ * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS} the producer unused for longest is forgotten, and {@link
+ * #onTick} forgets those that were silent for the expiry time.
+ *
+ * <p>Source: KIP-98, KIP-360; five batches because that is a producer's limit of requests in flight.
+ */
+public final class ProducerDedup {
+    /** Batches remembered for each producer. */
+    public static final int REMEMBERED_BATCHES = 5;
+
+    /** Producers remembered in one partition. */
+    public static final int MAX_PRODUCERS = 20_000;
+
+    private static final float LOAD_FACTOR = 0.75f;
+    private static final int INITIAL_CAPACITY = 4;
+
+    /** In order of use, so that the first is the one that is forgotten next. */
+    private final Map<Long, ProducerBatches> batchesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
+
+    private long duplicateBaseOffset;
+    private long duplicateAppendTimeMs;
+
+    /** What is to be done with a batch. */
+    public enum Verdict {
+        /** New and in order: append it, then {@link ProducerDedup#replay} it. */
+        APPEND(ErrorCode.NONE),
+        /** Appended before: answer with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
+        DUPLICATE(ErrorCode.NONE),
+        OUT_OF_ORDER(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        FENCED(ErrorCode.INVALID_PRODUCER_EPOCH);
+
+        private final ErrorCode error;
+
+        Verdict(ErrorCode error) {
+            this.error = error;
+        }
+
+        public ErrorCode error() {
+            return error;
+        }
+    }
+
+    /**
+     * Judges a producer's batch. Changes nothing but which producer counts as used last.
+     *
+     * @param producerId 0 or more
+     * @param baseSequence the first record's sequence number, 0 or more
+     * @param recordCount 1 or more
+     */
+    public Verdict check(long producerId, short epoch, int baseSequence, int recordCount) {
+        ProducerBatches known = batchesById.get(producerId);
+        if (known == null) {
+            // Its records may have been deleted by retention: any sequence may come next (KIP-360).
+            return Verdict.APPEND;
+        }
+        if (epoch < known.epoch()) {
+            return Verdict.FENCED;
+        }
+        if (epoch > known.epoch()) {
+            return baseSequence == 0 ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+        }
+        if (known.isEmpty()) {
+            return Verdict.APPEND;
+        }
+        int slot = known.find(baseSequence, lastSequence(baseSequence, recordCount));
+        if (slot >= 0) {
+            duplicateBaseOffset = known.baseOffset(slot);
+            duplicateAppendTimeMs = known.appendTimeMs(slot);
+            return Verdict.DUPLICATE;
+        }
+        int expected = next(known.lastSequence(known.slot(0)));
+        return baseSequence == expected ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+    }
+
+    /** Base offset of the batch that the last {@link #check} found to be a duplicate. */
+    public long duplicateBaseOffset() {
+        return duplicateBaseOffset;
+    }
+
+    /** Append time of that batch in milliseconds since 1970 UTC; -1 where the topic keeps the producers' times. */
+    public long duplicateAppendTimeMs() {
+        return duplicateAppendTimeMs;
+    }
+
+    /**
+     * Takes a batch of the journal into account. Batches come in offset order; one without a producer id is ignored.
+     *
+     * @param appendTimeMs the batch's append time when the topic keeps append times, else -1
+     * @param nowMs when this batch was appended, or the time of recovery; for expiry
+     */
+    public void replay(
+            long producerId,
+            short epoch,
+            int baseSequence,
+            int recordCount,
+            long baseOffset,
+            long appendTimeMs,
+            long nowMs) {
+        if (producerId == RecordBatch.NO_PRODUCER_ID) {
+            return;
+        }
+        ProducerBatches batches = batchesFor(producerId);
+        batches.use(nowMs);
+        if (baseSequence == RecordBatch.NO_SEQUENCE) {
+            return;
+        }
+        batches.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
+    }
+
+    /** Forgets the producers that appended nothing since {@code expiryMs} before {@code nowMs}. */
+    public void onTick(long nowMs, long expiryMs) {
+        Iterator<ProducerBatches> oldestFirst = batchesById.values().iterator();
+        while (oldestFirst.hasNext() && nowMs - oldestFirst.next().lastUsedMs() > expiryMs) {
+            oldestFirst.remove();
+        }
+    }
+
+    /** Number of producers remembered. */
+    public int producerCount() {
+        return batchesById.size();
+    }
+
+    /** Sequence of the last of {@code recordCount} records; sequences wrap from the largest int to 0. */
+    static int lastSequence(int baseSequence, int recordCount) {
+        return (int) (((long) baseSequence + recordCount - 1) & Integer.MAX_VALUE);
+    }
+
+    Map<Long, ProducerBatches> batchesById() {
+        return batchesById;
+    }
+
+    ProducerBatches batchesFor(long producerId) {
+        ProducerBatches batches = batchesById.get(producerId);
+        if (batches == null) {
+            batches = new ProducerBatches();
+            batchesById.put(producerId, batches);
+            if (batchesById.size() > MAX_PRODUCERS) {
+                Iterator<Long> oldestFirst = batchesById.keySet().iterator();
+                oldestFirst.next();
+                oldestFirst.remove();
+            }
+        }
+        return batches;
+    }
+
+    private static int next(int sequence) {
+        return sequence == Integer.MAX_VALUE ? 0 : sequence + 1;
+    }
+}
