@@ -1,0 +1,160 @@
+package io.journalq.common.record;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+
+/**
+ * How a batch's records are compressed, with the ids of the batch attributes. Stateless to the caller; any thread.
+ *
+ * <p>{@link #decompress} is for bytes that nobody vouches for: what it allocates is bounded by the limit given and by
+ * what that much input can produce, and whatever is wrong ends in {@link CorruptBatchException}.
+ */
+public enum CompressionCodec {
+    NONE(0) {
+        @Override
+        void compressDirect(ByteBuf source, ByteBuf target) {
+            target.writeBytes(source, source.readerIndex(), source.readableBytes());
+        }
+
+        @Override
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            if (source.readableBytes() > maxSizeBytes) {
+                throw tooLarge(maxSizeBytes);
+            }
+            target.writeBytes(source, source.readerIndex(), source.readableBytes());
+        }
+    },
+    GZIP(1) {
+        @Override
+        void compressDirect(ByteBuf source, ByteBuf target) {
+            GzipCodec.compress(source, target);
+        }
+
+        @Override
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            GzipCodec.decompress(source, target, maxSizeBytes);
+        }
+    },
+    SNAPPY(2) {
+        @Override
+        void compressDirect(ByteBuf source, ByteBuf target) {
+            SnappyCodec.compress(source, target);
+        }
+
+        @Override
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            SnappyCodec.decompress(source, target, maxSizeBytes);
+        }
+    },
+    LZ4(3) {
+        @Override
+        void compressDirect(ByteBuf source, ByteBuf target) {
+            Lz4Codec.compress(source, target);
+        }
+
+        @Override
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            Lz4Codec.decompress(source, target, maxSizeBytes);
+        }
+    },
+    ZSTD(4) {
+        @Override
+        void compressDirect(ByteBuf source, ByteBuf target) {
+            ZstdCodec.compress(source, target);
+        }
+
+        @Override
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            ZstdCodec.decompress(source, target, maxSizeBytes);
+        }
+    };
+
+    private static final CompressionCodec[] BY_ID = values();
+    private static final int FIRST_GUESS_RATIO = 4;
+    private static final int SMALLEST_BUFFER_BYTES = 256;
+
+    private final int id;
+
+    CompressionCodec(int id) {
+        this.id = id;
+    }
+
+    /** The codec of an id in a batch's attributes; null for one that is not assigned. */
+    public static CompressionCodec of(int id) {
+        return id >= 0 && id < BY_ID.length ? BY_ID[id] : null;
+    }
+
+    /** The id in a batch's attributes. */
+    public int id() {
+        return id;
+    }
+
+    /**
+     * Appends the compressed form of the readable bytes of {@code source} to {@code target}, which grows as needed. The
+     * indexes of {@code source} stay. Fastest with direct buffers of one piece.
+     */
+    public void compress(ByteBuf source, ByteBuf target) {
+        ByteBuf input = asDirect(source);
+        try {
+            if (isDirectPiece(target)) {
+                compressDirect(input, target);
+                return;
+            }
+            ByteBuf output = target.alloc().directBuffer();
+            try {
+                compressDirect(input, output);
+                target.writeBytes(output);
+            } finally {
+                output.release();
+            }
+        } finally {
+            input.release();
+        }
+    }
+
+    /**
+     * The decompressed form of the readable bytes of {@code source}, whose indexes stay, in a new direct buffer that
+     * the caller releases.
+     *
+     * @param maxSizeBytes largest result allowed
+     * @throws CorruptBatchException when the bytes are bad or the result would be larger
+     */
+    public ByteBuf decompress(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
+        ByteBuf input = asDirect(source);
+        ByteBuf output = null;
+        try {
+            long guess = Math.max(SMALLEST_BUFFER_BYTES, (long) input.readableBytes() * FIRST_GUESS_RATIO);
+            output = allocator.directBuffer((int) Math.min(guess, Math.max(0, maxSizeBytes)));
+            decompressDirect(input, output, maxSizeBytes);
+            ByteBuf result = output;
+            output = null;
+            return result;
+        } finally {
+            input.release();
+            if (output != null) {
+                output.release();
+            }
+        }
+    }
+
+    abstract void compressDirect(ByteBuf source, ByteBuf target);
+
+    abstract void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes);
+
+    static CorruptBatchException tooLarge(int maxSizeBytes) {
+        return new CorruptBatchException("decompressed records exceed " + maxSizeBytes + " bytes");
+    }
+
+    /** The readable bytes as a direct buffer of one piece, with a reference of its own. */
+    private static ByteBuf asDirect(ByteBuf source) {
+        if (isDirectPiece(source)) {
+            return source.retain();
+        }
+        int sizeBytes = source.readableBytes();
+        return source.alloc().directBuffer(sizeBytes).writeBytes(source, source.readerIndex(), sizeBytes);
+    }
+
+    private static boolean isDirectPiece(ByteBuf buffer) {
+        return buffer.isDirect() && buffer.nioBufferCount() == 1;
+    }
+}

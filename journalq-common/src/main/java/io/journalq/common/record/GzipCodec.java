@@ -1,0 +1,135 @@
+package io.journalq.common.record;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+
+/** The gzip format (RFC 1952) over reused deflaters and inflaters, straight between direct buffers. */
+final class GzipCodec {
+    private static final int MAGIC = 0x1F8B;
+    private static final int METHOD_DEFLATE = 8;
+    private static final int FLAG_HEADER_CRC = 0x02;
+    private static final int FLAG_EXTRA = 0x04;
+    private static final int FLAG_NAME = 0x08;
+    private static final int FLAG_COMMENT = 0x10;
+    private static final int RESERVED_FLAGS = 0xE0;
+    private static final int OPERATING_SYSTEM_UNKNOWN = 0xFF;
+    private static final int TRAILER_BYTES = 8;
+    private static final int STEP_BYTES = 16 * 1024;
+
+    private static final CodecPool<Deflater> DEFLATERS =
+            new CodecPool<>(() -> new Deflater(Deflater.DEFAULT_COMPRESSION, true), Deflater::end);
+    private static final CodecPool<Inflater> INFLATERS = new CodecPool<>(() -> new Inflater(true), Inflater::end);
+
+    private GzipCodec() {}
+
+    static void compress(ByteBuf source, ByteBuf target) {
+        target.writeShort(MAGIC).writeByte(METHOD_DEFLATE).writeZero(6).writeByte(OPERATING_SYSTEM_UNKNOWN);
+        CRC32 crc = new CRC32();
+        crc.update(source.nioBuffer());
+        Deflater deflater = DEFLATERS.take();
+        deflater.setInput(source.nioBuffer());
+        deflater.finish();
+        while (!deflater.finished()) {
+            target.ensureWritable(STEP_BYTES);
+            int written = deflater.deflate(target.nioBuffer(target.writerIndex(), target.writableBytes()));
+            target.writerIndex(target.writerIndex() + written);
+        }
+        deflater.reset();
+        DEFLATERS.giveBack(deflater);
+        target.writeIntLE((int) crc.getValue()).writeIntLE(source.readableBytes());
+    }
+
+    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+        ByteBuf in = source.slice();
+        Inflater inflater = INFLATERS.take();
+        try {
+            do {
+                skipHeader(in);
+                int start = target.writerIndex();
+                inflater.reset();
+                inflate(inflater, in, target, maxSizeBytes);
+                checkTrailer(in, target, start);
+            } while (in.isReadable());
+        } finally {
+            inflater.reset();
+            INFLATERS.giveBack(inflater);
+        }
+    }
+
+    private static void inflate(Inflater inflater, ByteBuf in, ByteBuf target, int maxSizeBytes) {
+        inflater.setInput(in.nioBuffer());
+        try {
+            while (!inflater.finished()) {
+                int roomBytes = maxSizeBytes - target.writerIndex();
+                // One byte past the limit tells "too large" from "exactly full and about to end".
+                int stepBytes = (int) Math.min((long) roomBytes + 1, Math.max(STEP_BYTES, target.writableBytes()));
+                target.ensureWritable(stepBytes);
+                ByteBuffer out = target.nioBuffer(target.writerIndex(), stepBytes);
+                int written = inflater.inflate(out);
+                if (written > roomBytes) {
+                    throw CompressionCodec.tooLarge(maxSizeBytes);
+                }
+                if (written == 0 && !inflater.finished()) {
+                    throw new CorruptBatchException("gzip: data cut off");
+                }
+                target.writerIndex(target.writerIndex() + written);
+            }
+        } catch (DataFormatException e) {
+            throw new CorruptBatchException("gzip: bad data");
+        }
+        in.readerIndex(in.writerIndex() - inflater.getRemaining());
+    }
+
+    private static void checkTrailer(ByteBuf in, ByteBuf target, int start) {
+        need(in, TRAILER_BYTES);
+        int sizeBytes = target.writerIndex() - start;
+        CRC32 crc = new CRC32();
+        crc.update(target.nioBuffer(start, sizeBytes));
+        if (in.readIntLE() != (int) crc.getValue() || in.readIntLE() != sizeBytes) {
+            throw new CorruptBatchException("gzip: wrong checksum or size");
+        }
+    }
+
+    private static void skipHeader(ByteBuf in) {
+        need(in, 10);
+        int magic = in.readUnsignedShort();
+        int method = in.readUnsignedByte();
+        int flags = in.readUnsignedByte();
+        if (magic != MAGIC || method != METHOD_DEFLATE || (flags & RESERVED_FLAGS) != 0) {
+            throw new CorruptBatchException("gzip: wrong header");
+        }
+        in.skipBytes(6);
+        if ((flags & FLAG_EXTRA) != 0) {
+            need(in, 2);
+            int extraBytes = in.readUnsignedShortLE();
+            need(in, extraBytes);
+            in.skipBytes(extraBytes);
+        }
+        if ((flags & FLAG_NAME) != 0) {
+            skipText(in);
+        }
+        if ((flags & FLAG_COMMENT) != 0) {
+            skipText(in);
+        }
+        if ((flags & FLAG_HEADER_CRC) != 0) {
+            need(in, 2);
+            in.skipBytes(2);
+        }
+    }
+
+    private static void skipText(ByteBuf in) {
+        int sizeBytes = in.bytesBefore((byte) 0);
+        need(in, sizeBytes < 0 ? Integer.MAX_VALUE : sizeBytes + 1);
+        in.skipBytes(sizeBytes + 1);
+    }
+
+    private static void need(ByteBuf in, int sizeBytes) {
+        if (in.readableBytes() < sizeBytes) {
+            throw new CorruptBatchException("gzip: data cut off");
+        }
+    }
+}

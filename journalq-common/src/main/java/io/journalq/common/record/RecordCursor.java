@@ -1,0 +1,221 @@
+package io.journalq.common.record;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Walks the records of one batch, already decompressed, without allocating. A step reads only the record's length; the
+ * rest is decoded by stages when asked for. Every read is checked against the record's own end, so that a record cannot
+ * reach into its neighbour. One thread.
+ */
+final class RecordCursor {
+    private ByteBuf data;
+    private int end;
+    private int recordsLeft;
+    private int recordStart;
+    private int recordEnd;
+
+    /** Where the next undecoded field of the current record stands. */
+    private int at;
+
+    private Stage stage = Stage.START;
+    private long timestampDelta;
+    private int offsetDelta;
+    private int keyIndex;
+    private int keySizeBytes;
+    private int valueIndex;
+    private int valueSizeBytes;
+
+    private enum Stage {
+        START,
+        DELTAS,
+        KEY_AND_VALUE
+    }
+
+    /** Starts on {@code count} records that must fill {@code buffer} from {@code index} to {@code endIndex} exactly. */
+    void reset(ByteBuf buffer, int index, int endIndex, int count) {
+        data = buffer;
+        end = endIndex;
+        recordsLeft = count;
+        recordEnd = index;
+        stage = Stage.START;
+    }
+
+    /** Drops the reference to the buffer. */
+    void clear() {
+        data = null;
+        recordsLeft = 0;
+    }
+
+    /** Steps to the next record; false after the last, which must end where the batch ends. */
+    boolean next() {
+        if (recordsLeft == 0) {
+            if (data != null && recordEnd != end) {
+                throw new CorruptBatchException("bytes after the last record");
+            }
+            return false;
+        }
+        recordsLeft--;
+        at = recordEnd;
+        recordEnd = end;
+        int bodyBytes = readInt();
+        if (bodyBytes < 0 || bodyBytes > end - at) {
+            throw new CorruptBatchException("a record of " + bodyBytes + " bytes where " + (end - at) + " are left");
+        }
+        recordStart = at;
+        recordEnd = at + bodyBytes;
+        stage = Stage.START;
+        return true;
+    }
+
+    long timestampDelta() {
+        decodeDeltas();
+        return timestampDelta;
+    }
+
+    int offsetDelta() {
+        decodeDeltas();
+        return offsetDelta;
+    }
+
+    int keyIndex() {
+        decodeKeyAndValue();
+        return keyIndex;
+    }
+
+    /** -1 for a null key. */
+    int keySizeBytes() {
+        decodeKeyAndValue();
+        return keySizeBytes;
+    }
+
+    int valueIndex() {
+        decodeKeyAndValue();
+        return valueIndex;
+    }
+
+    /** -1 for a null value. */
+    int valueSizeBytes() {
+        decodeKeyAndValue();
+        return valueSizeBytes;
+    }
+
+    /** Decodes the headers afresh at each call. */
+    List<Header> headers() {
+        decodeKeyAndValue();
+        int resume = at;
+        int count = readHeaderCount();
+        List<Header> headers = count == 0 ? Collections.emptyList() : new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            int nameBytes = readLength(false);
+            String name = data.toString(at, nameBytes, StandardCharsets.UTF_8);
+            at += nameBytes;
+            int sizeBytes = readLength(true);
+            byte[] value = null;
+            if (sizeBytes >= 0) {
+                value = new byte[sizeBytes];
+                data.getBytes(at, value);
+                at += sizeBytes;
+            }
+            headers.add(new Header(name, value));
+        }
+        requireEnd();
+        at = resume;
+        return headers;
+    }
+
+    /** Checks all that the record holds without building anything. */
+    void check() {
+        decodeKeyAndValue();
+        int resume = at;
+        int count = readHeaderCount();
+        for (int i = 0; i < count; i++) {
+            at += readLength(false);
+            at += Math.max(0, readLength(true));
+        }
+        requireEnd();
+        at = resume;
+    }
+
+    private void requireEnd() {
+        if (at != recordEnd) {
+            throw new CorruptBatchException("bytes after the last field of a record");
+        }
+    }
+
+    private int readHeaderCount() {
+        int count = readInt();
+        // A header takes two bytes at least.
+        if (count < 0 || count > (recordEnd - at) / 2) {
+            throw new CorruptBatchException("a record claims " + count + " headers");
+        }
+        return count;
+    }
+
+    private void decodeDeltas() {
+        if (stage != Stage.START) {
+            return;
+        }
+        at = recordStart;
+        readByte(); // attributes: none are assigned, and readers ignore them
+        timestampDelta = readLong();
+        offsetDelta = readInt();
+        stage = Stage.DELTAS;
+    }
+
+    private void decodeKeyAndValue() {
+        if (stage == Stage.KEY_AND_VALUE) {
+            return;
+        }
+        decodeDeltas();
+        keySizeBytes = readLength(true);
+        keyIndex = at;
+        at += Math.max(0, keySizeBytes);
+        valueSizeBytes = readLength(true);
+        valueIndex = at;
+        at += Math.max(0, valueSizeBytes);
+        stage = Stage.KEY_AND_VALUE;
+    }
+
+    private int readLength(boolean nullable) {
+        int length = readInt();
+        if (length < (nullable ? -1 : 0) || length > recordEnd - at) {
+            throw new CorruptBatchException("a field of " + length + " bytes in a shorter record");
+        }
+        return length;
+    }
+
+    private byte readByte() {
+        if (at >= recordEnd) {
+            throw new CorruptBatchException("record cut off");
+        }
+        return data.getByte(at++);
+    }
+
+    private int readInt() {
+        int value = 0;
+        for (int shift = 0; shift < 7 * Varint.MAX_INT_SIZE_BYTES; shift += 7) {
+            byte next = readByte();
+            value |= (next & 0x7F) << shift;
+            if (next >= 0) {
+                return (value >>> 1) ^ -(value & 1);
+            }
+        }
+        throw new CorruptBatchException("a variable-length integer without end");
+    }
+
+    private long readLong() {
+        long value = 0;
+        for (int shift = 0; shift < 7 * Varint.MAX_LONG_SIZE_BYTES; shift += 7) {
+            byte next = readByte();
+            value |= (next & 0x7FL) << shift;
+            if (next >= 0) {
+                return (value >>> 1) ^ -(value & 1);
+            }
+        }
+        throw new CorruptBatchException("a variable-length integer without end");
+    }
+}

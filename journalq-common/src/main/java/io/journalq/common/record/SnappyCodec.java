@@ -1,0 +1,94 @@
+package io.journalq.common.record;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import org.xerial.snappy.Snappy;
+
+/**
+ * Snappy as Kafka's clients speak it: Java writes the framed stream of the xerial library, others write that or one raw
+ * block. Writes the framed form, reads both.
+ */
+final class SnappyCodec {
+    /** 0x82 "SNAPPY" 0x00, then the stream's version and the lowest that can read it. */
+    private static final long STREAM_MAGIC = 0x82534E4150505900L;
+
+    private static final int STREAM_MAGIC_START = (int) (STREAM_MAGIC >>> 32);
+    private static final int STREAM_HEADER_BYTES = 16;
+    private static final int STREAM_VERSION = 1;
+    private static final int BLOCK_SIZE_BYTES = 32 * 1024;
+
+    /** The densest element, a copy, yields 64 bytes from three. */
+    private static final int MAX_RATIO = 22;
+
+    private SnappyCodec() {}
+
+    static void compress(ByteBuf source, ByteBuf target) {
+        target.writeLong(STREAM_MAGIC).writeInt(STREAM_VERSION).writeInt(STREAM_VERSION);
+        int end = source.writerIndex();
+        int blockBoundBytes = Snappy.maxCompressedLength(BLOCK_SIZE_BYTES);
+        for (int from = source.readerIndex(); from < end; from += BLOCK_SIZE_BYTES) {
+            int sizeBytes = Math.min(BLOCK_SIZE_BYTES, end - from);
+            target.ensureWritable(4 + blockBoundBytes);
+            int at = target.writerIndex();
+            try {
+                int compressed =
+                        Snappy.compress(source.nioBuffer(from, sizeBytes), target.nioBuffer(at + 4, blockBoundBytes));
+                target.setInt(at, compressed).writerIndex(at + 4 + compressed);
+            } catch (IOException e) {
+                throw new UncheckedIOException("snappy refused sound input", e);
+            }
+        }
+    }
+
+    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+        ByteBuf in = source.slice();
+        if (in.readableBytes() < STREAM_HEADER_BYTES || in.getLong(0) != STREAM_MAGIC) {
+            readBlock(in, in.readableBytes(), target, maxSizeBytes);
+            return;
+        }
+        in.skipBytes(STREAM_HEADER_BYTES);
+        while (in.isReadable()) {
+            if (in.readableBytes() < 4) {
+                throw new CorruptBatchException("snappy: stream cut off");
+            }
+            int blockBytes = in.readInt();
+            if (blockBytes == STREAM_MAGIC_START && in.readableBytes() >= STREAM_HEADER_BYTES - 4) {
+                in.skipBytes(STREAM_HEADER_BYTES - 4);
+            } else if (blockBytes < 0 || blockBytes > in.readableBytes()) {
+                throw new CorruptBatchException("snappy: block cut off");
+            } else {
+                readBlock(in, blockBytes, target, maxSizeBytes);
+            }
+        }
+    }
+
+    private static void readBlock(ByteBuf in, int blockBytes, ByteBuf target, int maxSizeBytes) {
+        if (blockBytes == 0) {
+            throw new CorruptBatchException("snappy: empty block");
+        }
+        ByteBuffer block = in.nioBuffer(in.readerIndex(), blockBytes);
+        try {
+            int sizeBytes = Snappy.uncompressedLength(block);
+            if (sizeBytes < 0 || sizeBytes > (long) blockBytes * MAX_RATIO) {
+                throw new CorruptBatchException("snappy: a block claims more than it can hold");
+            }
+            if (sizeBytes > maxSizeBytes - target.writerIndex()) {
+                throw CompressionCodec.tooLarge(maxSizeBytes);
+            }
+            // The native code trusts the block's own length: the room made here is exactly what it may write.
+            target.ensureWritable(sizeBytes);
+            if (!Snappy.isValidCompressedBuffer(block)) {
+                throw new CorruptBatchException("snappy: bad block");
+            }
+            if (sizeBytes > 0) {
+                Snappy.uncompress(block, target.nioBuffer(target.writerIndex(), sizeBytes));
+            }
+            target.writerIndex(target.writerIndex() + sizeBytes);
+        } catch (IOException e) {
+            throw new CorruptBatchException("snappy: bad block");
+        }
+        in.skipBytes(blockBytes);
+    }
+}
