@@ -232,8 +232,7 @@ public final class MessageWriter {
         } else if (records.region() != null) {
             addPart(records.region(), sizeBytes);
         } else if (sizeBytes >= LARGE_RECORDS_SIZE_BYTES) {
-            // A view with indexes of its own, which a channel moves; it shares the reference.
-            addPart(records.buffer().slice(), sizeBytes);
+            addPart(records.buffer(), sizeBytes);
         } else {
             ByteBuf bytes = records.buffer();
             buffer.writeBytes(bytes, bytes.readerIndex(), sizeBytes);

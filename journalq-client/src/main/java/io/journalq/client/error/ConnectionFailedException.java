@@ -1,0 +1,15 @@
+package io.journalq.client.error;
+
+import io.journalq.client.JournalQException;
+import io.journalq.common.protocol.ErrorCode;
+
+/** No broker could be reached, or the connection broke before the answer came. */
+public final class ConnectionFailedException extends JournalQException {
+    public ConnectionFailedException(String message) {
+        this(message, null);
+    }
+
+    public ConnectionFailedException(String message, Throwable cause) {
+        super(message, ErrorCode.NETWORK_EXCEPTION, true, cause);
+    }
+}

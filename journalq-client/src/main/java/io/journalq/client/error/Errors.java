@@ -1,0 +1,55 @@
+package io.journalq.client.error;
+
+import io.journalq.client.JournalQException;
+import io.journalq.common.protocol.ErrorCode;
+
+/** Turns an error code of the protocol into the exception for it, with words that say what to do. Stateless. */
+public final class Errors {
+    private Errors() {}
+
+    /**
+     * The exception for an error that a broker answered.
+     *
+     * @param error any but {@link ErrorCode#NONE}
+     * @param subject what the request was about, such as "topic orders"
+     * @param brokerMessage the broker's own words, or null
+     */
+    public static JournalQException of(ErrorCode error, String subject, String brokerMessage) {
+        String words = subject + ": "
+                + (brokerMessage == null || brokerMessage.isEmpty() ? error.words() : brokerMessage)
+                + remedy(error);
+        return switch (error) {
+            case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID -> new UnknownTopicException(words);
+            case TOPIC_ALREADY_EXISTS -> new TopicExistsException(words);
+            case MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE -> new RecordTooLargeException(words);
+            case UNSUPPORTED_VERSION -> new UnsupportedByBrokerException(words);
+            case OFFSET_OUT_OF_RANGE -> new OffsetOutOfRangeException(words);
+            case REQUEST_TIMED_OUT -> new RequestTimedOutException(words);
+            case OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID -> new OutOfOrderException(words);
+            default -> new BrokerErrorException(words, error);
+        };
+    }
+
+    private static String remedy(ErrorCode error) {
+        return switch (error) {
+            case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
+                "; create the topic, or check its name and partition count";
+            case TOPIC_ALREADY_EXISTS -> "; use it, or delete it first";
+            case MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE ->
+                "; send smaller batches, or raise the topic's max.message.bytes";
+            case UNSUPPORTED_VERSION -> "; use a newer broker, or do without the feature";
+            case OFFSET_OUT_OF_RANGE -> "; seek to an offset between beginningOffsets and endOffsets";
+            case OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID ->
+                "; earlier records of this producer are missing on the broker: check for lost data, then send again";
+            case NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND ->
+                "; start the missing brokers, or lower the topic's min.insync.replicas";
+            case INVALID_REPLICATION_FACTOR -> "; use a replication factor of at most the number of brokers";
+            case INVALID_TOPIC_EXCEPTION -> "; use letters, digits, '.', '_' and '-', at most 249 of them";
+            case TOPIC_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED ->
+                "; ask for the permission";
+            case INVALID_RECORD, INVALID_TIMESTAMP -> "; change the record: sending it again will not help";
+            case REQUEST_TIMED_OUT -> "; try again, or raise the request time-out";
+            default -> error.retriable() ? "; try again" : "";
+        };
+    }
+}

@@ -1,0 +1,15 @@
+package io.journalq.client.error;
+
+import io.journalq.client.JournalQException;
+import io.journalq.common.protocol.ErrorCode;
+
+/** A record or a batch is larger than the client or the broker allows. */
+public final class RecordTooLargeException extends JournalQException {
+    public RecordTooLargeException(String message) {
+        this(message, null);
+    }
+
+    public RecordTooLargeException(String message, Throwable cause) {
+        super(message, ErrorCode.MESSAGE_TOO_LARGE, false, cause);
+    }
+}

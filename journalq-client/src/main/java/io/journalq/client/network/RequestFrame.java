@@ -1,0 +1,54 @@
+package io.journalq.client.network;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.MessageWriter;
+import io.journalq.common.protocol.message.RequestHeader;
+import io.journalq.common.protocol.message.ResponseHeader;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.ReferenceCounted;
+import java.util.List;
+
+/** The bytes around a request and at the start of an answer: length, header. Stateless; any thread. */
+public final class RequestFrame {
+    private static final short FIRST_VERSION_WITH_CLIENT_ID = 1;
+
+    private RequestFrame() {}
+
+    /** The whole frame, in parts that the caller writes in order and so gives away. */
+    public static List<ReferenceCounted> encode(
+            ByteBufAllocator allocator,
+            ApiKey key,
+            short version,
+            int correlationId,
+            String clientId,
+            ApiMessage request) {
+        MessageWriter out = MessageWriter.frame(allocator);
+        boolean finished = false;
+        try {
+            short headerVersion = key.requestHeaderVersion(version);
+            RequestHeader header = new RequestHeader()
+                    .setRequestApiKey(key.id())
+                    .setRequestApiVersion(version)
+                    .setCorrelationId(correlationId);
+            if (headerVersion >= FIRST_VERSION_WITH_CLIENT_ID) {
+                header.setClientId(clientId);
+            }
+            header.write(out, headerVersion);
+            request.write(out, version);
+            List<ReferenceCounted> parts = out.finish();
+            finished = true;
+            return parts;
+        } finally {
+            if (!finished) {
+                out.release();
+            }
+        }
+    }
+
+    /** Reads an answer's header and returns which request it is for. */
+    public static int readCorrelationId(MessageReader in, ApiKey key, short version) {
+        return ResponseHeader.read(in, key.responseHeaderVersion(version)).correlationId();
+    }
+}
