@@ -1,0 +1,158 @@
+"""Produce, consume, metadata and topic administration with librdkafka (confluent-kafka) against a running broker.
+
+Every check raises on the first difference; the last line says what was seen. The broker is $JOURNALQ_BOOTSTRAP.
+"""
+
+import os
+import time
+
+import confluent_kafka
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
+
+BOOTSTRAP = os.environ["JOURNALQ_BOOTSTRAP"]
+PARTITIONS = 4
+PER_CODEC = 1_000
+CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+TIMEOUT_SECONDS = 20
+
+
+def only(futures):
+    (future,) = futures.values()
+    return future.result(timeout=TIMEOUT_SECONDS)
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def expect_error(code, call):
+    try:
+        call()
+    except KafkaException as error:
+        check(error.args[0].code() == code, f"expected error {code}, got {error}")
+    else:
+        raise AssertionError(f"expected error {code}, got none")
+
+
+def administer(admin, topic):
+    only(admin.create_topics([NewTopic(topic, num_partitions=2, replication_factor=1)]))
+    expect_error(
+        KafkaError.TOPIC_ALREADY_EXISTS,
+        lambda: only(admin.create_topics([NewTopic(topic, num_partitions=2, replication_factor=1)])),
+    )
+    only(admin.create_partitions([NewPartitions(topic, PARTITIONS)]))
+    described = admin.list_topics(topic, timeout=TIMEOUT_SECONDS).topics[topic]
+    check(len(described.partitions) == PARTITIONS, f"partitions: {described.partitions}")
+
+    resource = ConfigResource(
+        ResourceType.TOPIC,
+        topic,
+        incremental_configs=[
+            ConfigEntry("retention.ms", "123456789", incremental_operation=AlterConfigOpType.SET)
+        ],
+    )
+    only(admin.incremental_alter_configs([resource]))
+    configs = only(admin.describe_configs([ConfigResource(ResourceType.TOPIC, topic)]))
+    check(configs["retention.ms"].value == "123456789", f"retention.ms: {configs['retention.ms']}")
+
+    cluster = admin.describe_cluster().result(timeout=TIMEOUT_SECONDS)
+    check(len(cluster.nodes) == 1, f"nodes: {cluster.nodes}")
+
+
+def produce(topic):
+    acknowledged = {}
+    for codec in CODECS:
+        for idempotent in (False, True):
+            producer = Producer(
+                {
+                    "bootstrap.servers": BOOTSTRAP,
+                    "compression.type": codec,
+                    "enable.idempotence": idempotent,
+                    "linger.ms": 5,
+                }
+            )
+
+            def on_delivery(error, message):
+                check(error is None, f"delivery failed: {error}")
+                acknowledged[message.key()] = (message.partition(), message.offset())
+
+            for number in range(PER_CODEC):
+                key = f"{codec}-{idempotent}-{number}".encode()
+                producer.produce(
+                    topic,
+                    key=key,
+                    value=b"value of " + key + b" " * 50,
+                    headers=[("codec", codec.encode()), ("empty", None)],
+                    on_delivery=on_delivery,
+                )
+                producer.poll(0)
+            check(producer.flush(TIMEOUT_SECONDS) == 0, f"{codec}: not everything was delivered")
+    check(len(acknowledged) == PER_CODEC * len(CODECS) * 2, f"{len(acknowledged)} acknowledged")
+    check(len(set(acknowledged.values())) == len(acknowledged), "an offset was given twice")
+    return acknowledged
+
+
+def consume(topic, acknowledged):
+    consumer = Consumer(
+        {
+            "bootstrap.servers": BOOTSTRAP,
+            "group.id": "not-used",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "check.crcs": True,
+        }
+    )
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
+    seen = {}
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while len(seen) < len(acknowledged) and time.monotonic() < deadline:
+        for message in consumer.consume(num_messages=500, timeout=1.0):
+            check(message.error() is None, f"consumer: {message.error()}")
+            check(message.key() not in seen, f"{message.key()} came twice")
+            check(message.value() == b"value of " + message.key() + b" " * 50, "another value came back")
+            check(dict(message.headers())["codec"] == message.key().split(b"-")[0], "another header came back")
+            seen[message.key()] = (message.partition(), message.offset())
+    check(seen == acknowledged, f"{len(acknowledged)} acknowledged, {len(seen)} read")
+
+    partition, offset = next(iter(acknowledged.values()))
+    low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=TIMEOUT_SECONDS)
+    check(low == 0 and offset < high, f"watermarks {low} {high}")
+    (by_time,) = consumer.offsets_for_times([TopicPartition(topic, partition, 0)], timeout=TIMEOUT_SECONDS)
+    check(by_time.offset == 0, f"offset for time 0: {by_time.offset}")
+    consumer.close()
+
+
+def main():
+    topic = f"librdkafka-{int(time.time() * 1000)}"
+    admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
+    administer(admin, topic)
+    acknowledged = produce(topic)
+    consume(topic, acknowledged)
+
+    ends = admin.list_offsets({TopicPartition(topic, 0): OffsetSpec.latest()})
+    check(only(ends).offset == sum(1 for partition, _ in acknowledged.values() if partition == 0), "end offset")
+    expect_error(
+        KafkaError.TOPIC_EXCEPTION,
+        lambda: only(admin.create_topics([NewTopic("../x", num_partitions=1, replication_factor=1)])),
+    )
+    only(admin.delete_topics([topic]))
+    check(topic not in admin.list_topics(timeout=TIMEOUT_SECONDS).topics, "the deleted topic is still listed")
+    print(
+        f"librdkafka {confluent_kafka.libversion()[0]}: {len(acknowledged)} messages in {len(CODECS)} codecs, "
+        "with and without idempotence, read back in full"
+    )
+
+
+if __name__ == "__main__":
+    main()
