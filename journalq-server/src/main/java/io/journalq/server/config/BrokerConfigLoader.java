@@ -1,0 +1,141 @@
+package io.journalq.server.config;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Puts a broker's settings together: defaults, over them a file, over it the environment, over that the command line.
+ */
+public final class BrokerConfigLoader {
+    /** {@code fetch.max.bytes} is {@code JOURNALQ_FETCH_MAX_BYTES} in the environment. */
+    public static final String ENVIRONMENT_PREFIX = "JOURNALQ_";
+
+    /** What the scripts read from the environment themselves. */
+    private static final List<String> SCRIPT_VARIABLES = List.of(
+            "JOURNALQ_HEAP",
+            "JOURNALQ_OPTS",
+            "JOURNALQ_HOME",
+            "JOURNALQ_JAVA_HOME",
+            "JOURNALQ_LOG_DIR",
+            "JOURNALQ_BOOTSTRAP");
+
+    private static final int MAX_FILE_SIZE_BYTES = 1 << 20;
+
+    private BrokerConfigLoader() {}
+
+    /**
+     * Loads settings.
+     *
+     * @param file a YAML file of dotted keys; null for none
+     * @param environment the process's variables; only those with the prefix are looked at
+     * @param assignments {@code key=value}, in order
+     * @throws ConfigException names the key, where it stood, what is wrong and what would be right
+     */
+    public static BrokerConfig load(Path file, Map<String, String> environment, List<String> assignments)
+            throws ConfigException {
+        BrokerConfig config = BrokerConfig.defaults();
+        if (file != null) {
+            config = withFile(config, file);
+        }
+        config = withEnvironment(config, environment);
+        for (String assignment : assignments) {
+            int equals = assignment.indexOf('=');
+            if (equals <= 0) {
+                throw new ConfigException("'" + assignment + "' must be of the form key=value");
+            }
+            config = at(
+                    "--set",
+                    config,
+                    assignment.substring(0, equals).strip(),
+                    assignment.substring(equals + 1),
+                    ConfigOrigin.COMMAND_LINE);
+        }
+        return config;
+    }
+
+    private static BrokerConfig withFile(BrokerConfig config, Path file) throws ConfigException {
+        try {
+            if (Files.size(file) > MAX_FILE_SIZE_BYTES) {
+                throw new ConfigException(file + " is larger than " + MAX_FILE_SIZE_BYTES + " bytes");
+            }
+            try (JsonParser parser = new YAMLFactory().createParser(file.toFile())) {
+                return withDocument(config, file, parser);
+            }
+        } catch (IOException unreadable) {
+            throw new ConfigException("Cannot read the configuration " + file + ": " + unreadable.getMessage());
+        }
+    }
+
+    private static BrokerConfig withDocument(BrokerConfig config, Path file, JsonParser parser)
+            throws IOException, ConfigException {
+        JsonToken first = parser.nextToken();
+        if (first == null) {
+            return config;
+        }
+        if (first != JsonToken.START_OBJECT) {
+            throw new ConfigException(file + " must hold lines of the form 'key: value'");
+        }
+        BrokerConfig changed = config;
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String name = parser.currentName();
+            String where = file + " line " + parser.currentLocation().getLineNr();
+            changed = at(where, changed, name, readValue(parser, where, name), ConfigOrigin.FILE);
+        }
+        return changed;
+    }
+
+    private static String readValue(JsonParser parser, String where, String name) throws IOException, ConfigException {
+        JsonToken token = parser.nextToken();
+        if (token == JsonToken.VALUE_NULL) {
+            return "";
+        }
+        if (token != null && token.isScalarValue()) {
+            return parser.getText();
+        }
+        if (token == JsonToken.START_ARRAY) {
+            List<String> items = new ArrayList<>();
+            while (parser.nextToken() != JsonToken.END_ARRAY) {
+                if (!parser.currentToken().isScalarValue()) {
+                    throw new ConfigException(where + ": the items of " + name + " must be plain values");
+                }
+                items.add(parser.getText());
+            }
+            return String.join(",", items);
+        }
+        throw new ConfigException(
+                where + ": " + name + " must be a plain value or a list; keys are dotted, not nested");
+    }
+
+    private static BrokerConfig withEnvironment(BrokerConfig config, Map<String, String> environment)
+            throws ConfigException {
+        BrokerConfig changed = config;
+        List<String> variables = environment.keySet().stream()
+                .filter(variable -> variable.startsWith(ENVIRONMENT_PREFIX) && !SCRIPT_VARIABLES.contains(variable))
+                .sorted()
+                .toList();
+        for (String variable : variables) {
+            String name = variable.substring(ENVIRONMENT_PREFIX.length())
+                    .toLowerCase(Locale.ROOT)
+                    .replace('_', '.');
+            changed = at(variable, changed, name, environment.get(variable), ConfigOrigin.ENVIRONMENT);
+        }
+        return changed;
+    }
+
+    private static BrokerConfig at(String where, BrokerConfig config, String name, String value, ConfigOrigin origin)
+            throws ConfigException {
+        try {
+            return config.with(name, value, origin);
+        } catch (ConfigException wrong) {
+            throw new ConfigException(where + ": " + wrong.getMessage());
+        }
+    }
+}

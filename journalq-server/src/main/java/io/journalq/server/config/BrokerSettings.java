@@ -1,0 +1,168 @@
+package io.journalq.server.config;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Every setting of a broker. The order here is the order in {@code conf/journalq.yaml}. */
+public final class BrokerSettings {
+    private static final int MAX_REQUEST_BYTES = 1 << 30;
+    private static final long MAX_IN_FLIGHT_BYTES = 1L << 40;
+    private static final long DAY_MS = 86_400_000L;
+
+    public static final ConfigKey<Integer> NODE_ID = ConfigKey.ofInt(
+            "node.id", ConfigUnit.NONE, 0, 0, Integer.MAX_VALUE, "Number of this broker within its cluster.");
+    public static final ConfigKey<List<String>> LISTENERS = ConfigKey.ofList(
+            "listeners",
+            List.of("PLAINTEXT://0.0.0.0:9092"),
+            "Where clients connect, as NAME://host:port. An empty host binds every interface, port 0 any free port.",
+            BrokerSettings::readListener);
+    public static final ConfigKey<List<String>> ADVERTISED_LISTENERS = ConfigKey.ofList(
+            "advertised.listeners",
+            List.of(),
+            "What clients are told to connect to, as NAME://host:port. Empty: what is in listeners; a listener on every"
+                    + " interface is then advertised by the address that the client reached it at.",
+            BrokerSettings::readListener);
+    public static final ConfigKey<String> ADMIN_LISTENER = ConfigKey.ofText(
+                    "admin.listener",
+                    "localhost:9644",
+                    "Where /metrics and /health are served, as host:port. Empty: nowhere.")
+            .checkedBy(BrokerSettings::readAdminListener);
+    public static final ConfigKey<List<String>> DATA_DIRECTORIES = ConfigKey.ofList(
+            "data.directories",
+            List.of("./data"),
+            "Folders of the journals. The first also holds the metadata log; partitions are spread over all.");
+    public static final ConfigKey<Integer> SHARDS = ConfigKey.ofInt(
+            "shards",
+            ConfigUnit.NONE,
+            0,
+            0,
+            1_024,
+            "Event loops, each with its own connections and partitions. 0: one less than there are cores, at least 1.");
+
+    public static final ConfigKey<Boolean> AUTO_CREATE_TOPICS = ConfigKey.ofBoolean(
+            "auto.create.topics.enable", true, "Create a topic when a client that allows it asks for one.");
+    public static final ConfigKey<Integer> NUM_PARTITIONS = ConfigKey.ofInt(
+            "num.partitions",
+            ConfigUnit.NONE,
+            1,
+            1,
+            100_000,
+            "Partitions of a topic that is created without a number of them.");
+    public static final ConfigKey<Integer> MAX_PARTITIONS_PER_TOPIC = ConfigKey.ofInt(
+            "max.partitions.per.topic",
+            ConfigUnit.NONE,
+            10_000,
+            1,
+            1_000_000,
+            "Most partitions that a topic may have.");
+    public static final ConfigKey<Integer> MAX_PARTITIONS = ConfigKey.ofInt(
+            "max.partitions", ConfigUnit.NONE, 100_000, 1, 10_000_000, "Most partitions of all topics together.");
+
+    public static final ConfigKey<Integer> SOCKET_REQUEST_MAX_BYTES = ConfigKey.ofInt(
+            "socket.request.max.bytes",
+            ConfigUnit.BYTES,
+            100 << 20,
+            1 << 10,
+            MAX_REQUEST_BYTES,
+            "Largest request; a client that announces a larger one is disconnected.");
+    public static final ConfigKey<Integer> MAX_CONNECTIONS =
+            ConfigKey.ofInt("max.connections", ConfigUnit.NONE, 20_000, 1, 10_000_000, "Most open connections.");
+    public static final ConfigKey<Integer> QUEUED_MAX_REQUESTS = ConfigKey.ofInt(
+            "connection.queued.max.requests",
+            ConfigUnit.NONE,
+            1_024,
+            1,
+            1_000_000,
+            "Unanswered requests of one connection before its socket is left unread.");
+    public static final ConfigKey<Long> CONNECTION_IN_FLIGHT_MAX_BYTES = ConfigKey.ofLong(
+            "connection.in.flight.max.bytes",
+            ConfigUnit.BYTES,
+            64L << 20,
+            1L << 10,
+            MAX_IN_FLIGHT_BYTES,
+            "Size of one connection's unanswered requests before its socket is left unread.");
+    public static final ConfigKey<Long> TOTAL_IN_FLIGHT_MAX_BYTES = ConfigKey.ofLong(
+            "total.in.flight.max.bytes",
+            ConfigUnit.BYTES,
+            256L << 20,
+            1L << 10,
+            MAX_IN_FLIGHT_BYTES,
+            "Size of all unanswered requests before sockets are left unread.");
+    public static final ConfigKey<Integer> FETCH_MAX_BYTES = ConfigKey.ofInt(
+            "fetch.max.bytes",
+            ConfigUnit.BYTES,
+            55 << 20,
+            1 << 10,
+            MAX_REQUEST_BYTES,
+            "Largest answer to a fetch; one message larger than this is still sent, alone.");
+    public static final ConfigKey<Long> METADATA_DELETE_DELAY_MS = ConfigKey.ofLong(
+            "log.delete.delay.ms",
+            ConfigUnit.MILLISECONDS,
+            60_000L,
+            0L,
+            DAY_MS,
+            "How long the files of a deleted topic stay, renamed, before they are removed.");
+    public static final ConfigKey<Long> RETENTION_CHECK_INTERVAL_MS = ConfigKey.ofLong(
+            "log.retention.check.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            300_000L,
+            1L,
+            DAY_MS,
+            "How often journals are checked for segments past their retention.");
+    public static final ConfigKey<Long> PRODUCER_ID_EXPIRATION_MS = ConfigKey.ofLong(
+            "producer.id.expiration.ms",
+            ConfigUnit.MILLISECONDS,
+            DAY_MS,
+            1L,
+            Long.MAX_VALUE,
+            "How long an idempotent producer's sequence numbers are remembered after its last message.");
+    public static final ConfigKey<Long> SHUTDOWN_TIMEOUT_MS = ConfigKey.ofLong(
+            "shutdown.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            30_000L,
+            0L,
+            3_600_000L,
+            "How long a stop waits for requests under way.");
+
+    /** Those above, and behind them the defaults of every topic's settings. */
+    public static final ConfigKeys ALL = all();
+
+    private BrokerSettings() {}
+
+    private static ConfigKeys all() {
+        List<ConfigKey<?>> keys = new ArrayList<>(List.of(
+                NODE_ID,
+                LISTENERS,
+                ADVERTISED_LISTENERS,
+                ADMIN_LISTENER,
+                DATA_DIRECTORIES,
+                SHARDS,
+                AUTO_CREATE_TOPICS,
+                NUM_PARTITIONS,
+                MAX_PARTITIONS_PER_TOPIC,
+                MAX_PARTITIONS,
+                SOCKET_REQUEST_MAX_BYTES,
+                MAX_CONNECTIONS,
+                QUEUED_MAX_REQUESTS,
+                CONNECTION_IN_FLIGHT_MAX_BYTES,
+                TOTAL_IN_FLIGHT_MAX_BYTES,
+                FETCH_MAX_BYTES,
+                METADATA_DELETE_DELAY_MS,
+                RETENTION_CHECK_INTERVAL_MS,
+                PRODUCER_ID_EXPIRATION_MS,
+                SHUTDOWN_TIMEOUT_MS));
+        keys.addAll(TopicSettings.ALL.all());
+        return new ConfigKeys(keys);
+    }
+
+    private static String readListener(String text) throws ConfigException {
+        return ListenerAddress.parse(text).toString();
+    }
+
+    private static String readAdminListener(String text) throws ConfigException {
+        if (!text.isBlank()) {
+            ListenerAddress.parse(text);
+        }
+        return text.strip();
+    }
+}

@@ -1,0 +1,212 @@
+package io.journalq.server.config;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One setting: its name, type, unit, range, default and documentation, and how its text is read and written. Immutable.
+ *
+ * @param <T> what the text is read as: {@link Boolean}, {@link Integer}, {@link Long}, {@link Double}, {@link String}
+ *     or a list of strings
+ */
+public final class ConfigKey<T> {
+    /** Longest text of a value that is read at all. */
+    static final int MAX_VALUE_LENGTH = 32_768;
+
+    private final String name;
+    private final ConfigType type;
+    private final ConfigUnit unit;
+    private final T defaultValue;
+    private final String documentation;
+    private final Reader<T> reader;
+
+    private ConfigKey(
+            String name, ConfigType type, ConfigUnit unit, T defaultValue, String documentation, Reader<T> reader) {
+        this.name = name;
+        this.type = type;
+        this.unit = unit;
+        this.defaultValue = defaultValue;
+        this.documentation = documentation;
+        this.reader = reader;
+    }
+
+    static ConfigKey<Boolean> ofBoolean(String name, boolean defaultValue, String documentation) {
+        return new ConfigKey<>(
+                name, ConfigType.BOOLEAN, ConfigUnit.NONE, defaultValue, documentation, ConfigKey::readBoolean);
+    }
+
+    static ConfigKey<Integer> ofInt(
+            String name, ConfigUnit unit, int defaultValue, int lowest, int highest, String documentation) {
+        Reader<Integer> reader = text -> (int) readNumber(text, unit, lowest, highest);
+        return new ConfigKey<>(name, ConfigType.INT, unit, defaultValue, documentation, reader);
+    }
+
+    static ConfigKey<Long> ofLong(
+            String name, ConfigUnit unit, long defaultValue, long lowest, long highest, String documentation) {
+        Reader<Long> reader = text -> readNumber(text, unit, lowest, highest);
+        return new ConfigKey<>(name, ConfigType.LONG, unit, defaultValue, documentation, reader);
+    }
+
+    static ConfigKey<Double> ofFraction(String name, double defaultValue, String documentation) {
+        return new ConfigKey<>(
+                name, ConfigType.DOUBLE, ConfigUnit.NONE, defaultValue, documentation, ConfigKey::readFraction);
+    }
+
+    static ConfigKey<String> ofText(String name, String defaultValue, String documentation) {
+        return new ConfigKey<>(
+                name, ConfigType.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> text.strip());
+    }
+
+    static ConfigKey<String> ofChoice(String name, String defaultValue, List<String> choices, String documentation) {
+        return new ConfigKey<>(
+                name, ConfigType.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> oneOf(choices, text));
+    }
+
+    static ConfigKey<List<String>> ofList(String name, List<String> defaultValue, String documentation) {
+        return ofList(name, defaultValue, documentation, item -> item);
+    }
+
+    static ConfigKey<List<String>> ofList(
+            String name, List<String> defaultValue, String documentation, Reader<String> itemReader) {
+        Reader<List<String>> reader = text -> readList(text, itemReader);
+        return new ConfigKey<>(name, ConfigType.LIST, ConfigUnit.NONE, defaultValue, documentation, reader);
+    }
+
+    /** The same key with a further demand on its value. */
+    ConfigKey<T> checkedBy(Reader<T> stricterReader) {
+        return new ConfigKey<>(name, type, unit, defaultValue, documentation, stricterReader);
+    }
+
+    /** The dotted name. */
+    public String name() {
+        return name;
+    }
+
+    public ConfigType type() {
+        return type;
+    }
+
+    public ConfigUnit unit() {
+        return unit;
+    }
+
+    /** The value when nothing sets it. */
+    public T defaultValue() {
+        return defaultValue;
+    }
+
+    /** What the setting does, in sentences for people. */
+    public String documentation() {
+        return documentation;
+    }
+
+    /**
+     * Reads a value.
+     *
+     * @param text as it stands in a file, on a command line or in a request; numbers may carry a suffix of the unit
+     * @throws ConfigException when the text is not of the type or not in the range; the message names key and remedy
+     */
+    public T parse(String text) throws ConfigException {
+        if (text.length() > MAX_VALUE_LENGTH) {
+            throw new ConfigException(
+                    "Invalid value for " + name + ": longer than " + MAX_VALUE_LENGTH + " characters");
+        }
+        try {
+            return reader.read(text);
+        } catch (ConfigException wrong) {
+            throw new ConfigException("Invalid value '" + text + "' for " + name + ": " + wrong.getMessage());
+        }
+    }
+
+    /** The canonical text of a value: plain numbers without suffix, list items joined by commas. */
+    public String format(Object value) {
+        return value instanceof List<?> list
+                ? String.join(",", list.stream().map(String::valueOf).toList())
+                : String.valueOf(value);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /** How a value is read from its text. */
+    @FunctionalInterface
+    interface Reader<T> {
+        T read(String text) throws ConfigException;
+    }
+
+    private static boolean readBoolean(String text) throws ConfigException {
+        return switch (text.strip().toLowerCase(java.util.Locale.ROOT)) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new ConfigException("must be true or false");
+        };
+    }
+
+    private static double readFraction(String text) throws ConfigException {
+        try {
+            double value = Double.parseDouble(text.strip());
+            if (value >= 0.0 && value <= 1.0) {
+                return value;
+            }
+        } catch (NumberFormatException notANumber) {
+            // falls through to the one message for both
+        }
+        throw new ConfigException("must be a number from 0 to 1");
+    }
+
+    private static long readNumber(String text, ConfigUnit unit, long lowest, long highest) throws ConfigException {
+        String digits = text.strip();
+        long factor = 1;
+        // Longest suffix first: "ms" also ends with "s", "KiB" also with "B".
+        int suffixLength = 0;
+        for (Map.Entry<String, Long> suffix : unit.factorBySuffix().entrySet()) {
+            if (digits.endsWith(suffix.getKey()) && suffix.getKey().length() > suffixLength) {
+                suffixLength = suffix.getKey().length();
+                factor = suffix.getValue();
+            }
+        }
+        digits = digits.substring(0, digits.length() - suffixLength).strip();
+        long value;
+        try {
+            value = Math.multiplyExact(Long.parseLong(digits), factor);
+        } catch (NumberFormatException notANumber) {
+            throw new ConfigException("must be a whole number" + suffixWords(unit));
+        } catch (ArithmeticException tooLarge) {
+            throw new ConfigException("must be from " + lowest + " to " + highest);
+        }
+        if (value < lowest || value > highest) {
+            throw new ConfigException(
+                    highest == Integer.MAX_VALUE || highest == Long.MAX_VALUE
+                            ? "must be at least " + lowest
+                            : "must be from " + lowest + " to " + highest);
+        }
+        return value;
+    }
+
+    private static String suffixWords(ConfigUnit unit) {
+        return unit == ConfigUnit.NONE
+                ? ""
+                : ", alone or followed by one of "
+                        + String.join(", ", unit.factorBySuffix().keySet());
+    }
+
+    private static String oneOf(List<String> choices, String text) throws ConfigException {
+        String stripped = text.strip();
+        if (!choices.contains(stripped)) {
+            throw new ConfigException("must be one of " + String.join(", ", choices));
+        }
+        return stripped;
+    }
+
+    private static List<String> readList(String text, Reader<String> itemReader) throws ConfigException {
+        List<String> items = new java.util.ArrayList<>();
+        for (String item : text.split(",", -1)) {
+            if (!item.isBlank()) {
+                items.add(itemReader.read(item.strip()));
+            }
+        }
+        return List.copyOf(items);
+    }
+}

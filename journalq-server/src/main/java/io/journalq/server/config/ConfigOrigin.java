@@ -1,0 +1,9 @@
+package io.journalq.server.config;
+
+/** Where a broker setting's value came from; a later one wins over an earlier one. */
+public enum ConfigOrigin {
+    DEFAULT,
+    FILE,
+    ENVIRONMENT,
+    COMMAND_LINE
+}

@@ -1,0 +1,42 @@
+package io.journalq.server.metadata;
+
+import io.journalq.common.id.Uuid;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** All metadata as of one moment. Immutable, any thread. */
+public final class MetadataImage {
+    /** Before anything is known. */
+    public static final MetadataImage EMPTY = new MetadataImage("", Map.of());
+
+    private final String clusterId;
+    private final Map<String, TopicImage> topicByName;
+    private final Map<Uuid, TopicImage> topicById = new TreeMap<>();
+
+    MetadataImage(String clusterId, Map<String, TopicImage> topicByName) {
+        this.clusterId = clusterId;
+        this.topicByName = Collections.unmodifiableMap(new TreeMap<>(topicByName));
+        this.topicByName.values().forEach(topic -> topicById.put(topic.id(), topic));
+    }
+
+    public String clusterId() {
+        return clusterId;
+    }
+
+    /** The topic of that name, or null. */
+    public TopicImage topic(String name) {
+        return topicByName.get(name);
+    }
+
+    /** The topic of that id, or null. */
+    public TopicImage topic(Uuid id) {
+        return topicById.get(id);
+    }
+
+    /** Every topic, by name. */
+    public Collection<TopicImage> topics() {
+        return topicByName.values();
+    }
+}

@@ -1,0 +1,288 @@
+package io.journalq.server.metadata;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.TopicConfig;
+import io.journalq.server.metadata.record.ClusterRecord;
+import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
+import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.TopicRecord;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Decides on operations and holds the metadata. A decision changes nothing: its records do, when {@link #replay} is given
+ * them, live as after a restart. One thread.
+ */
+public final class MetadataMachine {
+    private final MetadataLimits limits;
+    private final Map<String, TopicImage> topicByName = new TreeMap<>();
+    private final Map<Uuid, String> nameById = new TreeMap<>();
+    private String clusterId = "";
+    private long nextProducerId;
+    private int partitionCount;
+
+    public MetadataMachine(MetadataLimits limits) {
+        this.limits = limits;
+    }
+
+    /** Whether the cluster has its id. */
+    public boolean isFormatted() {
+        return !clusterId.isEmpty();
+    }
+
+    /** Gives a new cluster its id. */
+    public Decision format(Uuid newClusterId) {
+        return Decision.append(List.of(new ClusterRecord().setClusterId(newClusterId.toString())));
+    }
+
+    /** Everything as it is now. */
+    public MetadataImage image() {
+        return new MetadataImage(clusterId, topicByName);
+    }
+
+    /** A new topic, under an id that no topic ever had. */
+    public Decision createTopic(TopicSpec spec, Uuid id) {
+        String problem = TopicNames.problem(spec.name());
+        if (problem != null) {
+            return Decision.refuse(ErrorCode.INVALID_TOPIC_EXCEPTION, problem);
+        }
+        if (topicByName.containsKey(spec.name())) {
+            return Decision.refuse(ErrorCode.TOPIC_ALREADY_EXISTS, "topic '" + spec.name() + "' exists already");
+        }
+        Decision refused = checkAssignments(spec);
+        if (refused != null) {
+            return refused;
+        }
+        int partitions = partitionsOf(spec);
+        refused = checkCount(partitions, partitions);
+        if (refused != null) {
+            return refused;
+        }
+        List<Message> records = new ArrayList<>();
+        records.add(new TopicRecord().setTopicId(id).setName(spec.name()));
+        records.add(partitionsRecord(id, 0, partitions));
+        for (Map.Entry<String, String> config : new TreeMap<>(spec.configs()).entrySet()) {
+            refused = checkConfig(config.getKey(), config.getValue());
+            if (refused != null) {
+                return refused;
+            }
+            records.add(
+                    new ConfigRecord().setTopicId(id).setName(config.getKey()).setValue(config.getValue()));
+        }
+        return Decision.append(records);
+    }
+
+    /** A topic goes, and its name is free again. */
+    public Decision deleteTopic(Uuid id) {
+        return nameById.containsKey(id)
+                ? Decision.append(List.of(new RemoveTopicRecord().setTopicId(id)))
+                : Decision.refuse(ErrorCode.UNKNOWN_TOPIC_ID, "there is no topic of that id");
+    }
+
+    /**
+     * A topic gets more partitions.
+     *
+     * @param newCount how many there are then
+     * @param assignments nodes of each new partition; empty for the broker's choice
+     */
+    public Decision createPartitions(String name, int newCount, List<List<Integer>> assignments) {
+        TopicImage topic = topicByName.get(name);
+        if (topic == null) {
+            return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
+        }
+        int count = topic.partitions().size();
+        if (newCount <= count) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_PARTITIONS,
+                    "topic '" + name + "' has " + count + " partitions, and their number can only grow");
+        }
+        if (!assignments.isEmpty() && (assignments.size() != newCount - count || !allHere(assignments))) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT, "every new partition must be assigned to a node that exists");
+        }
+        Decision refused = checkCount(newCount, newCount - count);
+        return refused != null
+                ? refused
+                : Decision.append(List.of(partitionsRecord(topic.id(), count, newCount - count)));
+    }
+
+    /**
+     * A topic's configuration changes.
+     *
+     * @param changes texts by name; null for back to the default
+     */
+    public Decision alterTopicConfig(String name, Map<String, String> changes) {
+        TopicImage topic = topicByName.get(name);
+        if (topic == null) {
+            return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
+        }
+        List<Message> records = new ArrayList<>();
+        for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
+            Decision refused = change.getValue() == null ? null : checkConfig(change.getKey(), change.getValue());
+            if (refused != null) {
+                return refused;
+            }
+            records.add(new ConfigRecord()
+                    .setTopicId(topic.id())
+                    .setName(change.getKey())
+                    .setValue(change.getValue()));
+        }
+        return Decision.append(records);
+    }
+
+    /** First id of a block of producer ids that {@link #allocateProducerIds} would give away. */
+    public long nextProducerId() {
+        return nextProducerId;
+    }
+
+    /** Gives away the next {@code count} producer ids. */
+    public Decision allocateProducerIds(int count) {
+        return Decision.append(List.of(new ProducerIdsRecord().setNextProducerId(nextProducerId + count)));
+    }
+
+    /**
+     * Changes the state as a record of the log says.
+     *
+     * @throws IllegalArgumentException when the record cannot follow those before it: the log is damaged
+     */
+    public void replay(Message record) {
+        if (record instanceof ClusterRecord cluster) {
+            clusterId = cluster.clusterId();
+        } else if (record instanceof TopicRecord topic) {
+            topicByName.put(
+                    topic.name(), new TopicImage(topic.name(), topic.topicId(), List.of(), Collections.emptyMap()));
+            nameById.put(topic.topicId(), topic.name());
+        } else if (record instanceof PartitionsRecord partitions) {
+            replayPartitions(partitions);
+        } else if (record instanceof RemoveTopicRecord removed) {
+            partitionCount -= topic(removed.topicId()).partitions().size();
+            topicByName.remove(nameById.remove(removed.topicId()));
+        } else if (record instanceof ConfigRecord config) {
+            replayConfig(config);
+        } else if (record instanceof ProducerIdsRecord producerIds) {
+            nextProducerId = producerIds.nextProducerId();
+        } else {
+            throw new IllegalArgumentException("not a metadata record: " + record);
+        }
+    }
+
+    private void replayPartitions(PartitionsRecord record) {
+        TopicImage topic = topic(record.topicId());
+        List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
+        partitionCount -= partitions.size();
+        for (int i = 0; i < record.partitions().size(); i++) {
+            PartitionState state = record.partitions().get(i);
+            PartitionImage partition =
+                    new PartitionImage(state.leader(), state.leaderEpoch(), state.replicas(), state.inSyncReplicas());
+            int number = record.firstPartition() + i;
+            if (number < partitions.size()) {
+                partitions.set(number, partition);
+            } else {
+                partitions.add(partition);
+            }
+        }
+        partitionCount += partitions.size();
+        topicByName.put(topic.name(), new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+    }
+
+    private void replayConfig(ConfigRecord record) {
+        TopicImage topic = topic(record.topicId());
+        Map<String, String> configs = new TreeMap<>(topic.configs());
+        if (record.value() == null) {
+            configs.remove(record.name());
+        } else {
+            configs.put(record.name(), record.value());
+        }
+        topicByName.put(topic.name(), new TopicImage(topic.name(), topic.id(), topic.partitions(), configs));
+    }
+
+    private TopicImage topic(Uuid id) {
+        String name = nameById.get(id);
+        if (name == null) {
+            throw new IllegalArgumentException("a record names a topic that does not exist: " + id);
+        }
+        return topicByName.get(name);
+    }
+
+    private Decision checkAssignments(TopicSpec spec) {
+        if (!spec.assignments().isEmpty()) {
+            if (spec.partitions() != TopicSpec.DEFAULT || spec.replicationFactor() != TopicSpec.DEFAULT) {
+                return Decision.refuse(
+                        ErrorCode.INVALID_REQUEST,
+                        "give either assignments, or a number of partitions and a replication factor");
+            }
+            return allHere(spec.assignments())
+                    ? null
+                    : Decision.refuse(
+                            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                            "every partition must be assigned to node " + limits.nodeId() + ", the only one");
+        }
+        if (spec.replicationFactor() != TopicSpec.DEFAULT && spec.replicationFactor() != 1) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_REPLICATION_FACTOR,
+                    "replication factor " + spec.replicationFactor() + " needs as many nodes; there is 1");
+        }
+        return null;
+    }
+
+    private int partitionsOf(TopicSpec spec) {
+        if (!spec.assignments().isEmpty()) {
+            return spec.assignments().size();
+        }
+        return spec.partitions() == TopicSpec.DEFAULT ? limits.defaultPartitions() : spec.partitions();
+    }
+
+    private boolean allHere(List<List<Integer>> assignments) {
+        return assignments.stream().allMatch(nodes -> nodes.equals(List.of(limits.nodeId())));
+    }
+
+    private Decision checkCount(int ofTopic, int added) {
+        if (ofTopic < 1 || ofTopic > limits.maxPartitionsPerTopic()) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_PARTITIONS,
+                    "a topic has 1 to " + limits.maxPartitionsPerTopic() + " partitions, not " + ofTopic
+                            + " (max.partitions.per.topic)");
+        }
+        if (added > limits.maxPartitions() - partitionCount) {
+            return Decision.refuse(
+                    ErrorCode.POLICY_VIOLATION,
+                    "all topics together may have " + limits.maxPartitions() + " partitions and have " + partitionCount
+                            + " (max.partitions)");
+        }
+        return null;
+    }
+
+    private static Decision checkConfig(String name, String value) {
+        if (value == null) {
+            return Decision.refuse(ErrorCode.INVALID_CONFIG, "no value for " + name);
+        }
+        try {
+            TopicConfig.check(name, value);
+            return null;
+        } catch (ConfigException wrong) {
+            return Decision.refuse(ErrorCode.INVALID_CONFIG, wrong.getMessage());
+        }
+    }
+
+    private PartitionsRecord partitionsRecord(Uuid id, int first, int count) {
+        List<Integer> here = List.of(limits.nodeId());
+        List<PartitionState> states = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            states.add(new PartitionState()
+                    .setLeader(limits.nodeId())
+                    .setLeaderEpoch(0)
+                    .setReplicas(here)
+                    .setInSyncReplicas(here));
+        }
+        return new PartitionsRecord().setTopicId(id).setFirstPartition(first).setPartitions(states);
+    }
+}
