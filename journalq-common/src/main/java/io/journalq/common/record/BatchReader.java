@@ -203,7 +203,10 @@ public final class BatchReader implements AutoCloseable {
         int end = nextIndex;
         int compressionId = RecordBatch.compressionId(payload, batchIndex);
         int count = RecordBatch.recordCount(payload, batchIndex);
-        if (compressionId != CompressionCodec.NONE.id()) {
+        if (count == 0) {
+            // Compaction may leave an empty batch that still names its codec.
+            start = end;
+        } else if (compressionId != CompressionCodec.NONE.id()) {
             CompressionCodec codec = CompressionCodec.of(compressionId);
             if (codec == null) {
                 throw new CorruptBatchException("unknown compression " + compressionId);
