@@ -1,0 +1,479 @@
+package io.journalq.server.journal;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The log of one partition: record batches with consecutive offsets, in segment files.
+ *
+ * <p>One loop thread owns a journal and makes every call that is not marked "any thread". Those that are marked and block
+ * belong on a thread that may wait for the disk. Housekeeping that blocks goes to the executor given to {@link #open}.
+ *
+ * <p>Appending has two steps, so that all that one read cycle brings is written at once: {@link #append} gives a batch its
+ * offset, {@link #write} puts what was appended since into the file. Nothing can be read before it is written.
+ */
+public final class Journal implements AutoCloseable {
+    /** Ends the names of files and directories that wait to be deleted. */
+    static final String DELETED_SUFFIX = ".deleted";
+
+    /** Segments before the last two that may keep their files open after a read. */
+    private static final int OPEN_OLD_SEGMENTS = 4;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
+
+    private final FileStore store;
+    private final Path directory;
+    private final Executor background;
+    private final LeaderEpochs epochs;
+    private final JournalFlusher flusher;
+    private final StagedBatches staged = new StagedBatches();
+    private final ReadPositions positions = new ReadPositions();
+    private final ArrayDeque<Segment> openOldSegments = new ArrayDeque<>(0);
+    private volatile JournalConfig config;
+    private volatile Segment[] segments;
+    private volatile long startOffset;
+    private volatile long writtenOffset;
+    private long endOffset;
+    /** A failed write may have left bytes behind the last segment's end; they go before anything else is written. */
+    private boolean tailDirty;
+
+    private boolean closed;
+
+    private Journal(
+            FileStore store,
+            Path directory,
+            JournalConfig config,
+            Executor background,
+            JournalRecovery.Recovered recovered) {
+        this.store = store;
+        this.directory = directory;
+        this.config = config;
+        this.background = background;
+        this.epochs = recovered.epochs();
+        this.segments = recovered.segments();
+        this.startOffset = recovered.startOffset();
+        this.endOffset = last(segments).endOffset();
+        this.writtenOffset = endOffset;
+        this.flusher = new JournalFlusher(store, directory, this, recovered.flushedOffset());
+    }
+
+    /**
+     * Opens the journal in {@code directory}, which is created when it is missing. After a clean {@link #close} this reads
+     * one small file; after a crash it checks what was written since the last checkpoint. Blocks; call it on any thread and
+     * hand the journal to its owner.
+     *
+     * @param background where the journal's own blocking work is done: syncing and deleting closed segments
+     * @throws IOException when the directory cannot be read or written; bad content of files is mended or left out of
+     *     reads, and logged
+     */
+    public static Journal open(FileStore store, Path directory, JournalConfig config, Executor background)
+            throws IOException {
+        JournalRecovery.Recovered recovered = new JournalRecovery(store, directory, config).run();
+        return new Journal(store, directory, config, background, recovered);
+    }
+
+    /** Deletes what earlier deletions of journals in {@code dataDirectory} left behind when the process stopped. Blocks. */
+    public static void deleteLeftovers(FileStore store, Path dataDirectory) throws IOException {
+        JournalRecovery.deleteRenamed(store, dataDirectory);
+    }
+
+    // ---- appending
+
+    /**
+     * Takes a validated batch in: sets its base offset and leader epoch in place, and keeps a reference until
+     * {@link #write}. The batch's bytes must not change until then.
+     *
+     * @param batch exactly one batch of magic 2 between its reader and writer index
+     * @return the base offset that it got
+     */
+    public long append(ByteBuf batch, int leaderEpoch) {
+        RecordBatch.setBaseOffset(batch, batch.readerIndex(), endOffset);
+        RecordBatch.setLeaderEpoch(batch, batch.readerIndex(), leaderEpoch);
+        return appendAsIs(batch);
+    }
+
+    /**
+     * Takes a batch in with the offset and epoch that it carries, as a follower does.
+     *
+     * @throws IllegalStateException when the batch begins before the journal's end
+     */
+    public long appendAsIs(ByteBuf batch) {
+        int at = batch.readerIndex();
+        Check.that(RecordBatch.sizeBytes(batch, at) == batch.readableBytes(), "a batch's length is its length");
+        long baseOffset = RecordBatch.baseOffset(batch, at);
+        Check.that(baseOffset >= endOffset, "a batch is appended behind the last one");
+        staged.add(batch.retain());
+        endOffset = RecordBatch.nextOffset(batch, at);
+        return baseOffset;
+    }
+
+    /** True when there are batches that {@link #write} has not written. */
+    public boolean isDirty() {
+        return staged.count() > 0;
+    }
+
+    /**
+     * Writes what was appended.
+     *
+     * @throws IOException when the disk is full or fails, or an earlier flush failed. What was written of it before stays,
+     *     see {@link #writtenOffset}; the rest is dropped, its offsets are free again, and the next append may succeed
+     */
+    public void write() throws IOException {
+        if (staged.count() == 0) {
+            return;
+        }
+        try {
+            writeStaged();
+        } catch (IOException failure) {
+            endOffset = writtenOffset;
+            epochs.truncateTo(endOffset);
+            throw failure;
+        } finally {
+            staged.clear();
+        }
+    }
+
+    private void writeStaged() throws IOException {
+        if (flusher.fence() != null) {
+            throw new IOException(directory + " is fenced since a flush failed", flusher.fence());
+        }
+        int from = 0;
+        while (from < staged.count()) {
+            Segment segment = segmentFor(from);
+            int to = staged.fitting(from, (long) config.segmentSizeBytes() - segment.sizeBytes());
+            writeTo(segment, from, to);
+            from = to;
+        }
+    }
+
+    private Segment segmentFor(int batch) throws IOException {
+        Segment active = last(segments);
+        long sizeBytes = (long) active.sizeBytes() + staged.get(batch).readableBytes();
+        long lastOffset =
+                RecordBatch.lastOffset(staged.get(batch), staged.get(batch).readerIndex());
+        boolean full = sizeBytes > config.segmentSizeBytes() || lastOffset - active.baseOffset() >= Integer.MAX_VALUE;
+        if (full && active.sizeBytes() > 0) {
+            roll();
+        } else if (active.sizeBytes() == 0 && !active.isOpen()) {
+            flusher.directoryChanged();
+        }
+        return last(segments);
+    }
+
+    private void writeTo(Segment segment, int from, int to) throws IOException {
+        // Loaded before the write, so that nothing can fail between the write and its publication.
+        SparseIndex index = segment.index();
+        int position = segment.sizeBytes();
+        if (tailDirty) {
+            segment.file().truncate(position);
+            tailDirty = false;
+        }
+        try {
+            staged.write(segment.file(), from, to, position);
+        } catch (IOException failure) {
+            dropTail(segment, failure);
+            throw failure;
+        }
+        long next = writtenOffset;
+        for (int i = from; i < to; i++) {
+            ByteBuf batch = staged.get(i);
+            int at = batch.readerIndex();
+            epochs.assign(RecordBatch.leaderEpoch(batch, at), RecordBatch.baseOffset(batch, at));
+            segment.note(batch, at, position, index);
+            positions.add(segment, RecordBatch.baseOffset(batch, at), position);
+            position += batch.readableBytes();
+            next = RecordBatch.nextOffset(batch, at);
+        }
+        segment.setExtent(position, next);
+        writtenOffset = next;
+    }
+
+    private void dropTail(Segment segment, IOException failure) {
+        tailDirty = true;
+        try {
+            segment.file().truncate(segment.sizeBytes());
+            tailDirty = false;
+        } catch (IOException second) {
+            failure.addSuppressed(second);
+        }
+    }
+
+    /** Closes the last segment and begins the next. */
+    private void roll() {
+        Segment[] now = segments;
+        Segment[] more = Arrays.copyOf(now, now.length + 1);
+        more[now.length] = new Segment(store, directory, writtenOffset, config.indexIntervalBytes());
+        segments = more;
+        flusher.directoryChanged();
+        if (now.length > 1) {
+            // Two stay open: consumers just behind the tail still read the closed one.
+            openedOldSegment(now[now.length - 2]);
+        }
+        inBackground(this::flushAndCheckpoint);
+    }
+
+    // ---- offsets and sizes
+
+    /** First offset that may be read. Any thread. */
+    public long startOffset() {
+        return startOffset;
+    }
+
+    /** The offset that the next appended record gets. */
+    public long endOffset() {
+        return endOffset;
+    }
+
+    /** Everything before this is in the file, if perhaps not on the disk. Any thread. */
+    public long writtenOffset() {
+        return writtenOffset;
+    }
+
+    /** Everything before this is on the disk. Any thread. */
+    public long flushedOffset() {
+        return flusher.flushedOffset();
+    }
+
+    /** Bytes in all log files. Any thread. */
+    public long sizeBytes() {
+        long total = 0;
+        for (Segment segment : segments) {
+            total += segment.sizeBytes();
+        }
+        return total;
+    }
+
+    /** Any thread. */
+    public int segmentCount() {
+        return segments.length;
+    }
+
+    /** Any thread. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** Any thread. */
+    public JournalConfig config() {
+        return config;
+    }
+
+    /** Takes effect with the next append, roll or retention. */
+    public void setConfig(JournalConfig newConfig) {
+        config = newConfig;
+    }
+
+    Segment[] segments() {
+        return segments;
+    }
+
+    LeaderEpochs leaderEpochs() {
+        return epochs;
+    }
+
+    /** The newest leader epoch that wrote here, -1 when there is none. Any thread. */
+    public int latestEpoch() {
+        return epochs.latest();
+    }
+
+    /** The leader epoch in which {@code offset} was written, -1 when it is not known. Any thread. */
+    public int epochOf(long offset) {
+        return epochs.epochOf(offset);
+    }
+
+    /**
+     * Where {@code epoch} ended here, or the closest older one (KIP-101, KIP-279). The newest ends at
+     * {@link #writtenOffset}. Any thread.
+     */
+    public EpochEndOffset endOffsetForEpoch(int epoch) {
+        return epochs.endOffsetOf(epoch, writtenOffset);
+    }
+
+    // ---- reading
+
+    /**
+     * Finds whole batches from the one that holds {@code offset} on, all from one segment. The first may begin before
+     * {@code offset}, as consumers expect. Never waits for the disk: what is not surely in the page cache comes back as a
+     * cold slice, to be read elsewhere.
+     *
+     * @param offset at least {@link #startOffset}
+     * @param endOffsetExclusive no record at or behind this is returned
+     * @param maxSizeBytes the most to return
+     * @param atLeastOneBatch true to return the first batch even if it is larger
+     * @return the slice, which the caller must use or release; empty when there is nothing to read
+     * @throws IOException when a file cannot be read or is corrupt
+     */
+    public JournalSlice read(long offset, long endOffsetExclusive, int maxSizeBytes, boolean atLeastOneBatch)
+            throws IOException {
+        long end = Math.min(endOffsetExclusive, writtenOffset);
+        if (offset >= end || maxSizeBytes < 0) {
+            return JournalSlice.EMPTY;
+        }
+        Check.that(offset >= startOffset, "a read begins at the start offset or behind it");
+        JournalSlice.Search search = new JournalSlice.Search(offset, end, 0, maxSizeBytes, atLeastOneBatch);
+        Segment[] all = segments;
+        for (int i = segmentAt(all, offset); i < all.length && all[i].baseOffset() < end; i++) {
+            if (offset < all[i].endOffset()) {
+                JournalSlice slice = readSegment(all[i], i >= all.length - 2, search);
+                if (!slice.isEmpty()) {
+                    return slice;
+                }
+            }
+        }
+        return JournalSlice.EMPTY;
+    }
+
+    private JournalSlice readSegment(Segment segment, boolean recent, JournalSlice.Search search) throws IOException {
+        Check.that(segment.tryRetain(), "a listed segment can be retained");
+        try {
+            SparseIndex index = segment.indexInMemory();
+            if (!recent || index == null) {
+                if (!recent) {
+                    openedOldSegment(segment);
+                }
+                return JournalSlice.cold(segment, search);
+            }
+            int warmFrom = segment.warmFrom(config.warmSizeBytes());
+            int start = positions.find(segment, search.offset());
+            if (start < 0) {
+                int from = index.floorByOffset(search.offset());
+                start = from < warmFrom ? from : segment.locate(search.offset(), from);
+            }
+            if (start < warmFrom) {
+                return JournalSlice.cold(segment, search);
+            }
+            return readWarm(segment, start, search);
+        } catch (IOException | RuntimeException failure) {
+            segment.release();
+            throw failure;
+        }
+    }
+
+    private JournalSlice readWarm(Segment segment, int start, JournalSlice.Search search) throws IOException {
+        int limit = segment.healthyUntil(start, limitOf(segment, start, search.endOffsetExclusive()));
+        int end = start >= limit ? start : endOf(segment, start, limit, search);
+        if (end == start) {
+            segment.release();
+            return JournalSlice.EMPTY;
+        }
+        if (end < segment.sizeBytes() && end != limit) {
+            rememberReadEnd(segment, end);
+        }
+        return JournalSlice.warm(segment, start, end - start);
+    }
+
+    private int limitOf(Segment segment, int start, long endOffsetExclusive) throws IOException {
+        if (endOffsetExclusive >= segment.endOffset()) {
+            return segment.sizeBytes();
+        }
+        int known = positions.find(segment, endOffsetExclusive);
+        return known >= 0
+                ? known
+                : segment.locate(
+                        endOffsetExclusive, Math.max(start, segment.index().floorByOffset(endOffsetExclusive)));
+    }
+
+    private int endOf(Segment segment, int start, int limit, JournalSlice.Search search) throws IOException {
+        if (limit - start <= search.maxSizeBytes()) {
+            return limit;
+        }
+        int known = positions.floorByPosition(segment, start + search.maxSizeBytes());
+        return known > start
+                ? known
+                : segment.boundaryByIndex(start, limit, search.maxSizeBytes(), search.atLeastOneBatch());
+    }
+
+    /** The batch behind a read is where the same consumer reads next; its offset stands in its header. */
+    private void rememberReadEnd(Segment segment, int end) throws IOException {
+        BatchScanner scanner =
+                new BatchScanner(segment.file(), end, segment.sizeBytes(), RecordBatch.HEADER_SIZE_BYTES);
+        if (scanner.next()) {
+            positions.addReadEnd(segment, scanner.baseOffset(), end);
+        }
+    }
+
+    private static int segmentAt(Segment[] all, long offset) {
+        int low = 0;
+        int high = all.length - 1;
+        while (low < high) {
+            int middle = (low + high + 1) >>> 1;
+            if (all[middle].baseOffset() <= offset) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
+    }
+
+    private void openedOldSegment(Segment segment) {
+        openOldSegments.remove(segment);
+        openOldSegments.addLast(segment);
+        if (openOldSegments.size() > OPEN_OLD_SEGMENTS) {
+            openOldSegments.removeFirst().evict();
+        }
+    }
+
+    // ---- flushing and closing
+
+    /**
+     * Makes what is written durable. Any thread; blocks.
+     *
+     * @return everything before this offset is on the disk now
+     * @throws IOException when the disk failed; the journal takes no more writes then
+     */
+    public long flush() throws IOException {
+        return flusher.flush(false);
+    }
+
+    private void flushAndCheckpoint() {
+        try {
+            flusher.flush(true);
+        } catch (IOException failure) {
+            LOG.error("{}: could not flush a closed segment: {}", directory, failure.toString());
+        }
+    }
+
+    private void inBackground(Runnable work) {
+        try {
+            background.execute(work);
+        } catch (RejectedExecutionException stopping) {
+            LOG.debug("{}: stopping, the checkpoint is written on close", directory);
+        }
+    }
+
+    /**
+     * Writes, flushes and checkpoints, so that the next {@link #open} needs to read no log, and closes the files. Blocks;
+     * slices already handed out stay readable.
+     */
+    @Override
+    public void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            write();
+            if (flusher.fence() == null) {
+                flusher.flush(true);
+            }
+        } finally {
+            for (Segment segment : segments) {
+                segment.release();
+            }
+        }
+    }
+
+    private static Segment last(Segment[] all) {
+        return all[all.length - 1];
+    }
+}

@@ -1,0 +1,139 @@
+package io.journalq.server.journal;
+
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * What is known to be flushed of a journal, as its checkpoint file keeps it. Immutable.
+ *
+ * @param startOffset first offset that may be read
+ * @param epochs where each leader's epoch began
+ * @param segments in ascending order of base offset
+ */
+record JournalCheckpoint(long startOffset, LeaderEpochs.Entries epochs, List<SegmentState> segments) {
+    static final String FILE_NAME = "journal.checkpoint";
+
+    /** Bounds what a bad file can make us allocate: one for each segment, epoch and bad stretch, and then some. */
+    static final int MAX_FILE_SIZE_BYTES = 64 << 20;
+
+    private static final int MAGIC = 0x4A514350;
+    private static final int VERSION = 1;
+    private static final int HEADER_SIZE_BYTES = 12;
+
+    /**
+     * A segment up to where it is flushed.
+     *
+     * @param extent flushed bytes and the offset behind them
+     * @param badRanges pairs of positions, from and to, that hold no healthy batch
+     */
+    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+    record SegmentState(Extent extent, SegmentTimes times, int[] badRanges) {}
+
+    /**
+     * @param baseOffset the segment's name
+     * @param sizeBytes how far the segment reaches
+     * @param endOffset the offset behind its last record
+     */
+    record Extent(long baseOffset, int sizeBytes, long endOffset) {}
+
+    /** The flushed state of the segment that begins at {@code baseOffset}; null when there is none. */
+    SegmentState segment(long baseOffset) {
+        for (SegmentState segment : segments) {
+            if (segment.extent.baseOffset == baseOffset) {
+                return segment;
+            }
+        }
+        return null;
+    }
+
+    ByteBuffer encode() {
+        int sizeBytes = HEADER_SIZE_BYTES + 16 + epochs.count() * 12;
+        for (SegmentState segment : segments) {
+            sizeBytes += 48 + segment.badRanges.length * Integer.BYTES;
+        }
+        ByteBuffer out = ByteBuffer.allocate(sizeBytes);
+        out.putInt(MAGIC).putInt(VERSION).putInt(0).putLong(startOffset);
+        out.putInt(epochs.count());
+        for (int i = 0; i < epochs.count(); i++) {
+            out.putInt(epochs.epochs()[i]).putLong(epochs.startOffsets()[i]);
+        }
+        out.putInt(segments.size());
+        for (SegmentState segment : segments) {
+            out.putLong(segment.extent.baseOffset)
+                    .putInt(segment.extent.sizeBytes)
+                    .putLong(segment.extent.endOffset);
+            SegmentTimes times = segment.times;
+            out.putLong(times.firstMs()).putLong(times.maxMs()).putLong(times.maxBatchOffset());
+            out.putInt(segment.badRanges.length);
+            for (int position : segment.badRanges) {
+                out.putInt(position);
+            }
+        }
+        out.putInt(8, crc(out.array(), sizeBytes));
+        return out.flip();
+    }
+
+    /** @throws CorruptJournalException when {@code content} is not what {@link #encode} wrote */
+    static JournalCheckpoint decode(Path file, byte[] content) throws IOException {
+        ByteBuffer in = ByteBuffer.wrap(content);
+        try {
+            if (in.getInt() != MAGIC) {
+                throw new CorruptJournalException(file, 0, "not a journal's checkpoint");
+            }
+            int version = in.getInt();
+            if (version != VERSION) {
+                throw new CorruptJournalException(
+                        file, 4, "checkpoint of version " + version + ", known is " + VERSION);
+            }
+            if (in.getInt() != crc(content, content.length)) {
+                throw new CorruptJournalException(file, 8, "checkpoint with a wrong CRC");
+            }
+            return decodeBody(in);
+        } catch (BufferUnderflowException tooShort) {
+            throw new CorruptJournalException(file, content.length, "checkpoint cut short");
+        }
+    }
+
+    private static JournalCheckpoint decodeBody(ByteBuffer in) {
+        long startOffset = in.getLong();
+        int epochCount = in.getInt();
+        int[] epochs = new int[bounded(in, epochCount, 12)];
+        long[] startOffsets = new long[epochs.length];
+        for (int i = 0; i < epochs.length; i++) {
+            epochs[i] = in.getInt();
+            startOffsets[i] = in.getLong();
+        }
+        int segmentCount = bounded(in, in.getInt(), 48);
+        List<SegmentState> segments = new ArrayList<>(segmentCount);
+        for (int i = 0; i < segmentCount; i++) {
+            Extent extent = new Extent(in.getLong(), in.getInt(), in.getLong());
+            SegmentTimes times = new SegmentTimes(in.getLong(), in.getLong(), in.getLong());
+            int[] badRanges = new int[bounded(in, in.getInt(), Integer.BYTES)];
+            for (int j = 0; j < badRanges.length; j++) {
+                badRanges[j] = in.getInt();
+            }
+            segments.add(new SegmentState(extent, times, badRanges));
+        }
+        return new JournalCheckpoint(startOffset, new LeaderEpochs.Entries(epochs, startOffsets), segments);
+    }
+
+    private static int bounded(ByteBuffer in, int count, int eachBytes) {
+        if (count < 0 || count > in.remaining() / eachBytes) {
+            throw new BufferUnderflowException();
+        }
+        return count;
+    }
+
+    /** Of everything but the CRC itself. */
+    private static int crc(byte[] content, int sizeBytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(content, 0, 8);
+        crc.update(content, HEADER_SIZE_BYTES, Math.max(0, sizeBytes - HEADER_SIZE_BYTES));
+        return (int) crc.getValue();
+    }
+}

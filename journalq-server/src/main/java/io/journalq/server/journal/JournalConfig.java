@@ -1,0 +1,108 @@
+package io.journalq.server.journal;
+
+/**
+ * What one journal is told about itself. Immutable; a changed topic configuration is a new value, given to
+ * {@link Journal#setConfig}.
+ *
+ * @param segmentSizeBytes a segment is closed before it would exceed this; a single larger batch gets its own segment
+ * @param segmentMaxAgeMs a segment is closed when its first batch's timestamp is older than this, in milliseconds
+ * @param indexIntervalBytes one index entry for at least this many bytes of batches
+ * @param retentionMs closed segments whose newest record is older than this are deleted, in milliseconds; -1 for never
+ * @param retentionSizeBytes oldest segments are deleted while the rest still holds this much; -1 for no limit
+ * @param warmSizeBytes what was written this recently is taken to be in the page cache and read without leaving the loop
+ * @param checkpointIntervalBytes the flush that passes this much since the last checkpoint writes the next one; bounds
+ *     what recovery reads
+ */
+public record JournalConfig(
+        int segmentSizeBytes,
+        long segmentMaxAgeMs,
+        int indexIntervalBytes,
+        long retentionMs,
+        long retentionSizeBytes,
+        int warmSizeBytes,
+        int checkpointIntervalBytes) {
+    /** A segment's positions are 32-bit, and a batch may begin just below the limit. */
+    public static final int MAX_SEGMENT_SIZE_BYTES = 1 << 30;
+
+    public static final long UNLIMITED = -1;
+
+    /** Segments of 1 GiB or a week, kept for a week. */
+    public static final JournalConfig DEFAULT =
+            new JournalConfig(1 << 30, 604_800_000L, 16 << 10, 604_800_000L, UNLIMITED, 16 << 20, 64 << 20);
+
+    public JournalConfig {
+        if (segmentSizeBytes <= 0 || segmentSizeBytes > MAX_SEGMENT_SIZE_BYTES) {
+            throw new IllegalArgumentException("a segment is 1 byte to 1 GiB, not " + segmentSizeBytes);
+        }
+        if (indexIntervalBytes <= 0 || warmSizeBytes < 0 || checkpointIntervalBytes <= 0 || segmentMaxAgeMs <= 0) {
+            throw new IllegalArgumentException("intervals and ages are positive");
+        }
+    }
+
+    public JournalConfig withSegmentSizeBytes(int value) {
+        return new JournalConfig(
+                value,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes);
+    }
+
+    public JournalConfig withSegmentMaxAgeMs(long value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                value,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes);
+    }
+
+    public JournalConfig withIndexIntervalBytes(int value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                value,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes);
+    }
+
+    /** Both limits at once, as they are one policy. */
+    public JournalConfig withRetention(long ms, long sizeBytes) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                ms,
+                sizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes);
+    }
+
+    public JournalConfig withWarmSizeBytes(int value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                value,
+                checkpointIntervalBytes);
+    }
+
+    public JournalConfig withCheckpointIntervalBytes(int value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                value);
+    }
+}

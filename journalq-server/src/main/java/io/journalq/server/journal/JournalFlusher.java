@@ -1,0 +1,143 @@
+package io.journalq.server.journal;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a journal's data durable, and writes its indexes and its checkpoint once they are. Any thread, one at a time. A
+ * failed sync fences the journal for good: the kernel may have dropped what it could not write, and a second sync would
+ * report success without it.
+ */
+final class JournalFlusher {
+    private static final Logger LOG = LoggerFactory.getLogger(JournalFlusher.class);
+
+    private final FileStore store;
+    private final Path directory;
+    private final Journal journal;
+    private volatile long flushedOffset;
+    private volatile IOException fence;
+    /** A file was created since the directory was synced. */
+    private volatile boolean directoryChanged;
+    /** Something but the data, such as the start offset, differs from the checkpoint. */
+    private volatile boolean stateChanged;
+
+    private long uncheckpointedBytes;
+    private JournalCheckpoint.Extent lastFlushed;
+
+    JournalFlusher(FileStore store, Path directory, Journal journal, long flushedOffset) {
+        this.store = store;
+        this.directory = directory;
+        this.journal = journal;
+        this.flushedOffset = flushedOffset;
+    }
+
+    long flushedOffset() {
+        return flushedOffset;
+    }
+
+    /** Why nothing can be written any more; null while it can. */
+    IOException fence() {
+        return fence;
+    }
+
+    void directoryChanged() {
+        directoryChanged = true;
+        stateChanged = true;
+    }
+
+    void stateChanged() {
+        stateChanged = true;
+    }
+
+    /** Syncs what is written and returns up to which offset; writes the checkpoint too when it is due. */
+    synchronized long flush(boolean checkpointNow) throws IOException {
+        if (fence != null) {
+            throw new IOException(directory + " is fenced since an earlier flush failed", fence);
+        }
+        Segment[] segments = journal.segments();
+        List<JournalCheckpoint.SegmentState> states = new ArrayList<>(segments.length);
+        for (Segment segment : segments) {
+            states.add(new JournalCheckpoint.SegmentState(segment.extent(), segment.times(), segment.badRanges()));
+        }
+        long target = states.get(segments.length - 1).extent().endOffset();
+        if (target > flushedOffset || directoryChanged) {
+            sync(segments);
+            countFlushed(states.get(segments.length - 1).extent());
+            flushedOffset = target;
+        }
+        boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
+        if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
+            writeCheckpoint(segments, states, false);
+        }
+        return flushedOffset;
+    }
+
+    private void countFlushed(JournalCheckpoint.Extent now) {
+        boolean same = lastFlushed != null && lastFlushed.baseOffset() == now.baseOffset();
+        uncheckpointedBytes += Math.max(1, now.sizeBytes() - (same ? lastFlushed.sizeBytes() : 0));
+        lastFlushed = now;
+    }
+
+    private void sync(Segment[] segments) throws IOException {
+        try {
+            for (Segment segment : segments) {
+                if (segment.endOffset() > flushedOffset && segment.tryRetain()) {
+                    try {
+                        segment.file().sync();
+                    } finally {
+                        segment.release();
+                    }
+                }
+            }
+            if (directoryChanged) {
+                directoryChanged = false;
+                store.syncDirectory(directory);
+            }
+        } catch (IOException failure) {
+            fence = failure;
+            LOG.error("{}: a flush failed; no more is written to this journal: {}", directory, failure.toString());
+            throw failure;
+        }
+    }
+
+    private void writeCheckpoint(Segment[] segments, List<JournalCheckpoint.SegmentState> states, boolean sync)
+            throws IOException {
+        stateChanged = false;
+        try {
+            for (int i = 0; i < segments.length; i++) {
+                if (segments[i].tryRetain()) {
+                    try {
+                        segments[i].saveIndex(states.get(i).extent().sizeBytes());
+                    } finally {
+                        segments[i].release();
+                    }
+                }
+            }
+            JournalCheckpoint checkpoint = new JournalCheckpoint(
+                    journal.startOffset(), journal.leaderEpochs().entries(), states);
+            store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), sync);
+            uncheckpointedBytes = 0;
+        } catch (IOException failure) {
+            stateChanged = true;
+            throw failure;
+        }
+    }
+
+    /** The journal was cut: nothing behind {@code endOffset} is flushed. The checkpoint must not vouch for it either. */
+    synchronized void truncated(long endOffset) throws IOException {
+        flushedOffset = Math.min(flushedOffset, endOffset);
+        lastFlushed = null;
+        Segment[] segments = journal.segments();
+        List<JournalCheckpoint.SegmentState> states = new ArrayList<>();
+        for (Segment segment : segments) {
+            if (segment.endOffset() <= flushedOffset) {
+                states.add(new JournalCheckpoint.SegmentState(segment.extent(), segment.times(), segment.badRanges()));
+            }
+        }
+        writeCheckpoint(segments, states, true);
+    }
+}

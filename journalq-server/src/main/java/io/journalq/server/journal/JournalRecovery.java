@@ -1,0 +1,164 @@
+package io.journalq.server.journal;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds a journal's segments and their true ends. A segment of the size that the checkpoint gives is trusted and not even
+ * opened; another is read from where the checkpoint ends, or from the beginning. One thread; blocks.
+ */
+final class JournalRecovery {
+    private static final Logger LOG = LoggerFactory.getLogger(JournalRecovery.class);
+    private static final int OFFSET_DIGITS = 20;
+
+    private final FileStore store;
+    private final Path directory;
+    private final JournalConfig config;
+    private final LeaderEpochs epochs = new LeaderEpochs();
+
+    JournalRecovery(FileStore store, Path directory, JournalConfig config) {
+        this.store = store;
+        this.directory = directory;
+        this.config = config;
+    }
+
+    /**
+     * What was found.
+     *
+     * @param segments at least one, in ascending order
+     * @param flushedOffset up to which the checkpoint vouches for the data
+     */
+    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+    record Recovered(Segment[] segments, long startOffset, long flushedOffset, LeaderEpochs epochs) {}
+
+    Recovered run() throws IOException {
+        List<String> names = store.list(directory);
+        if (names.isEmpty()) {
+            store.createDirectories(directory);
+        }
+        List<Long> baseOffsets = new ArrayList<>();
+        boolean hasCheckpoint = false;
+        for (String name : names) {
+            if (name.endsWith(SystemFileStore.TEMPORARY_SUFFIX) || name.endsWith(Journal.DELETED_SUFFIX)) {
+                store.delete(directory.resolve(name));
+            } else if (name.equals(JournalCheckpoint.FILE_NAME)) {
+                hasCheckpoint = true;
+            } else if (name.endsWith(Segment.LOG_SUFFIX)) {
+                addBaseOffset(name, baseOffsets);
+            }
+        }
+        JournalCheckpoint checkpoint = hasCheckpoint ? readCheckpoint() : null;
+        if (checkpoint != null) {
+            epochs.reset(checkpoint.epochs());
+        }
+        Segment[] segments = recoverSegments(baseOffsets, checkpoint);
+        return recovered(segments, checkpoint);
+    }
+
+    private static void addBaseOffset(String name, List<Long> into) {
+        String digits = name.substring(0, name.length() - Segment.LOG_SUFFIX.length());
+        if (digits.length() == OFFSET_DIGITS && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            try {
+                into.add(Long.parseLong(digits));
+            } catch (NumberFormatException beyondLong) {
+                LOG.warn("{} is no segment's name and is left alone", name);
+            }
+        }
+    }
+
+    private JournalCheckpoint readCheckpoint() throws IOException {
+        Path file = directory.resolve(JournalCheckpoint.FILE_NAME);
+        try {
+            return JournalCheckpoint.decode(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES));
+        } catch (CorruptJournalException bad) {
+            LOG.error("{}; every batch of this journal is checked instead", bad.getMessage());
+            return null;
+        }
+    }
+
+    private Segment[] recoverSegments(List<Long> baseOffsets, JournalCheckpoint checkpoint) throws IOException {
+        if (baseOffsets.isEmpty()) {
+            return new Segment[] {emptySegment(checkpoint)};
+        }
+        Segment[] segments = new Segment[baseOffsets.size()];
+        for (int i = 0; i < segments.length; i++) {
+            boolean newest = i == segments.length - 1;
+            long next = newest ? Long.MAX_VALUE : baseOffsets.get(i + 1);
+            segments[i] = recoverSegment(baseOffsets.get(i), newest, next, checkpoint);
+        }
+        return segments;
+    }
+
+    /** No log file: the journal is new, or everything in it was deleted and the checkpoint says where it goes on. */
+    private Segment emptySegment(JournalCheckpoint checkpoint) {
+        long baseOffset = 0;
+        if (checkpoint != null && !checkpoint.segments().isEmpty()) {
+            JournalCheckpoint.SegmentState last =
+                    checkpoint.segments().get(checkpoint.segments().size() - 1);
+            baseOffset = last.extent().endOffset();
+            if (last.extent().sizeBytes() > 0) {
+                LOG.error("{}: the log files are missing; the log goes on at offset {}", directory, baseOffset);
+            }
+        }
+        return new Segment(store, directory, baseOffset, config.indexIntervalBytes());
+    }
+
+    private Segment recoverSegment(long baseOffset, boolean newest, long nextOffset, JournalCheckpoint checkpoint)
+            throws IOException {
+        JournalCheckpoint.SegmentState state = checkpoint == null ? null : checkpoint.segment(baseOffset);
+        Path logPath = directory.resolve(Segment.fileName(baseOffset, Segment.LOG_SUFFIX));
+        long fileBytes = store.sizeBytes(logPath);
+        if (fileBytes > Integer.MAX_VALUE) {
+            throw new CorruptJournalException(logPath, fileBytes, "a segment cannot be this large");
+        }
+        if (state != null && fileBytes < state.extent().sizeBytes()) {
+            LOG.error(
+                    "{} holds {} bytes, but {} were flushed; all of it is checked",
+                    logPath,
+                    fileBytes,
+                    state.extent().sizeBytes());
+            state = null;
+        }
+        if (state != null && fileBytes == state.extent().sizeBytes()) {
+            return Segment.restored(store, directory, state, config.indexIntervalBytes());
+        }
+        Segment segment = state == null
+                ? new Segment(store, directory, baseOffset, config.indexIntervalBytes())
+                : Segment.restored(store, directory, state, config.indexIntervalBytes());
+        new SegmentRecovery(segment, (int) fileBytes, newest, nextOffset, epochs).run();
+        segment.setWrittenFrom(segment.sizeBytes());
+        return segment;
+    }
+
+    private Recovered recovered(Segment[] segments, JournalCheckpoint checkpoint) {
+        long endOffset = segments[segments.length - 1].endOffset();
+        long startOffset = segments[0].baseOffset();
+        long flushedOffset = startOffset;
+        if (checkpoint != null) {
+            startOffset = Math.max(startOffset, Math.min(endOffset, checkpoint.startOffset()));
+            for (JournalCheckpoint.SegmentState state : checkpoint.segments()) {
+                flushedOffset = Math.max(flushedOffset, state.extent().endOffset());
+            }
+        }
+        epochs.truncateTo(endOffset);
+        return new Recovered(segments, startOffset, Math.min(flushedOffset, endOffset), epochs);
+    }
+
+    /** Deletes what {@link Journal#delete} renamed but a stop kept from being deleted. Blocks. */
+    static void deleteRenamed(FileStore store, Path dataDirectory) throws IOException {
+        for (String name : store.list(dataDirectory)) {
+            if (name.endsWith(Journal.DELETED_SUFFIX)) {
+                try {
+                    store.delete(dataDirectory.resolve(name));
+                } catch (NoSuchFileException gone) {
+                    LOG.debug("{} was deleted meanwhile", name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package io.journalq.server.journal;
+
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.FastThreadLocal;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/**
+ * Batches between append and write, one reference held on each. Small ones are gathered in one buffer of the thread's, so
+ * that a read cycle's appends to a partition cost one system call. Owner only.
+ */
+final class StagedBatches {
+    /** Batches up to this size are gathered; larger ones are written from where they are. */
+    static final int GATHER_UP_TO_BYTES = 16 << 10;
+
+    private static final int GATHER_BUFFER_BYTES = 128 << 10;
+    private static final int FIRST_CAPACITY = 4;
+    /** A larger array is given up after a write, so that one burst does not cost memory for ever. */
+    private static final int MAX_KEPT_CAPACITY = 256;
+
+    private static final ByteBuf[] NONE = {};
+
+    private static final FastThreadLocal<ByteBuffer> GATHER_BUFFER = new FastThreadLocal<>() {
+        @Override
+        protected ByteBuffer initialValue() {
+            return ByteBuffer.allocateDirect(GATHER_BUFFER_BYTES);
+        }
+    };
+
+    private ByteBuf[] batches = NONE;
+    private int count;
+
+    /** Takes over one reference. */
+    void add(ByteBuf batch) {
+        if (count == batches.length) {
+            batches = Arrays.copyOf(batches, Math.max(FIRST_CAPACITY, 2 * count));
+        }
+        batches[count++] = batch;
+    }
+
+    int count() {
+        return count;
+    }
+
+    ByteBuf get(int i) {
+        return batches[i];
+    }
+
+    /** The batch behind the last one, from {@code from} on, that still fits into {@code roomBytes}; at least one. */
+    int fitting(int from, long roomBytes) {
+        int to = from + 1;
+        long sizeBytes = batches[from].readableBytes();
+        while (to < count && sizeBytes + batches[to].readableBytes() <= roomBytes) {
+            sizeBytes += batches[to++].readableBytes();
+        }
+        return to;
+    }
+
+    /** Writes batches {@code from} to {@code to}, exclusive, back to back. */
+    void write(LogFile file, int from, int to, long position) throws IOException {
+        ByteBuffer gather = GATHER_BUFFER.get();
+        gather.clear();
+        long next = position;
+        for (int i = from; i < to; i++) {
+            ByteBuf batch = batches[i];
+            int sizeBytes = batch.readableBytes();
+            boolean alone = to - from == 1 || sizeBytes > GATHER_UP_TO_BYTES;
+            if (gather.remaining() < sizeBytes || alone) {
+                next += flush(gather, file, next);
+            }
+            if (alone) {
+                writeAlone(file, batch, next);
+                next += sizeBytes;
+            } else {
+                int end = gather.position() + sizeBytes;
+                gather.limit(end);
+                batch.getBytes(batch.readerIndex(), gather);
+                gather.limit(gather.capacity());
+            }
+        }
+        flush(gather, file, next);
+    }
+
+    private static int flush(ByteBuffer gather, LogFile file, long position) throws IOException {
+        int sizeBytes = gather.position();
+        if (sizeBytes > 0) {
+            file.write(gather.flip(), position);
+        }
+        gather.clear();
+        return sizeBytes;
+    }
+
+    private static void writeAlone(LogFile file, ByteBuf batch, long position) throws IOException {
+        if (batch.nioBufferCount() == 1) {
+            file.write(batch.internalNioBuffer(batch.readerIndex(), batch.readableBytes()), position);
+            return;
+        }
+        long next = position;
+        for (ByteBuffer part : batch.nioBuffers()) {
+            int sizeBytes = part.remaining();
+            file.write(part, next);
+            next += sizeBytes;
+        }
+    }
+
+    /** Gives all references back. */
+    void clear() {
+        for (int i = 0; i < count; i++) {
+            batches[i].release();
+            batches[i] = null;
+        }
+        count = 0;
+        if (batches.length > MAX_KEPT_CAPACITY) {
+            batches = NONE;
+        }
+    }
+
+    /** Base offset of the batch at {@code i}. */
+    long baseOffset(int i) {
+        return RecordBatch.baseOffset(batches[i], batches[i].readerIndex());
+    }
+}

@@ -1,0 +1,23 @@
+/**
+ * Journals: one append-only log of record batches per partition, on files.
+ *
+ * <p>In: validated batches from the partition's owner loop, offsets to read from, retention limits. Out: slices of whole
+ * batches that can go to a socket unchanged, offsets by time, the flushed offset. It must not know requests, connections,
+ * topics' names, leaders or groups: a journal is a directory, and whoever opens it knows why.
+ *
+ * <p>A journal's directory holds, per segment, {@code <base offset>.log} (batches of magic 2 back to back, possibly with
+ * zeros behind them) and {@code <base offset>.index} (sparse: offset, position, largest timestamp before it; one file
+ * serves look-ups by offset and by time); {@code <offset>.snapshot} (producer state as of that offset); and one
+ * {@code journal.checkpoint}: segments, sizes, leader epochs and start offset as of the last flush that wrote it. Every
+ * one of the journal's own formats begins with a magic number and a version and carries a CRC.
+ *
+ * <p>Opening trusts a segment whose size is the one in the checkpoint, without reading it: the checkpoint is written after
+ * the data are flushed. What lies behind the checkpoint is read, and every batch's header, offset and CRC checked. In
+ * the newest segment a bad tail is cut; a bad stretch with healthy batches behind it, and anything bad in an older
+ * segment, stays in its file, is logged with file and position, and is left out of reads: consumers see a gap in the
+ * offsets, as after compaction. Nothing else is ever deleted or rewritten.
+ *
+ * <p>Threads: {@link io.journalq.server.journal.Journal} belongs to one loop thread; what may block and is safe on any
+ * thread says so. Housekeeping goes to the executor that the journal was opened with.
+ */
+package io.journalq.server.journal;

@@ -1,0 +1,130 @@
+package io.journalq.server.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Append, read, roll and reopen on real files. */
+class JournalTest {
+    private static final JournalConfig SMALL =
+            JournalConfig.DEFAULT.withSegmentSizeBytes(4_000).withIndexIntervalBytes(500);
+
+    @TempDir
+    Path directory;
+
+    private Journal open(JournalConfig config) throws IOException {
+        return Journal.open(new SystemFileStore(), directory, config, Runnable::run);
+    }
+
+    private static void append(Journal journal, int batches, int valueBytes) throws IOException {
+        for (int i = 0; i < batches; i++) {
+            ByteBuf batch = TestBatches.batch(2, valueBytes, 1_000 + journal.endOffset());
+            journal.append(batch, 3);
+            batch.release();
+        }
+        journal.write();
+    }
+
+    private static List<Long> readAll(Journal journal, long from) throws IOException {
+        List<Long> baseOffsets = new ArrayList<>();
+        long next = from;
+        while (next < journal.writtenOffset()) {
+            JournalSlice slice = journal.read(next, Long.MAX_VALUE, 1_000, true);
+            ByteBuf bytes = slice.readFully(UnpooledByteBufAllocator.DEFAULT);
+            assertThat(bytes.isReadable()).isTrue();
+            for (int at = 0; at < bytes.readableBytes(); at += RecordBatch.sizeBytes(bytes, at)) {
+                baseOffsets.add(RecordBatch.baseOffset(bytes, at));
+                next = RecordBatch.nextOffset(bytes, at);
+            }
+            bytes.release();
+        }
+        return baseOffsets;
+    }
+
+    @Test
+    void shouldReadWhatWasAppendedWhenItIsWritten() throws IOException {
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            // given
+            ByteBuf batch = TestBatches.batch(2, 100, 1_000);
+            assertThat(journal.append(batch, 3)).isZero();
+            assertThat(journal.append(batch.copy(), 3)).isEqualTo(2);
+            assertThat(journal.read(0, Long.MAX_VALUE, 10_000, true).isEmpty()).isTrue();
+
+            // when
+            journal.write();
+
+            // then
+            assertThat(journal.writtenOffset()).isEqualTo(4);
+            JournalSlice slice = journal.read(3, Long.MAX_VALUE, 10_000, true);
+            assertThat(slice.isWarm()).isTrue();
+            ByteBuf bytes =
+                    slice.toRecordsData(UnpooledByteBufAllocator.DEFAULT).buffer();
+            assertThat(RecordBatch.baseOffset(bytes, 0)).isEqualTo(2);
+            assertThat(RecordBatch.leaderEpoch(bytes, 0)).isEqualTo(3);
+            assertThat(batch.release()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldReadEveryBatchOnceWhenSegmentsRoll() throws IOException {
+        try (Journal journal = open(SMALL)) {
+            append(journal, 100, 100);
+
+            assertThat(journal.segmentCount()).isGreaterThan(5);
+            assertThat(readAll(journal, 0)).hasSize(100).isSorted().doesNotHaveDuplicates();
+            assertThat(readAll(journal, 101)).startsWith(100L).hasSize(50);
+        }
+    }
+
+    @Test
+    void shouldKeepEverythingWhenClosedAndOpened() throws IOException {
+        // given
+        try (Journal journal = open(SMALL)) {
+            append(journal, 50, 100);
+        }
+
+        // when
+        try (Journal journal = open(SMALL)) {
+            append(journal, 50, 100);
+
+            // then
+            assertThat(journal.endOffset()).isEqualTo(200);
+            assertThat(readAll(journal, 0)).hasSize(100).isSorted();
+            assertThat(journal.latestEpoch()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldKeepEverythingWrittenWhenNotClosed() throws IOException {
+        // given
+        Journal killed = open(SMALL);
+        append(killed, 50, 100);
+
+        // when
+        try (Journal journal = open(SMALL)) {
+            // then
+            assertThat(journal.endOffset()).isEqualTo(100);
+            assertThat(readAll(journal, 0)).hasSize(50);
+        }
+    }
+
+    @Test
+    void shouldStopAtTheGivenEndWhenMoreIsWritten() throws IOException {
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            append(journal, 10, 100);
+
+            JournalSlice slice = journal.read(0, 6, 100_000, true);
+
+            ByteBuf bytes = slice.readFully(UnpooledByteBufAllocator.DEFAULT);
+            assertThat(bytes.readableBytes()).isEqualTo(3 * RecordBatch.sizeBytes(bytes, 0));
+        }
+    }
+}
