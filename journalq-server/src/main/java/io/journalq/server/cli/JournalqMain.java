@@ -1,0 +1,16 @@
+package io.journalq.server.cli;
+
+/** Starts {@code bin/journalq}. */
+public final class JournalqMain {
+    private JournalqMain() {}
+
+    /** Runs one command and ends the process with its exit code. */
+    public static void main(String[] arguments) {
+        // Not a return: a connection's thread must not keep the process of a finished command.
+        System.exit(run(Terminal.ofProcess(), arguments));
+    }
+
+    static int run(Terminal terminal, String... arguments) {
+        return CommandLines.run(new JournalqCommand(terminal), terminal, arguments);
+    }
+}
