@@ -1,9 +1,15 @@
 package io.journalq.client;
 
+import io.journalq.client.admin.ListedOffset;
+import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.fetch.ConsumerConfig;
+import io.journalq.client.fetch.FetchedPartition;
+import io.journalq.client.fetch.Fetcher;
 import io.journalq.common.id.TopicPartition;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -25,12 +31,12 @@ import java.util.Set;
  *
  * <p>A partition that was assigned and never sought starts as {@link Builder#startAt} says.
  */
-@SuppressWarnings("DoNotCallSuggester") // the bodies land next
 public final class Consumer implements AutoCloseable {
-    private final ConsumerConfig config;
+    private final Fetcher fetcher;
+    private ConsumerRecords last = ConsumerRecords.empty();
 
     private Consumer(ConsumerConfig config) {
-        this.config = config;
+        this.fetcher = new Fetcher(config);
     }
 
     /** Starts a consumer with the defaults. */
@@ -40,32 +46,35 @@ public final class Consumer implements AutoCloseable {
 
     /** Reads these partitions from now on, and no others. Those that were assigned before keep their position. */
     public void assign(Collection<TopicPartition> partitions) {
-        throw new UnsupportedOperationException(config + " " + partitions);
+        fetcher.assign(partitions);
     }
 
     /** What is read. */
     public Set<TopicPartition> assignment() {
-        throw new UnsupportedOperationException(config.toString());
+        return fetcher.assignment();
     }
 
     /** The partitions of a topic, from the broker: what {@link #assign} takes to read all of it. */
     public Set<TopicPartition> partitionsOf(String topic) {
-        throw new UnsupportedOperationException(config + topic);
+        return fetcher.partitionsOf(topic);
     }
 
     /** Reads an assigned partition from an offset on. */
     public void seek(TopicPartition partition, long offset) {
-        throw new UnsupportedOperationException(config + " " + partition + offset);
+        if (offset < 0) {
+            throw new IllegalArgumentException("offset " + offset + " of " + partition + "; use 0 or more");
+        }
+        fetcher.seek(Map.of(partition, offset));
     }
 
-    /** Reads assigned partitions from their first offset on; looked up at the next poll. */
+    /** Reads assigned partitions from their first offset on; looked up by this call. */
     public void seekToBeginning(Collection<TopicPartition> partitions) {
-        throw new UnsupportedOperationException(config + " " + partitions);
+        fetcher.seek(partitions, OffsetSpec.earliest());
     }
 
     /** Reads what is appended to assigned partitions from now on; looked up by this call. */
     public void seekToEnd(Collection<TopicPartition> partitions) {
-        throw new UnsupportedOperationException(config + " " + partitions);
+        fetcher.seek(partitions, OffsetSpec.latest());
     }
 
     /**
@@ -75,7 +84,7 @@ public final class Consumer implements AutoCloseable {
      * @param timestampMs milliseconds since 1970 UTC
      */
     public void seekToTime(Collection<TopicPartition> partitions, long timestampMs) {
-        throw new UnsupportedOperationException(config + " " + partitions + timestampMs);
+        fetcher.seek(partitions, OffsetSpec.atOrAfter(timestampMs));
     }
 
     /**
@@ -85,22 +94,25 @@ public final class Consumer implements AutoCloseable {
      * @return empty when none came in time; valid until the next call of this or {@link #close()}
      */
     public ConsumerRecords poll(Duration timeout) {
-        throw new UnsupportedOperationException(config + " " + timeout);
+        last.release();
+        List<FetchedPartition> fetched = fetcher.poll(timeout.toNanos());
+        last = fetched.isEmpty() ? ConsumerRecords.empty() : new ConsumerRecords(fetched);
+        return last;
     }
 
     /** Offset of the next record that a poll would return; asks the broker when the partition was not read yet. */
     public long position(TopicPartition partition) {
-        throw new UnsupportedOperationException(config + " " + partition);
+        return fetcher.position(partition);
     }
 
     /** First offset of each partition; they need not be assigned. */
     public Map<TopicPartition, Long> beginningOffsets(Collection<TopicPartition> partitions) {
-        throw new UnsupportedOperationException(config + " " + partitions);
+        return onlyOffsets(fetcher.offsets(partitions, OffsetSpec.earliest()));
     }
 
     /** The offset that the next record of each partition will have; they need not be assigned. */
     public Map<TopicPartition, Long> endOffsets(Collection<TopicPartition> partitions) {
-        throw new UnsupportedOperationException(config + " " + partitions);
+        return onlyOffsets(fetcher.offsets(partitions, OffsetSpec.latest()));
     }
 
     /**
@@ -108,17 +120,33 @@ public final class Consumer implements AutoCloseable {
      * assigned.
      */
     public Map<TopicPartition, OffsetAndTimestamp> offsetsForTimes(Map<TopicPartition, Long> timestampsMs) {
-        throw new UnsupportedOperationException(config + " " + timestampsMs);
+        Map<TopicPartition, OffsetAndTimestamp> found = new LinkedHashMap<>();
+        fetcher.offsets(timestampsMs).forEach((partition, offset) -> {
+            if (offset.found()) {
+                found.put(partition, new OffsetAndTimestamp(offset.offset(), offset.timestampMs()));
+            }
+        });
+        return found;
     }
 
     /** What the consumer did so far. Any thread. */
     public ConsumerMetrics metrics() {
-        throw new UnsupportedOperationException(config.toString());
+        return fetcher.metrics();
     }
 
     /** Closes the connections; ends the validity of the last poll's records. */
     @Override
-    public void close() {}
+    public void close() {
+        last.release();
+        last = ConsumerRecords.empty();
+        fetcher.close();
+    }
+
+    private static Map<TopicPartition, Long> onlyOffsets(Map<TopicPartition, ListedOffset> listed) {
+        Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
+        listed.forEach((partition, offset) -> offsets.put(partition, offset.offset()));
+        return offsets;
+    }
 
     /** Where reading starts when nobody said so, or when the position no longer exists. */
     public enum Start {

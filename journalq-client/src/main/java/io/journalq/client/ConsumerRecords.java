@@ -87,7 +87,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
 
     /** Ends the validity. Called by the consumer before it lets go of the buffers. */
     void release() {
-        released = true;
+        released = !fetched.isEmpty();
         for (BatchReader reader : readers) {
             reader.close();
         }
