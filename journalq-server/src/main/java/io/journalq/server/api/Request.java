@@ -104,6 +104,11 @@ final class Request extends Exchange implements RequestContext {
     }
 
     @Override
+    public SocketAddress localAddress() {
+        return connection().channel().localAddress();
+    }
+
+    @Override
     public SocketAddress remoteAddress() {
         return connection().remoteAddress();
     }

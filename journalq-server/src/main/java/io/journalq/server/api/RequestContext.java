@@ -18,6 +18,9 @@ public interface RequestContext {
 
     SocketAddress remoteAddress();
 
+    /** The broker's address as the client reached it. */
+    SocketAddress localAddress();
+
     /** Name of the listener on which the client connected. */
     String listenerName();
 

@@ -1,0 +1,33 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.api.RequestContext;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Answers a request once an operation is done. A defect on the way closes the connection and is logged, never lost. */
+final class Answer {
+    private static final Logger log = LoggerFactory.getLogger(Answer.class);
+
+    private Answer() {}
+
+    /**
+     * Answers {@code context} with what {@code response} makes of the operation's result, or of its failure; the other of
+     * the two is null. On the thread that ends the operation.
+     */
+    static <T> void when(
+            CompletionStage<T> operation,
+            RequestContext context,
+            BiFunction<? super T, Throwable, ? extends ApiMessage> response) {
+        var unused = operation.whenComplete((result, failure) -> {
+            try {
+                context.respond(response.apply(result, failure));
+            } catch (RuntimeException defect) {
+                log.error("event=answer-failed client={}", context.remoteAddress(), defect);
+                context.refuse("the broker failed to answer");
+            }
+        });
+    }
+}

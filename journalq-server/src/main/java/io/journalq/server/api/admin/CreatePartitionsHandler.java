@@ -1,0 +1,51 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.CreatePartitionsRequest;
+import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsAssignment;
+import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsTopic;
+import io.journalq.common.protocol.message.CreatePartitionsResponse;
+import io.journalq.common.protocol.message.CreatePartitionsResponse.CreatePartitionsTopicResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.Controller.PartitionsSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/** CreatePartitions, versions 0 to 3: more partitions for topics; their number never shrinks. */
+public final class CreatePartitionsHandler implements Handler<CreatePartitionsRequest> {
+    private final Controller controller;
+
+    public CreatePartitionsHandler(Controller controller) {
+        this.controller = controller;
+    }
+
+    @Override
+    public void handle(RequestContext context, CreatePartitionsRequest request) {
+        List<PartitionsSpec> specs =
+                request.topics().stream().map(CreatePartitionsHandler::spec).toList();
+        Answer.when(controller.createPartitions(specs, request.validateOnly()), context, (outcomes, failure) -> {
+            List<CreatePartitionsTopicResult> results = new ArrayList<>();
+            for (int i = 0; i < specs.size(); i++) {
+                CreatePartitionsTopicResult result =
+                        new CreatePartitionsTopicResult().setName(specs.get(i).topic());
+                results.add(
+                        failure != null
+                                ? result.setErrorCode(ErrorCode.COORDINATOR_NOT_AVAILABLE.code())
+                                : result.setErrorCode(outcomes.get(i).error().code())
+                                        .setErrorMessage(outcomes.get(i).reason()));
+            }
+            return new CreatePartitionsResponse().setResults(results);
+        });
+    }
+
+    private static PartitionsSpec spec(CreatePartitionsTopic topic) {
+        List<List<Integer>> assignments = topic.assignments() == null
+                ? List.of()
+                : topic.assignments().stream()
+                        .map(CreatePartitionsAssignment::brokerIds)
+                        .toList();
+        return new PartitionsSpec(topic.name(), topic.count(), assignments);
+    }
+}

@@ -1,0 +1,128 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.CreateTopicsRequest;
+import io.journalq.common.protocol.message.CreateTopicsRequest.CreatableReplicaAssignment;
+import io.journalq.common.protocol.message.CreateTopicsRequest.CreatableTopic;
+import io.journalq.common.protocol.message.CreateTopicsRequest.CreatableTopicConfig;
+import io.journalq.common.protocol.message.CreateTopicsResponse;
+import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicConfigs;
+import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.Outcome;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.TopicSpec;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * CreateTopics, versions 2 to 7: topics with numbers of partitions or assignments, and configuration; or only checks
+ * whether they could be created. The answer holds id (7), size and configuration (5+, KIP-525).
+ */
+public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
+    private final MetadataPublisher metadata;
+    private final Controller controller;
+    private final ConfigDescriber describer;
+
+    public CreateTopicsHandler(MetadataPublisher metadata, Controller controller, ConfigDescriber describer) {
+        this.metadata = metadata;
+        this.controller = controller;
+        this.describer = describer;
+    }
+
+    @Override
+    public void handle(RequestContext context, CreateTopicsRequest request) {
+        Map<String, CreatableTopicResult> resultByName = new TreeMap<>();
+        List<TopicSpec> specs = new ArrayList<>();
+        Map<String, Integer> occurrences = new TreeMap<>();
+        request.topics().forEach(topic -> occurrences.merge(topic.name(), 1, Integer::sum));
+        for (CreatableTopic topic : request.topics()) {
+            if (occurrences.get(topic.name()) > 1) {
+                resultByName.put(
+                        topic.name(), refused(topic.name(), ErrorCode.INVALID_REQUEST, "the topic is named twice"));
+            } else if (!numbersPartitions(topic.assignments())) {
+                resultByName.put(
+                        topic.name(),
+                        refused(
+                                topic.name(),
+                                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                                "assigned partitions must be numbered from 0 on, without a gap"));
+            } else {
+                specs.add(spec(topic));
+            }
+        }
+        Answer.when(controller.createTopics(specs, request.validateOnly()), context, (outcomes, failure) -> {
+            for (int i = 0; i < specs.size(); i++) {
+                String name = specs.get(i).name();
+                resultByName.put(
+                        name,
+                        failure != null
+                                ? refused(name, ErrorCode.COORDINATOR_NOT_AVAILABLE, "the broker is stopping")
+                                : result(name, outcomes.get(i)));
+            }
+            return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
+        });
+    }
+
+    private static boolean numbersPartitions(List<CreatableReplicaAssignment> assignments) {
+        List<Integer> numbers = assignments.stream()
+                .map(CreatableReplicaAssignment::partitionIndex)
+                .sorted()
+                .toList();
+        for (int i = 0; i < numbers.size(); i++) {
+            if (numbers.get(i) != i) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static TopicSpec spec(CreatableTopic topic) {
+        Map<String, String> configs = new TreeMap<>();
+        for (CreatableTopicConfig config : topic.configs()) {
+            configs.put(config.name(), config.value());
+        }
+        List<List<Integer>> assignments = topic.assignments().stream()
+                .sorted(Comparator.comparingInt(CreatableReplicaAssignment::partitionIndex))
+                .map(CreatableReplicaAssignment::brokerIds)
+                .toList();
+        return new TopicSpec(topic.name(), topic.numPartitions(), topic.replicationFactor(), assignments, configs);
+    }
+
+    private CreatableTopicResult result(String name, Outcome outcome) {
+        if (outcome.error() != ErrorCode.NONE) {
+            return refused(name, outcome.error(), outcome.reason());
+        }
+        CreatableTopicResult result = new CreatableTopicResult().setName(name);
+        TopicImage topic = metadata.current().topic(name);
+        if (topic == null) {
+            // Only checked, or deleted again meanwhile.
+            return result.setTopicId(Uuid.ZERO);
+        }
+        List<CreatableTopicConfigs> configs = describer.topic(topic).stream()
+                .map(config -> new CreatableTopicConfigs()
+                        .setName(config.name())
+                        .setValue(config.value())
+                        .setConfigSource(config.configSource()))
+                .toList();
+        return result.setTopicId(topic.id())
+                .setNumPartitions(topic.partitions().size())
+                .setReplicationFactor(
+                        (short) topic.partitions().get(0).replicas().size())
+                .setConfigs(configs);
+    }
+
+    private static CreatableTopicResult refused(String name, ErrorCode error, String reason) {
+        return new CreatableTopicResult()
+                .setName(name)
+                .setErrorCode(error.code())
+                .setErrorMessage(reason);
+    }
+}

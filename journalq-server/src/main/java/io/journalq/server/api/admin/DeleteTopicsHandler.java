@@ -1,0 +1,83 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DeleteTopicsRequest;
+import io.journalq.common.protocol.message.DeleteTopicsRequest.DeleteTopicState;
+import io.journalq.common.protocol.message.DeleteTopicsResponse;
+import io.journalq.common.protocol.message.DeleteTopicsResponse.DeletableTopicResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.TopicImage;
+import java.util.ArrayList;
+import java.util.List;
+
+/** DeleteTopics, versions 1 to 6: by name or, from 6 on, by id (KIP-516). A deleted topic's name is free at once. */
+public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
+    private final MetadataPublisher metadata;
+    private final Controller controller;
+
+    public DeleteTopicsHandler(MetadataPublisher metadata, Controller controller) {
+        this.metadata = metadata;
+        this.controller = controller;
+    }
+
+    @Override
+    public void handle(RequestContext context, DeleteTopicsRequest request) {
+        List<DeletableTopicResult> results = new ArrayList<>();
+        List<DeletableTopicResult> pending = new ArrayList<>();
+        List<Uuid> ids = new ArrayList<>();
+        for (DeletableTopicResult result : wanted(context, request)) {
+            results.add(result);
+            if (result.errorCode() == ErrorCode.NONE.code()) {
+                pending.add(result);
+                ids.add(result.topicId());
+            }
+        }
+        Answer.when(controller.deleteTopics(ids), context, (outcomes, failure) -> {
+            for (int i = 0; i < pending.size(); i++) {
+                if (failure != null) {
+                    pending.get(i).setErrorCode(ErrorCode.COORDINATOR_NOT_AVAILABLE.code());
+                } else {
+                    pending.get(i)
+                            .setErrorCode(outcomes.get(i).error().code())
+                            .setErrorMessage(outcomes.get(i).reason());
+                }
+            }
+            return new DeleteTopicsResponse().setResponses(results);
+        });
+    }
+
+    private List<DeletableTopicResult> wanted(RequestContext context, DeleteTopicsRequest request) {
+        List<DeletableTopicResult> wanted = new ArrayList<>();
+        if (context.apiVersion() >= 6) {
+            for (DeleteTopicState topic : request.topics()) {
+                wanted.add(topic.name() == null ? byId(topic.topicId()) : byName(topic.name()));
+            }
+        } else {
+            request.topicNames().forEach(name -> wanted.add(byName(name)));
+        }
+        return wanted;
+    }
+
+    private DeletableTopicResult byName(String name) {
+        TopicImage topic = metadata.current().topic(name);
+        DeletableTopicResult result = new DeletableTopicResult().setName(name);
+        return topic == null
+                ? result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
+                        .setErrorMessage("there is no topic '" + name + "'")
+                : result.setTopicId(topic.id());
+    }
+
+    private DeletableTopicResult byId(Uuid id) {
+        TopicImage topic = metadata.current().topic(id);
+        DeletableTopicResult result = new DeletableTopicResult().setTopicId(id);
+        return topic == null
+                ? result.setName(null)
+                        .setErrorCode(ErrorCode.UNKNOWN_TOPIC_ID.code())
+                        .setErrorMessage("there is no topic of that id")
+                : result.setName(topic.name());
+    }
+}

@@ -1,0 +1,45 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeClusterRequest;
+import io.journalq.common.protocol.message.DescribeClusterResponse;
+import io.journalq.common.protocol.message.DescribeClusterResponse.DescribeClusterBroker;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.control.MetadataPublisher;
+import java.util.List;
+
+/** DescribeCluster, versions 0 to 2: the cluster's id and its broker (KIP-700). Controllers have no endpoints of their own. */
+public final class DescribeClusterHandler implements Handler<DescribeClusterRequest> {
+    private static final byte BROKERS = 1;
+
+    private final BrokerIdentity identity;
+    private final MetadataPublisher metadata;
+
+    public DescribeClusterHandler(BrokerIdentity identity, MetadataPublisher metadata) {
+        this.identity = identity;
+        this.metadata = metadata;
+    }
+
+    @Override
+    public void handle(RequestContext context, DescribeClusterRequest request) {
+        DescribeClusterResponse response = new DescribeClusterResponse();
+        if (request.endpointType() != BROKERS) {
+            context.respond(response.setErrorCode(ErrorCode.MISMATCHED_ENDPOINT_TYPE.code())
+                    .setErrorMessage("this listener is for brokers; controllers have none of their own"));
+            return;
+        }
+        ListenerAddress address = identity.addressFor(context);
+        response.setClusterId(metadata.current().clusterId())
+                .setControllerId(identity.nodeId())
+                .setBrokers(List.of(new DescribeClusterBroker()
+                        .setBrokerId(identity.nodeId())
+                        .setHost(address.host())
+                        .setPort(address.port())));
+        if (request.includeClusterAuthorizedOperations()) {
+            response.setClusterAuthorizedOperations(BrokerIdentity.ALL_CLUSTER_OPERATIONS);
+        }
+        context.respond(response);
+    }
+}

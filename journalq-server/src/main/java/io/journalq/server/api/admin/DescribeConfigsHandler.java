@@ -1,0 +1,78 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeConfigsRequest;
+import io.journalq.common.protocol.message.DescribeConfigsRequest.DescribeConfigsResource;
+import io.journalq.common.protocol.message.DescribeConfigsResponse;
+import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResourceResult;
+import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.TopicImage;
+import java.util.ArrayList;
+import java.util.List;
+
+/** DescribeConfigs, versions 1 to 4: settings of topics and of this broker, where each comes from and what it means. */
+public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequest> {
+    private final BrokerIdentity identity;
+    private final MetadataPublisher metadata;
+    private final ConfigDescriber describer;
+
+    public DescribeConfigsHandler(BrokerIdentity identity, MetadataPublisher metadata, ConfigDescriber describer) {
+        this.identity = identity;
+        this.metadata = metadata;
+        this.describer = describer;
+    }
+
+    @Override
+    public void handle(RequestContext context, DescribeConfigsRequest request) {
+        List<DescribeConfigsResult> results = new ArrayList<>();
+        for (DescribeConfigsResource resource : request.resources()) {
+            DescribeConfigsResult result = describe(resource);
+            for (DescribeConfigsResourceResult config : result.configs()) {
+                if (!request.includeSynonyms()) {
+                    config.setSynonyms(List.of());
+                }
+                if (!request.includeDocumentation()) {
+                    config.setDocumentation(null);
+                }
+            }
+            results.add(result);
+        }
+        context.respond(new DescribeConfigsResponse().setResults(results));
+    }
+
+    private DescribeConfigsResult describe(DescribeConfigsResource resource) {
+        DescribeConfigsResult result = new DescribeConfigsResult()
+                .setResourceType(resource.resourceType())
+                .setResourceName(resource.resourceName());
+        if (resource.resourceType() == ConfigResource.TOPIC) {
+            TopicImage topic = metadata.current().topic(resource.resourceName());
+            return topic == null
+                    ? result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
+                            .setErrorMessage("there is no topic '" + resource.resourceName() + "'")
+                    : result.setConfigs(only(resource.configurationKeys(), describer.topic(topic)));
+        }
+        if (resource.resourceType() == ConfigResource.BROKER) {
+            // An empty name means the defaults of all brokers, which are set nowhere.
+            boolean here = resource.resourceName().equals(Integer.toString(identity.nodeId()));
+            if (here || resource.resourceName().isEmpty()) {
+                return result.setConfigs(here ? only(resource.configurationKeys(), describer.broker()) : List.of());
+            }
+            return result.setErrorCode(ErrorCode.INVALID_REQUEST.code())
+                    .setErrorMessage("this is broker " + identity.nodeId() + ", not " + resource.resourceName());
+        }
+        return result.setErrorCode(ErrorCode.INVALID_REQUEST.code())
+                .setErrorMessage(ConfigResource.unsupported(resource.resourceType()));
+    }
+
+    private static List<DescribeConfigsResourceResult> only(
+            List<String> names, List<DescribeConfigsResourceResult> configs) {
+        return names == null || names.isEmpty()
+                ? configs
+                : configs.stream()
+                        .filter(config -> names.contains(config.name()))
+                        .toList();
+    }
+}

@@ -1,0 +1,71 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeLogDirsRequest;
+import io.journalq.common.protocol.message.DescribeLogDirsRequest.DescribableLogDirTopic;
+import io.journalq.common.protocol.message.DescribeLogDirsResponse;
+import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsPartition;
+import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsResult;
+import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsTopic;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.admin.LogDirectories.Directory;
+import io.journalq.server.api.admin.LogDirectories.PartitionSize;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** DescribeLogDirs, versions 1 to 4: what partitions occupy on disk, and how much room is left (KIP-827). */
+public final class DescribeLogDirsHandler implements Handler<DescribeLogDirsRequest> {
+    private final LogDirectories directories;
+
+    public DescribeLogDirsHandler(LogDirectories directories) {
+        this.directories = directories;
+    }
+
+    @Override
+    public void handle(RequestContext context, DescribeLogDirsRequest request) {
+        Answer.when(directories.describe(), context, (described, failure) -> {
+            DescribeLogDirsResponse response = new DescribeLogDirsResponse();
+            return failure != null
+                    ? response.setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code())
+                    : response.setResults(described.stream()
+                            .map(directory -> result(directory, request))
+                            .toList());
+        });
+    }
+
+    private static DescribeLogDirsResult result(Directory directory, DescribeLogDirsRequest request) {
+        Map<String, List<DescribeLogDirsPartition>> byTopic = new TreeMap<>();
+        for (PartitionSize size : directory.partitions()) {
+            if (isWanted(size, request)) {
+                byTopic.computeIfAbsent(size.partition().topic(), topic -> new ArrayList<>())
+                        .add(new DescribeLogDirsPartition()
+                                .setPartitionIndex(size.partition().partition())
+                                .setPartitionSize(size.sizeBytes()));
+            }
+        }
+        List<DescribeLogDirsTopic> topics = new ArrayList<>();
+        byTopic.forEach((name, partitions) ->
+                topics.add(new DescribeLogDirsTopic().setName(name).setPartitions(partitions)));
+        return new DescribeLogDirsResult()
+                .setLogDir(directory.path())
+                .setTotalBytes(directory.totalBytes())
+                .setUsableBytes(directory.usableBytes())
+                .setTopics(topics);
+    }
+
+    private static boolean isWanted(PartitionSize size, DescribeLogDirsRequest request) {
+        if (request.topics() == null) {
+            return true;
+        }
+        for (DescribableLogDirTopic topic : request.topics()) {
+            if (topic.topic().equals(size.partition().topic())
+                    && topic.partitions().contains(size.partition().partition())) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,92 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeTopicPartitionsRequest;
+import io.journalq.common.protocol.message.DescribeTopicPartitionsRequest.TopicRequest;
+import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse;
+import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.Cursor;
+import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition;
+import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.PartitionImage;
+import io.journalq.server.metadata.TopicImage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * DescribeTopicPartitions, version 0 (KIP-966): topics and their partitions, a page at a time. Topics come in the order
+ * of their names; a page that ends within a topic carries a cursor for the next.
+ */
+public final class DescribeTopicPartitionsHandler implements Handler<DescribeTopicPartitionsRequest> {
+    /** Most partitions on a page, whatever the client asks for. */
+    static final int MAX_PAGE_PARTITIONS = 2_000;
+
+    private final MetadataPublisher metadata;
+
+    public DescribeTopicPartitionsHandler(MetadataPublisher metadata) {
+        this.metadata = metadata;
+    }
+
+    @Override
+    public void handle(RequestContext context, DescribeTopicPartitionsRequest request) {
+        MetadataImage image = metadata.current();
+        TreeSet<String> names = new TreeSet<>();
+        request.topics().stream().map(TopicRequest::name).forEach(names::add);
+        if (request.topics().isEmpty()) {
+            image.topics().forEach(topic -> names.add(topic.name()));
+        }
+        String firstTopic = request.cursor() == null ? "" : request.cursor().topicName();
+        int room = Math.max(1, Math.min(MAX_PAGE_PARTITIONS, request.responsePartitionLimit()));
+        List<DescribeTopicPartitionsResponseTopic> topics = new ArrayList<>();
+        DescribeTopicPartitionsResponse response = new DescribeTopicPartitionsResponse().setTopics(topics);
+        for (String name : names.tailSet(firstTopic)) {
+            if (room == 0) {
+                context.respond(response.setNextCursor(new Cursor().setTopicName(name)));
+                return;
+            }
+            TopicImage topic = image.topic(name);
+            if (topic == null) {
+                topics.add(new DescribeTopicPartitionsResponseTopic()
+                        .setName(name)
+                        .setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code()));
+                continue;
+            }
+            int first = request.cursor() != null && name.equals(firstTopic)
+                    ? Math.max(0, request.cursor().partitionIndex())
+                    : 0;
+            int end = Math.min(topic.partitions().size(), first + room);
+            topics.add(page(topic, first, end));
+            room -= Math.max(0, end - first);
+            if (end < topic.partitions().size()) {
+                context.respond(
+                        response.setNextCursor(new Cursor().setTopicName(name).setPartitionIndex(end)));
+                return;
+            }
+        }
+        context.respond(response);
+    }
+
+    private static DescribeTopicPartitionsResponseTopic page(TopicImage topic, int first, int end) {
+        List<DescribeTopicPartitionsResponsePartition> partitions = new ArrayList<>();
+        for (int number = first; number < end; number++) {
+            PartitionImage partition = topic.partitions().get(number);
+            partitions.add(new DescribeTopicPartitionsResponsePartition()
+                    .setPartitionIndex(number)
+                    .setLeaderId(partition.leader())
+                    .setLeaderEpoch(partition.leaderEpoch())
+                    .setReplicaNodes(partition.replicas())
+                    .setIsrNodes(partition.inSyncReplicas())
+                    .setEligibleLeaderReplicas(List.of())
+                    .setLastKnownElr(List.of()));
+        }
+        return new DescribeTopicPartitionsResponseTopic()
+                .setName(topic.name())
+                .setTopicId(topic.id())
+                .setTopicAuthorizedOperations(BrokerIdentity.ALL_TOPIC_OPERATIONS)
+                .setPartitions(partitions);
+    }
+}

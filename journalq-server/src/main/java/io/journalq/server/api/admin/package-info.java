@@ -1,0 +1,7 @@
+/**
+ * Handlers of the administrative APIs: what there is, and changes to it.
+ *
+ * <p>In: requests, the newest metadata image. Out: operations for the controller, responses. They must not touch
+ * partitions or journals.
+ */
+package io.journalq.server.api.admin;

@@ -1,0 +1,211 @@
+package io.journalq.server.control;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.metadata.Decision;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TopicSpec;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes operations on the metadata, one after the other on a thread of its own. An operation is answered when its records
+ * are durable and the image that holds them is published. Every method may be called from any thread.
+ */
+public final class Controller implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Controller.class);
+
+    private static final long CLOSE_TIMEOUT_SECONDS = 30;
+
+    private final MetadataMachine machine;
+    private final MetadataLog metadataLog;
+    private final MetadataPublisher publisher;
+    private final Supplier<Uuid> ids;
+    private final ExecutorService thread =
+            Executors.newSingleThreadExecutor(work -> new Thread(work, "journalq-controller"));
+
+    /** Set on the controller's thread when the log failed: its end is not known any more. */
+    private boolean logFailed;
+
+    /** Whether records were appended since the last image was published. */
+    private boolean unpublished;
+
+    /** @param ids gives ids that were never given before: random ones, or a test's */
+    public Controller(
+            MetadataMachine machine, MetadataLog metadataLog, MetadataPublisher publisher, Supplier<Uuid> ids) {
+        this.machine = machine;
+        this.metadataLog = metadataLog;
+        this.publisher = publisher;
+        this.ids = ids;
+    }
+
+    /** Replays the log, gives a new cluster its id, and publishes the first image. */
+    public void start() throws IOException {
+        metadataLog.replay(machine::replay);
+        if (!machine.isFormatted()) {
+            List<Message> records = machine.format(ids.get()).records();
+            metadataLog.append(records);
+            metadataLog.sync();
+            records.forEach(machine::replay);
+        }
+        publisher.publish(machine.image());
+    }
+
+    /** Creates topics; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
+        return forEach(specs, validateOnly, spec -> {
+            Uuid id = ids.get();
+            return new Step(machine.createTopic(spec, id), id);
+        });
+    }
+
+    /** Deletes topics; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> deleteTopics(List<Uuid> topicIds) {
+        return forEach(topicIds, false, id -> new Step(machine.deleteTopic(id), id));
+    }
+
+    /** Adds partitions to topics; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> createPartitions(List<PartitionsSpec> specs, boolean validateOnly) {
+        return forEach(
+                specs,
+                validateOnly,
+                spec -> new Step(machine.createPartitions(spec.topic(), spec.newCount(), spec.assignments()), null));
+    }
+
+    /** Changes topics' configurations; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> alterTopicConfigs(List<ConfigChange> changes, boolean validateOnly) {
+        return forEach(
+                changes,
+                validateOnly,
+                change -> new Step(
+                        machine.alterTopicConfig(
+                                change.topic(), change.changes().get()),
+                        null));
+    }
+
+    /** Gives away a block of producer ids; the future holds the first, or fails when the log cannot be written. */
+    public CompletableFuture<Long> allocateProducerIds(int count) {
+        return submit(() -> {
+            long first = machine.nextProducerId();
+            Outcome outcome = carryOut(new Step(machine.allocateProducerIds(count), null), false);
+            if (outcome.error() != ErrorCode.NONE || !sync()) {
+                throw new IllegalStateException("the metadata log cannot be written");
+            }
+            return first;
+        });
+    }
+
+    /** Lets operations under way finish, refuses others and closes the log. */
+    @Override
+    public void close() throws IOException {
+        thread.shutdown();
+        try {
+            if (!thread.awaitTermination(CLOSE_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("the controller did not stop within " + CLOSE_TIMEOUT_SECONDS + " s");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        metadataLog.close();
+    }
+
+    /**
+     * More partitions for a topic.
+     *
+     * @param newCount how many there are then
+     * @param assignments nodes of each new partition; empty for the broker's choice
+     */
+    public record PartitionsSpec(String topic, int newCount, List<List<Integer>> assignments) {}
+
+    /**
+     * A change of a topic's configuration.
+     *
+     * @param changes texts by name, null for back to the default; asked for on the controller's thread, so that it can
+     *     build on the newest image
+     */
+    public record ConfigChange(String topic, Supplier<Map<String, String>> changes) {}
+
+    /** A decision, and the topic that it is about where that is known. */
+    private record Step(Decision decision, Uuid topicId) {}
+
+    private <T> CompletableFuture<List<Outcome>> forEach(
+            List<T> items, boolean validateOnly, Function<T, Step> decide) {
+        return submit(() -> {
+            List<Outcome> outcomes = new ArrayList<>(items.size());
+            for (T item : items) {
+                outcomes.add(carryOut(decide.apply(item), validateOnly));
+            }
+            if (!sync()) {
+                outcomes.replaceAll(outcome -> outcome.error() == ErrorCode.NONE ? logFailure() : outcome);
+            }
+            return outcomes;
+        });
+    }
+
+    private <T> CompletableFuture<T> submit(Supplier<T> operation) {
+        try {
+            return CompletableFuture.supplyAsync(operation, thread);
+        } catch (RejectedExecutionException closed) {
+            return CompletableFuture.failedFuture(closed);
+        }
+    }
+
+    private Outcome carryOut(Step step, boolean validateOnly) {
+        Decision decision = step.decision();
+        if (!decision.accepted()) {
+            return new Outcome(decision.error(), decision.reason(), step.topicId());
+        }
+        if (!validateOnly && !decision.records().isEmpty()) {
+            if (logFailed) {
+                return logFailure();
+            }
+            try {
+                metadataLog.append(decision.records());
+            } catch (IOException failure) {
+                onLogFailure(failure);
+                return logFailure();
+            }
+            decision.records().forEach(machine::replay);
+            unpublished = true;
+        }
+        return new Outcome(ErrorCode.NONE, null, step.topicId());
+    }
+
+    /** Makes what was appended durable and publishes it. False when that failed: then nothing of it may be promised. */
+    private boolean sync() {
+        if (!unpublished) {
+            return !logFailed;
+        }
+        try {
+            metadataLog.sync();
+        } catch (IOException failure) {
+            onLogFailure(failure);
+            return false;
+        }
+        unpublished = false;
+        publisher.publish(machine.image());
+        return true;
+    }
+
+    private void onLogFailure(IOException failure) {
+        logFailed = true;
+        log.error("event=metadata-log-failed remedy=\"free or mend the disk, then restart the broker\"", failure);
+    }
+
+    private static Outcome logFailure() {
+        return new Outcome(
+                ErrorCode.KAFKA_STORAGE_ERROR, "the metadata log cannot be written; see the broker's log", null);
+    }
+}

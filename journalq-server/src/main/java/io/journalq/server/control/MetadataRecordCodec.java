@@ -1,0 +1,73 @@
+package io.journalq.server.control;
+
+import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.MessageWriter;
+import io.journalq.server.metadata.record.ClusterRecord;
+import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.TopicRecord;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.ReferenceCounted;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * How a metadata record stands in the log: frame version, type, version of the type, content. Frame version and types are
+ * for ever; a changed content is a new version of its type. Stateless.
+ */
+final class MetadataRecordCodec {
+    private static final byte FRAME_VERSION = 1;
+    private static final int HEADER_SIZE_BYTES = 3;
+
+    /** Types by number; a number is never used again. */
+    private static final List<Type> TYPES = List.of(
+            new Type(ClusterRecord.class, ClusterRecord::read, ClusterRecord.HIGHEST_VERSION),
+            new Type(TopicRecord.class, TopicRecord::read, TopicRecord.HIGHEST_VERSION),
+            new Type(PartitionsRecord.class, PartitionsRecord::read, PartitionsRecord.HIGHEST_VERSION),
+            new Type(RemoveTopicRecord.class, RemoveTopicRecord::read, RemoveTopicRecord.HIGHEST_VERSION),
+            new Type(ConfigRecord.class, ConfigRecord::read, ConfigRecord.HIGHEST_VERSION),
+            new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ProducerIdsRecord.HIGHEST_VERSION));
+
+    private MetadataRecordCodec() {}
+
+    private record Type(Class<? extends Message> recordClass, Reader reader, short highestVersion) {}
+
+    private interface Reader {
+        Message read(MessageReader in, short version);
+    }
+
+    static ByteBuf encode(Message record, ByteBufAllocator allocator) {
+        int type = 0;
+        while (TYPES.get(type).recordClass() != record.getClass()) {
+            type++;
+        }
+        short version = TYPES.get(type).highestVersion();
+        MessageWriter out = new MessageWriter(allocator);
+        out.writeByte(FRAME_VERSION);
+        out.writeByte((byte) type);
+        out.writeByte((byte) version);
+        record.write(out, version);
+        List<ReferenceCounted> parts = out.finish();
+        return (ByteBuf) parts.get(0);
+    }
+
+    static Message decode(ByteBuf value) throws IOException {
+        if (value.readableBytes() < HEADER_SIZE_BYTES) {
+            throw new IOException("metadata record of " + value.readableBytes() + " bytes");
+        }
+        byte frameVersion = value.readByte();
+        int type = value.readUnsignedByte();
+        short version = value.readUnsignedByte();
+        if (frameVersion != FRAME_VERSION
+                || type >= TYPES.size()
+                || version > TYPES.get(type).highestVersion()) {
+            throw new IOException("the metadata log holds a record (format " + frameVersion + ", type " + type
+                    + ", version " + version + ") of a newer release; start that release");
+        }
+        return TYPES.get(type).reader().read(new MessageReader(value), version);
+    }
+}

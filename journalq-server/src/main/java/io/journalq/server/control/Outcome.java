@@ -1,0 +1,13 @@
+package io.journalq.server.control;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+
+/**
+ * What became of an operation on one thing. Immutable.
+ *
+ * @param error {@link ErrorCode#NONE} when it was done
+ * @param reason in words; null without an error
+ * @param topicId the topic that it was done to, where that is known
+ */
+public record Outcome(ErrorCode error, String reason, Uuid topicId) {}
