@@ -1,0 +1,81 @@
+package io.journalq.common.record;
+
+import io.journalq.common.protocol.ErrorCode;
+
+/**
+ * What {@link BatchValidator} found. The validator reuses it: read it before the next call, on the validator's thread.
+ * Everything but error and message is meaningful for a sound batch only.
+ */
+public final class BatchValidation {
+    ErrorCode error = ErrorCode.NONE;
+    String message;
+    int sizeBytes;
+    int recordCount;
+    long maxTimestampMs;
+    int maxTimestampOffsetDelta;
+    long producerId;
+    short producerEpoch;
+    int baseSequence;
+    boolean transactional;
+    CompressionCodec codec;
+
+    BatchValidation() {}
+
+    public boolean isSound() {
+        return error == ErrorCode.NONE;
+    }
+
+    /** {@link ErrorCode#NONE} for a sound batch. */
+    public ErrorCode error() {
+        return error;
+    }
+
+    /** What is wrong, in words for the producer; null for a sound batch. */
+    public String message() {
+        return message;
+    }
+
+    /** Size of the batch in bytes, header included. */
+    public int sizeBytes() {
+        return sizeBytes;
+    }
+
+    public int recordCount() {
+        return recordCount;
+    }
+
+    /** Largest timestamp of the records in milliseconds, as the batch now says. */
+    public long maxTimestampMs() {
+        return maxTimestampMs;
+    }
+
+    /**
+     * Which record carries the largest timestamp, the first of several: its offset less the batch's base offset. That
+     * of the last record where records were not looked into.
+     */
+    public int maxTimestampOffsetDelta() {
+        return maxTimestampOffsetDelta;
+    }
+
+    /** {@link RecordBatch#NO_PRODUCER_ID} for a producer without idempotence. */
+    public long producerId() {
+        return producerId;
+    }
+
+    public short producerEpoch() {
+        return producerEpoch;
+    }
+
+    /** Sequence number of the first record, {@link RecordBatch#NO_SEQUENCE} for a producer without idempotence. */
+    public int baseSequence() {
+        return baseSequence;
+    }
+
+    public boolean isTransactional() {
+        return transactional;
+    }
+
+    public CompressionCodec codec() {
+        return codec;
+    }
+}

@@ -1,0 +1,226 @@
+package io.journalq.common.record;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+
+/**
+ * Checks the bytes that a Produce request (version 3 and later) brings for one partition, before they reach a journal:
+ * exactly one batch of magic 2, whole, with the right CRC, whose header and records agree. Bad bytes give an error code
+ * and words, never an exception. Makes no garbage for a sound batch but a view of its bytes.
+ *
+ * <p>Changes one thing in the bytes: where the batch's largest timestamp is not that of its records, the header is
+ * corrected and the CRC computed anew, as a Kafka broker does, since time index and retention rely on it.
+ *
+ * <p>Reusable, one thread. Error codes follow Kafka 4.
+ */
+public final class BatchValidator {
+    /** First version of Produce whose batches may use zstd (KIP-110). */
+    public static final int FIRST_PRODUCE_VERSION_WITH_ZSTD = 7;
+
+    private final ByteBufAllocator allocator;
+    private final RecordCursor cursor = new RecordCursor();
+    private final BatchValidation result = new BatchValidation();
+
+    /** @param allocator where batches are decompressed for the deep check */
+    public BatchValidator(ByteBufAllocator allocator) {
+        this.allocator = allocator;
+    }
+
+    /**
+     * Checks the readable bytes of {@code records}, whose indexes stay.
+     *
+     * @param records the partition's records; null counts as empty
+     * @param produceVersion version of the request that brought them
+     * @param nowMs the broker's time in milliseconds
+     * @return the validator's own result, overwritten by the next call
+     */
+    public BatchValidation validate(ByteBuf records, int produceVersion, BatchRules rules, long nowMs) {
+        result.error = ErrorCode.NONE;
+        result.message = null;
+        if (checkFrame(records, rules) && checkHeader(records, records.readerIndex(), produceVersion, rules, nowMs)) {
+            readSummary(records, records.readerIndex());
+            if (rules.deepCheck()) {
+                checkRecords(records, records.readerIndex(), rules, nowMs);
+            }
+        }
+        return result;
+    }
+
+    /**
+     * Dates a whole batch by the broker's clock ({@code message.timestamp.type=LogAppendTime}) and computes its CRC
+     * anew. The batch must have been found sound.
+     *
+     * @param index of the batch's first byte in {@code buffer}
+     */
+    public static void stampLogAppendTime(ByteBuf buffer, int index, long nowMs) {
+        int attributes = RecordBatch.attributes(buffer, index) | RecordBatch.LOG_APPEND_TIME_FLAG;
+        RecordBatch.setAttributes(buffer, index, (short) attributes);
+        setMaxTimestamp(buffer, index, nowMs);
+    }
+
+    private static void setMaxTimestamp(ByteBuf buffer, int index, long timestampMs) {
+        RecordBatch.setMaxTimestamp(buffer, index, timestampMs);
+        RecordBatch.setCrc(buffer, index, Crc32c.ofBatch(buffer, index, RecordBatch.sizeBytes(buffer, index)));
+    }
+
+    /** One whole batch of magic 2, alone, not too large, with the right CRC. */
+    private boolean checkFrame(ByteBuf records, BatchRules rules) {
+        int bytes = records == null ? 0 : records.readableBytes();
+        if (bytes == 0) {
+            return fail(ErrorCode.INVALID_RECORD, "a produce request needs a batch for each partition it names");
+        }
+        if (bytes <= RecordBatch.MAGIC) {
+            return fail(ErrorCode.CORRUPT_MESSAGE, "batch cut off");
+        }
+        int index = records.readerIndex();
+        int magic = RecordBatch.magic(records, index);
+        if (magic == 0 || magic == 1) {
+            return fail(ErrorCode.INVALID_RECORD, "batches of magic 0 and 1 are not accepted; send magic 2");
+        }
+        if (magic != RecordBatch.CURRENT_MAGIC) {
+            return fail(ErrorCode.CORRUPT_MESSAGE, "unknown magic");
+        }
+        int lengthBytes = records.getInt(index + RecordBatch.LENGTH);
+        if (lengthBytes < RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES
+                || lengthBytes > bytes - RecordBatch.LOG_OVERHEAD_BYTES) {
+            return fail(ErrorCode.CORRUPT_MESSAGE, "batch cut off, or its length is wrong");
+        }
+        int sizeBytes = lengthBytes + RecordBatch.LOG_OVERHEAD_BYTES;
+        if (sizeBytes < bytes) {
+            boolean another = bytes - sizeBytes >= RecordBatch.HEADER_SIZE_BYTES
+                    && RecordBatch.magic(records, index + sizeBytes) == RecordBatch.CURRENT_MAGIC;
+            return another
+                    ? fail(ErrorCode.INVALID_RECORD, "a produce request carries one batch for each partition")
+                    : fail(ErrorCode.CORRUPT_MESSAGE, "bytes after the batch");
+        }
+        if (sizeBytes > rules.maxBatchSizeBytes()) {
+            return fail(ErrorCode.MESSAGE_TOO_LARGE, "the batch is larger than the topic's max.message.bytes");
+        }
+        if (RecordBatch.crc(records, index) != Crc32c.ofBatch(records, index, sizeBytes)) {
+            return fail(ErrorCode.CORRUPT_MESSAGE, "wrong checksum");
+        }
+        return true;
+    }
+
+    private boolean checkHeader(ByteBuf records, int index, int produceVersion, BatchRules rules, long nowMs) {
+        if (RecordBatch.isControl(records, index)) {
+            return fail(ErrorCode.INVALID_RECORD, "clients may not write control batches");
+        }
+        CompressionCodec codec = CompressionCodec.of(RecordBatch.compressionId(records, index));
+        if (codec == null) {
+            return fail(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "unknown compression");
+        }
+        if (codec == CompressionCodec.ZSTD && produceVersion < FIRST_PRODUCE_VERSION_WITH_ZSTD) {
+            return fail(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7 or later");
+        }
+        int count = RecordBatch.recordCount(records, index);
+        if (count <= 0 || RecordBatch.lastOffsetDelta(records, index) != count - 1) {
+            return fail(ErrorCode.INVALID_RECORD, "record count and offsets do not agree, or there are no records");
+        }
+        if (RecordBatch.isLogAppendTime(records, index)) {
+            return fail(ErrorCode.INVALID_TIMESTAMP, "clients may not set the log append time");
+        }
+        boolean dated = RecordBatch.maxTimestamp(records, index) != RecordBatch.NO_TIMESTAMP;
+        if (!rules.deepCheck() && dated && !isDateAllowed(RecordBatch.maxTimestamp(records, index), rules, nowMs)) {
+            return fail(ErrorCode.INVALID_TIMESTAMP, "the largest timestamp is too far from the broker's time");
+        }
+        return checkProducer(records, index);
+    }
+
+    private boolean checkProducer(ByteBuf records, int index) {
+        long producerId = RecordBatch.producerId(records, index);
+        if (producerId == RecordBatch.NO_PRODUCER_ID) {
+            return !RecordBatch.isTransactional(records, index)
+                    || fail(ErrorCode.INVALID_RECORD, "a transactional batch without a producer id");
+        }
+        if (producerId < 0 || RecordBatch.producerEpoch(records, index) < 0) {
+            return fail(ErrorCode.INVALID_RECORD, "a negative producer id or epoch");
+        }
+        return RecordBatch.baseSequence(records, index) >= 0
+                || fail(ErrorCode.INVALID_RECORD, "a batch with a producer id needs a base sequence");
+    }
+
+    private void readSummary(ByteBuf records, int index) {
+        result.sizeBytes = records.readableBytes();
+        result.recordCount = RecordBatch.recordCount(records, index);
+        result.maxTimestampMs = RecordBatch.maxTimestamp(records, index);
+        result.maxTimestampOffsetDelta = result.recordCount - 1;
+        result.producerId = RecordBatch.producerId(records, index);
+        result.producerEpoch = RecordBatch.producerEpoch(records, index);
+        result.baseSequence = RecordBatch.baseSequence(records, index);
+        result.transactional = RecordBatch.isTransactional(records, index);
+        result.codec = CompressionCodec.of(RecordBatch.compressionId(records, index));
+    }
+
+    private void checkRecords(ByteBuf records, int index, BatchRules rules, long nowMs) {
+        ByteBuf decompressed = null;
+        try {
+            int start = index + RecordBatch.HEADER_SIZE_BYTES;
+            int end = index + result.sizeBytes;
+            if (result.codec == CompressionCodec.NONE) {
+                cursor.reset(records, start, end, result.recordCount);
+            } else {
+                decompressed = result.codec.decompress(
+                        records.slice(start, end - start), rules.maxDecompressedSizeBytes(), allocator);
+                cursor.reset(decompressed, 0, decompressed.writerIndex(), result.recordCount);
+            }
+            long claimedMaxMs = result.maxTimestampMs;
+            if (checkEachRecord(RecordBatch.baseTimestamp(records, index), rules, nowMs)
+                    && !rules.logAppendTime()
+                    && result.maxTimestampMs != claimedMaxMs) {
+                setMaxTimestamp(records, index, result.maxTimestampMs);
+            }
+        } catch (CorruptBatchException e) {
+            // The CRC is right: the producer made it so, and sending it again cannot help. Hence not CORRUPT_MESSAGE.
+            fail(ErrorCode.INVALID_RECORD, e.getMessage());
+        } finally {
+            cursor.clear();
+            if (decompressed != null) {
+                decompressed.release();
+            }
+        }
+    }
+
+    private boolean checkEachRecord(long baseTimestampMs, BatchRules rules, long nowMs) {
+        long maxMs = Long.MIN_VALUE;
+        int expectedDelta = 0;
+        while (cursor.next()) {
+            cursor.check();
+            if (cursor.offsetDelta() != expectedDelta) {
+                return fail(ErrorCode.INVALID_RECORD, "the records' offsets are not consecutive");
+            }
+            if (rules.keysRequired() && cursor.keySizeBytes() < 0) {
+                return fail(ErrorCode.INVALID_RECORD, "a compacted topic needs a key in every record");
+            }
+            long timestampMs = baseTimestampMs + cursor.timestampDelta();
+            if (!isDateAllowed(timestampMs, rules, nowMs)) {
+                return fail(ErrorCode.INVALID_TIMESTAMP, "a timestamp is too far from the broker's time");
+            }
+            if (timestampMs > maxMs) {
+                maxMs = timestampMs;
+                result.maxTimestampOffsetDelta = expectedDelta;
+            }
+            expectedDelta++;
+        }
+        result.maxTimestampMs = maxMs;
+        return true;
+    }
+
+    private static boolean isDateAllowed(long timestampMs, BatchRules rules, long nowMs) {
+        if (rules.logAppendTime() || timestampMs == RecordBatch.NO_TIMESTAMP) {
+            return true;
+        }
+        if (timestampMs < 0) {
+            return false;
+        }
+        long aheadMs = timestampMs - nowMs;
+        return aheadMs <= rules.timestampAfterMaxMs() && -aheadMs <= rules.timestampBeforeMaxMs();
+    }
+
+    private boolean fail(ErrorCode error, String message) {
+        result.error = error;
+        result.message = message;
+        return false;
+    }
+}
