@@ -1,15 +1,20 @@
 package io.journalq.server.config;
 
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * Puts a broker's settings together: defaults, over them a file, over it the environment, over that the command line.
@@ -26,6 +31,10 @@ public final class BrokerConfigLoader {
             "JOURNALQ_JAVA_HOME",
             "JOURNALQ_LOG_DIR",
             "JOURNALQ_BOOTSTRAP");
+
+    /** What a cluster scheduler sets for a service that is called journalq: JOURNALQ_PORT_9092_TCP and the like. */
+    private static final Pattern SERVICE_VARIABLES =
+            Pattern.compile("JOURNALQ_(SERVICE_(HOST|PORT).*|PORT(_\\d+_(TCP|UDP|SCTP).*)?)");
 
     private static final int MAX_FILE_SIZE_BYTES = 1 << 20;
 
@@ -58,7 +67,38 @@ public final class BrokerConfigLoader {
                     assignment.substring(equals + 1),
                     ConfigOrigin.COMMAND_LINE);
         }
+        checkTogether(config);
         return config;
+    }
+
+    /** What no setting can be told of alone. */
+    private static void checkTogether(BrokerConfig config) throws ConfigException {
+        Set<String> names = new TreeSet<>();
+        for (ListenerAddress listener : config.listeners()) {
+            if (!names.add(listener.name())) {
+                throw new ConfigException("listeners: two are called " + listener.name() + "; give each its own name");
+            }
+        }
+        Set<String> advertised = new TreeSet<>();
+        for (ListenerAddress address : config.advertisedListeners()) {
+            if (!names.contains(address.name())) {
+                throw new ConfigException("advertised.listeners: no listener is called " + address.name()
+                        + "; listeners names " + String.join(", ", names));
+            }
+            if (!advertised.add(address.name())) {
+                throw new ConfigException("advertised.listeners: two are called " + address.name());
+            }
+            if (address.bindsEveryInterface()) {
+                throw new ConfigException(
+                        "advertised.listeners: '" + address + "' names no host that a client could connect to");
+            }
+        }
+        Set<Path> folders = new TreeSet<>();
+        for (Path folder : config.dataDirectories()) {
+            if (!folders.add(folder.toAbsolutePath().normalize())) {
+                throw new ConfigException("data.directories: '" + folder + "' stands there twice");
+            }
+        }
     }
 
     private static BrokerConfig withFile(BrokerConfig config, Path file) throws ConfigException {
@@ -69,6 +109,14 @@ public final class BrokerConfigLoader {
             try (JsonParser parser = new YAMLFactory().createParser(file.toFile())) {
                 return withDocument(config, file, parser);
             }
+        } catch (NoSuchFileException missing) {
+            throw new ConfigException("There is no configuration " + file);
+        } catch (JsonProcessingException malformed) {
+            int line = malformed.getLocation() == null
+                    ? 1
+                    : malformed.getLocation().getLineNr();
+            throw new ConfigException(
+                    file + " line " + line + ": not YAML: " + firstLine(malformed.getOriginalMessage()));
         } catch (IOException unreadable) {
             throw new ConfigException("Cannot read the configuration " + file + ": " + unreadable.getMessage());
         }
@@ -84,9 +132,13 @@ public final class BrokerConfigLoader {
             throw new ConfigException(file + " must hold lines of the form 'key: value'");
         }
         BrokerConfig changed = config;
+        Set<String> seen = new TreeSet<>();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
-            String where = file + " line " + parser.currentLocation().getLineNr();
+            String where = file + " line " + parser.currentTokenLocation().getLineNr();
+            if (!seen.add(name)) {
+                throw new ConfigException(where + ": '" + name + "' stands there twice");
+            }
             changed = at(where, changed, name, readValue(parser, where, name), ConfigOrigin.FILE);
         }
         return changed;
@@ -118,7 +170,9 @@ public final class BrokerConfigLoader {
             throws ConfigException {
         BrokerConfig changed = config;
         List<String> variables = environment.keySet().stream()
-                .filter(variable -> variable.startsWith(ENVIRONMENT_PREFIX) && !SCRIPT_VARIABLES.contains(variable))
+                .filter(variable -> variable.startsWith(ENVIRONMENT_PREFIX)
+                        && !SCRIPT_VARIABLES.contains(variable)
+                        && !SERVICE_VARIABLES.matcher(variable).matches())
                 .sorted()
                 .toList();
         for (String variable : variables) {
@@ -128,6 +182,10 @@ public final class BrokerConfigLoader {
             changed = at(variable, changed, name, environment.get(variable), ConfigOrigin.ENVIRONMENT);
         }
         return changed;
+    }
+
+    private static String firstLine(String text) {
+        return text.lines().findFirst().orElse("");
     }
 
     private static BrokerConfig at(String where, BrokerConfig config, String name, String value, ConfigOrigin origin)

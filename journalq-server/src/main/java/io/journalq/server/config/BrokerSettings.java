@@ -1,5 +1,7 @@
 package io.journalq.server.config;
 
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,10 +14,11 @@ public final class BrokerSettings {
     public static final ConfigKey<Integer> NODE_ID = ConfigKey.ofInt(
             "node.id", ConfigUnit.NONE, 0, 0, Integer.MAX_VALUE, "Number of this broker within its cluster.");
     public static final ConfigKey<List<String>> LISTENERS = ConfigKey.ofList(
-            "listeners",
-            List.of("PLAINTEXT://0.0.0.0:9092"),
-            "Where clients connect, as NAME://host:port. An empty host binds every interface, port 0 any free port.",
-            BrokerSettings::readListener);
+                    "listeners",
+                    List.of("PLAINTEXT://0.0.0.0:9092"),
+                    "Where clients connect, as NAME://host:port. An empty host binds every interface, port 0 any free port.",
+                    BrokerSettings::readListener)
+            .atLeastOneItem();
     public static final ConfigKey<List<String>> ADVERTISED_LISTENERS = ConfigKey.ofList(
             "advertised.listeners",
             List.of(),
@@ -28,9 +31,11 @@ public final class BrokerSettings {
                     "Where /metrics and /health are served, as host:port. Empty: nowhere.")
             .checkedBy(BrokerSettings::readAdminListener);
     public static final ConfigKey<List<String>> DATA_DIRECTORIES = ConfigKey.ofList(
-            "data.directories",
-            List.of("./data"),
-            "Folders of the journals. The first also holds the metadata log; partitions are spread over all.");
+                    "data.directories",
+                    List.of("./data"),
+                    "Folders of the journals. The first also holds the metadata log; partitions are spread over all.",
+                    BrokerSettings::readFolder)
+            .atLeastOneItem();
     public static final ConfigKey<Integer> SHARDS = ConfigKey.ofInt(
             "shards",
             ConfigUnit.NONE,
@@ -157,6 +162,14 @@ public final class BrokerSettings {
 
     private static String readListener(String text) throws ConfigException {
         return ListenerAddress.parse(text).toString();
+    }
+
+    private static String readFolder(String text) throws ConfigException {
+        try {
+            return Path.of(text).toString();
+        } catch (InvalidPathException wrong) {
+            throw new ConfigException("'" + text + "' is no path: " + wrong.getReason());
+        }
     }
 
     private static String readAdminListener(String text) throws ConfigException {

@@ -77,6 +77,17 @@ public final class ConfigKey<T> {
         return new ConfigKey<>(name, type, unit, defaultValue, documentation, stricterReader);
     }
 
+    /** The same key, whose list must not be empty. */
+    ConfigKey<T> atLeastOneItem() {
+        return checkedBy(text -> {
+            T value = reader.read(text);
+            if (value instanceof List<?> list && list.isEmpty()) {
+                throw new ConfigException("must name at least one");
+            }
+            return value;
+        });
+    }
+
     /** The dotted name. */
     public String name() {
         return name;

@@ -1,0 +1,189 @@
+package io.journalq.server.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BrokerConfigLoaderTest {
+    private static final String FETCH_VARIABLE = "JOURNALQ_FETCH_MAX_BYTES";
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldHoldEveryDefaultWhenNothingIsSet() throws Exception {
+        BrokerConfig config = BrokerConfigLoader.load(null, Map.of(), List.of());
+
+        for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
+            assertThat((Object) config.get(key)).as(key.name()).isEqualTo(key.defaultValue());
+            assertThat(config.origin(key)).as(key.name()).isEqualTo(ConfigOrigin.DEFAULT);
+        }
+    }
+
+    @Test
+    void shouldPreferCommandLineToEnvironmentToFileToDefault() throws Exception {
+        Path file = file("fetch.max.bytes: 10000", "shards: 3", "num.partitions: 4");
+        Map<String, String> environment = Map.of(FETCH_VARIABLE, "20000", "JOURNALQ_SHARDS", "5");
+
+        BrokerConfig config = BrokerConfigLoader.load(file, environment, List.of("fetch.max.bytes=30000"));
+
+        assertThat(config.get(BrokerSettings.FETCH_MAX_BYTES)).isEqualTo(30_000);
+        assertThat(config.origin(BrokerSettings.FETCH_MAX_BYTES)).isEqualTo(ConfigOrigin.COMMAND_LINE);
+        assertThat(config.get(BrokerSettings.SHARDS)).isEqualTo(5);
+        assertThat(config.origin(BrokerSettings.SHARDS)).isEqualTo(ConfigOrigin.ENVIRONMENT);
+        assertThat(config.get(BrokerSettings.NUM_PARTITIONS)).isEqualTo(4);
+        assertThat(config.origin(BrokerSettings.NUM_PARTITIONS)).isEqualTo(ConfigOrigin.FILE);
+    }
+
+    @Test
+    void shouldReadUnitsListsAndQuotedValuesWhenTheFileHoldsThem() throws Exception {
+        Path file = file(
+                "# a comment",
+                "fetch.max.bytes: 1MiB",
+                "retention.ms: 7d",
+                "listeners:",
+                "  - PLAINTEXT://localhost:0",
+                "  - INTERNAL://[::1]:9094",
+                "data.directories: 'one, two'",
+                "auto.create.topics.enable: false");
+
+        BrokerConfig config = BrokerConfigLoader.load(file, Map.of(), List.of());
+
+        assertThat(config.get(BrokerSettings.FETCH_MAX_BYTES)).isEqualTo(1 << 20);
+        assertThat(config.topicDefaults().get(TopicSettings.RETENTION_MS)).isEqualTo(604_800_000L);
+        assertThat(config.listeners())
+                .containsExactly(
+                        new ListenerAddress("PLAINTEXT", "localhost", 0), new ListenerAddress("INTERNAL", "::1", 9094));
+        assertThat(config.dataDirectories()).containsExactly(Path.of("one"), Path.of("two"));
+        assertThat(config.get(BrokerSettings.AUTO_CREATE_TOPICS)).isFalse();
+    }
+
+    @Test
+    void shouldNameFileLineAndNearestKeyWhenAKeyOfTheFileIsUnknown() throws Exception {
+        Path file = file("# settings", "node.id: 1", "fetch.max.byte: 1000");
+
+        assertThatThrownBy(() -> BrokerConfigLoader.load(file, Map.of(), List.of()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining(file + " line 3")
+                .hasMessageContaining("'fetch.max.byte'")
+                .hasMessageContaining("did you mean 'fetch.max.bytes'?");
+    }
+
+    @Test
+    void shouldNameTheVariableWhenAnEnvironmentVariableIsUnknown() {
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of("JOURNALQ_NUM_PARTITION", "1"), List.of()))
+                .hasMessageContaining("JOURNALQ_NUM_PARTITION")
+                .hasMessageContaining("did you mean 'num.partitions'?");
+    }
+
+    @Test
+    void shouldNameTheOptionWhenAnAssignmentIsWrong() {
+        assertRefused("--set", "num.partitons=3", "did you mean 'num.partitions'?");
+        assertRefused("--set", "num.partitions=0", "must be from 1 to 100000");
+        assertRefused("--set", "num.partitions=many", "must be a whole number");
+        assertRefused("key=value", "num.partitions", "");
+        assertRefused("--set", "auto.create.topics.enable=yes", "must be true or false");
+        assertRefused("--set", "cleanup.policy=compact", "must be one of delete");
+    }
+
+    @Test
+    void shouldSuggestNothingWhenNoNameIsNear() {
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), List.of("zookeeper.connect.string=x")))
+                .hasMessageContaining("'zookeeper.connect.string'")
+                .hasMessageNotContaining("did you mean");
+    }
+
+    @Test
+    void shouldIgnoreVariablesOfScriptsAndOfSchedulers() throws Exception {
+        Map<String, String> environment = Map.of(
+                "JOURNALQ_HEAP", "1g",
+                "JOURNALQ_SERVICE_HOST", "10.0.0.1",
+                "JOURNALQ_SERVICE_PORT_KAFKA", "9092",
+                "JOURNALQ_PORT", "tcp://10.0.0.1:9092",
+                "JOURNALQ_PORT_9092_TCP_ADDR", "10.0.0.1",
+                "PATH", "/bin");
+
+        BrokerConfig config = BrokerConfigLoader.load(null, environment, List.of());
+
+        assertThat(config.get(BrokerSettings.LISTENERS)).isEqualTo(BrokerSettings.LISTENERS.defaultValue());
+    }
+
+    @Test
+    void shouldReachEveryKeyThroughTheEnvironment() throws Exception {
+        for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
+            String variable = "JOURNALQ_" + key.name().toUpperCase(Locale.ROOT).replace('.', '_');
+            Map<String, String> environment = Map.of(variable, key.format(key.defaultValue()));
+
+            BrokerConfig config = BrokerConfigLoader.load(null, environment, List.of());
+
+            assertThat(config.origin(key)).as(variable).isEqualTo(ConfigOrigin.ENVIRONMENT);
+            assertThat((Object) config.get(key)).as(variable).isEqualTo(key.defaultValue());
+        }
+    }
+
+    @Test
+    void shouldSayWhereWhenTheFileIsNotWhatItShouldBe() throws Exception {
+        assertFileRefused("stands there twice", "shards: 1", "shards: 2");
+        assertFileRefused("keys are dotted, not nested", "num:", "  partitions: 3");
+        assertFileRefused("lines of the form 'key: value'", "- shards");
+        assertFileRefused("must be plain values", "listeners:", "  - [a, b]");
+        assertFileRefused("line 3: not YAML", "shards: 1", "listeners: [a", "node.id: 1");
+        assertThatThrownBy(() -> BrokerConfigLoader.load(folder.resolve("none.yaml"), Map.of(), List.of()))
+                .hasMessageContaining("There is no configuration")
+                .hasMessageContaining("none.yaml");
+        assertThatThrownBy(() -> BrokerConfigLoader.load(folder, Map.of(), List.of()))
+                .isInstanceOf(ConfigException.class);
+    }
+
+    @Test
+    void shouldAcceptAnEmptyFile() throws Exception {
+        assertThat(BrokerConfigLoader.load(file("# nothing"), Map.of(), List.of())
+                        .get(BrokerSettings.SHARDS))
+                .isEqualTo(BrokerSettings.SHARDS.defaultValue());
+    }
+
+    @Test
+    void shouldRefuseWhatDoesNotFitTogether() {
+        assertRefused("listeners", "listeners=", "at least one");
+        assertRefused("data.directories", "data.directories=", "at least one");
+        assertRefused("data.directories", "data.directories=./data,data", "twice");
+        assertRefused("listeners", "listeners=A://localhost:1,A://localhost:2", "two are called A");
+        assertRefused("advertised.listeners", "advertised.listeners=OUT://broker:9092", "no listener is called OUT");
+        assertRefused("advertised.listeners", "advertised.listeners=PLAINTEXT://0.0.0.0:9092", "no host");
+    }
+
+    @Test
+    void shouldRefuseAddressesThatAreNone() {
+        assertRefused("listeners", "listeners=localhost", "must be of the form");
+        assertRefused("listeners", "listeners=localhost:65536", "from 0 to 65535");
+        assertRefused("listeners", "listeners=PLAINTEXT://local/host:1", "must be of the form");
+        assertRefused("admin.listener", "admin.listener=9644", "must be of the form");
+    }
+
+    private void assertFileRefused(String words, String... lines) throws IOException {
+        Path file = file(lines);
+        assertThatThrownBy(() -> BrokerConfigLoader.load(file, Map.of(), List.of()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining(file.toString())
+                .hasMessageContaining(words);
+    }
+
+    private static void assertRefused(String where, String assignment, String words) {
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), List.of(assignment)))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining(where)
+                .hasMessageContaining(words);
+    }
+
+    private Path file(String... lines) throws IOException {
+        return Files.write(folder.resolve("journalq.yaml"), List.of(lines));
+    }
+}
