@@ -18,8 +18,13 @@ public interface FileStore {
     /** Names of what is in {@code directory}, in ascending order; empty when there is no such directory. */
     List<String> list(Path directory) throws IOException;
 
-    /** Opens {@code file} for reading and writing, and creates it when it is missing. */
-    LogFile open(Path file) throws IOException;
+    /**
+     * Opens {@code file} for reading and writing.
+     *
+     * @param create whether to create it when it is missing
+     * @throws java.nio.file.NoSuchFileException when it is missing and not to be created
+     */
+    LogFile open(Path file, boolean create) throws IOException;
 
     /**
      * Size of {@code file} in bytes.

@@ -4,6 +4,7 @@ import io.journalq.common.check.Check;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -34,6 +35,7 @@ public final class Journal implements AutoCloseable {
     private final Path directory;
     private final Executor background;
     private final LeaderEpochs epochs;
+    private final ProducerSnapshots snapshots;
     private final JournalFlusher flusher;
     private final StagedBatches staged = new StagedBatches();
     private final ReadPositions positions = new ReadPositions();
@@ -45,6 +47,9 @@ public final class Journal implements AutoCloseable {
     private long endOffset;
     /** A failed write may have left bytes behind the last segment's end; they go before anything else is written. */
     private boolean tailDirty;
+
+    /** End of the log when idle files were last looked for. */
+    private long idleSinceOffset = -1;
 
     private boolean closed;
 
@@ -59,6 +64,7 @@ public final class Journal implements AutoCloseable {
         this.config = config;
         this.background = background;
         this.epochs = recovered.epochs();
+        this.snapshots = recovered.snapshots();
         this.segments = recovered.segments();
         this.startOffset = recovered.startOffset();
         this.endOffset = last(segments).endOffset();
@@ -323,10 +329,7 @@ public final class Journal implements AutoCloseable {
         Segment[] all = segments;
         for (int i = segmentAt(all, offset); i < all.length && all[i].baseOffset() < end; i++) {
             if (offset < all[i].endOffset()) {
-                JournalSlice slice = readSegment(all[i], i >= all.length - 2, search);
-                if (!slice.isEmpty()) {
-                    return slice;
-                }
+                return readSegment(all[i], i >= all.length - 2, search);
             }
         }
         return JournalSlice.EMPTY;
@@ -418,9 +421,214 @@ public final class Journal implements AutoCloseable {
     private void openedOldSegment(Segment segment) {
         openOldSegments.remove(segment);
         openOldSegments.addLast(segment);
-        if (openOldSegments.size() > OPEN_OLD_SEGMENTS) {
-            openOldSegments.removeFirst().evict();
+        for (int i = openOldSegments.size(); i > OPEN_OLD_SEGMENTS; i--) {
+            Segment oldest = openOldSegments.removeFirst();
+            if (!oldest.evict()) {
+                openOldSegments.addLast(oldest);
+            }
         }
+    }
+
+    /**
+     * The first record at or after {@code timestampMs}, from {@link #startOffset} on. Any thread; blocks.
+     *
+     * @return null when there is none
+     */
+    public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
+        return new JournalSearch(segments, startOffset).findByTimestamp(timestampMs);
+    }
+
+    /**
+     * The first record with the largest timestamp of all. Any thread; blocks.
+     *
+     * @return null when no record has a timestamp
+     */
+    public TimestampOffset maxTimestamp() throws IOException {
+        return new JournalSearch(segments, startOffset).maxTimestamp();
+    }
+
+    /**
+     * Shows {@code visitor} every written batch that ends behind {@code fromOffset}, to replay what was derived from
+     * them. Any thread; blocks.
+     */
+    public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
+        new JournalSearch(segments, startOffset).forEachBatch(fromOffset, visitor);
+    }
+
+    // ---- snapshots of producer state
+
+    /** Keeps {@code state} as of {@code offset}, with the one before it; older ones are deleted. Any thread; blocks. */
+    public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
+        snapshots.write(offset, state);
+    }
+
+    /** The newest healthy snapshot of what this journal holds, null when there is none. Any thread; blocks. */
+    public JournalSnapshot latestSnapshot() throws IOException {
+        return snapshots.latest(writtenOffset);
+    }
+
+    // ---- deleting
+
+    /**
+     * Makes {@code offset} the first that may be read, and deletes the segments before it. Survives a restart once the
+     * background executor has written it down.
+     *
+     * @param offset at most {@link #writtenOffset}
+     */
+    public void deleteRecordsBefore(long offset) {
+        Check.that(offset <= writtenOffset, "only written records are deleted");
+        if (offset <= startOffset) {
+            return;
+        }
+        startOffset = offset;
+        int first = 0;
+        while (first < segments.length - 1 && segments[first].endOffset() <= offset) {
+            first++;
+        }
+        dropOldest(first);
+        stateChanged();
+    }
+
+    /**
+     * Closes the newest segment when it is old enough, and deletes closed ones that are too old or too many.
+     *
+     * @param nowMs in milliseconds since 1970 UTC
+     * @return the number of segments deleted
+     */
+    public int applyRetention(long nowMs) {
+        JournalConfig limits = config;
+        Segment active = last(segments);
+        boolean expired = isExpired(active, nowMs, limits.retentionMs());
+        if (expired || isExpired(active, nowMs, limits.segmentMaxAgeMs(), active.firstTimestampMs())) {
+            roll();
+        }
+        Segment[] all = segments;
+        long sizeBytes = sizeBytes();
+        int first = 0;
+        while (first < all.length - 1) {
+            Segment oldest = all[first];
+            boolean tooLarge =
+                    limits.retentionSizeBytes() >= 0 && sizeBytes - oldest.sizeBytes() >= limits.retentionSizeBytes();
+            if (!tooLarge && !isExpired(oldest, nowMs, limits.retentionMs())) {
+                break;
+            }
+            sizeBytes -= oldest.sizeBytes();
+            first++;
+        }
+        if (first > 0) {
+            startOffset = Math.max(startOffset, all[first].baseOffset());
+            dropOldest(first);
+            stateChanged();
+        }
+        return first;
+    }
+
+    private static boolean isExpired(Segment segment, long nowMs, long maxAgeMs) {
+        return isExpired(segment, nowMs, maxAgeMs, segment.maxTimestampMs());
+    }
+
+    private static boolean isExpired(Segment segment, long nowMs, long maxAgeMs, long timestampMs) {
+        return maxAgeMs >= 0 && segment.sizeBytes() > 0 && timestampMs >= 0 && nowMs - timestampMs > maxAgeMs;
+    }
+
+    private void dropOldest(int count) {
+        if (count > 0) {
+            Segment[] all = segments;
+            segments = Arrays.copyOfRange(all, count, all.length);
+            for (int i = 0; i < count; i++) {
+                drop(all[i]);
+            }
+            LOG.info("{}: deleted {} segments, the log begins at offset {}", directory, count, startOffset);
+        }
+        epochs.truncateBefore(startOffset);
+    }
+
+    /** Takes the files out of sight now, so that no restart brings them back, and deletes them later. */
+    private void drop(Segment segment) {
+        openOldSegments.remove(segment);
+        try {
+            segment.rename();
+        } catch (IOException failure) {
+            LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
+        }
+        segment.release();
+        inBackground(() -> {
+            try {
+                segment.deleteRenamed();
+            } catch (IOException failure) {
+                LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
+            }
+        });
+    }
+
+    private void stateChanged() {
+        flusher.stateChanged();
+        inBackground(this::flushAndCheckpoint);
+    }
+
+    /**
+     * Cuts off every batch that reaches behind {@code offset}, as a follower does whose leader has other ones. Nothing
+     * may be staged. Blocks.
+     *
+     * @return the new end offset, which is less than {@code offset} when a batch held it in its middle
+     */
+    public long truncateTo(long offset) throws IOException {
+        Check.that(staged.count() == 0, "nothing is staged while a journal is cut");
+        if (offset >= writtenOffset) {
+            return writtenOffset;
+        }
+        Segment[] all = segments;
+        int at = segmentAt(all, Math.max(offset, all[0].baseOffset()));
+        Segment cut = all[at];
+        int position = cut.locate(offset, cut.index().floorByOffset(offset));
+        for (int i = at + 1; i < all.length; i++) {
+            drop(all[i]);
+        }
+        openOldSegments.remove(cut);
+        positions.clear();
+        segments = Arrays.copyOf(all, at + 1);
+        segments[at] = cutSegment(cut, position);
+        endOffset = Math.max(last(segments).endOffset(), last(segments).baseOffset());
+        writtenOffset = endOffset;
+        startOffset = Math.min(startOffset, endOffset);
+        epochs.truncateTo(endOffset);
+        snapshots.truncateTo(endOffset);
+        flusher.truncated(endOffset);
+        return endOffset;
+    }
+
+    private Segment cutSegment(Segment segment, int position) throws IOException {
+        Segment rest = new Segment(store, directory, segment.baseOffset(), segment.indexIntervalBytes());
+        if (segment.sizeBytes() > 0) {
+            rest.file().truncate(position);
+            new SegmentRecovery(rest, position, true, Long.MAX_VALUE, new LeaderEpochs()).run();
+        }
+        segment.release();
+        return rest;
+    }
+
+    /**
+     * Closes the journal and takes its directory out of sight; its files are deleted in the background. Slices already
+     * handed out stay readable.
+     */
+    public void delete() throws IOException {
+        staged.clear();
+        if (!closed) {
+            closed = true;
+            flusher.stop();
+            for (Segment segment : segments) {
+                segment.release();
+            }
+        }
+        Path renamed = directory.resolveSibling(directory.getFileName() + DELETED_SUFFIX);
+        store.move(directory, renamed);
+        inBackground(() -> {
+            try {
+                store.delete(renamed);
+            } catch (IOException failure) {
+                LOG.error("{}: could not be deleted: {}", renamed, failure.toString());
+            }
+        });
     }
 
     // ---- flushing and closing
@@ -467,10 +675,28 @@ public final class Journal implements AutoCloseable {
                 flusher.flush(true);
             }
         } finally {
+            flusher.stop();
             for (Segment segment : segments) {
                 segment.release();
             }
         }
+    }
+
+    /**
+     * Closes files that nothing was written to since the last call; the next use opens them again. For a slow periodic
+     * call, so that idle partitions hold no file handles.
+     */
+    public void releaseIdleFiles() {
+        if (writtenOffset != idleSinceOffset) {
+            idleSinceOffset = writtenOffset;
+            return;
+        }
+        for (Segment segment : segments) {
+            if (segment.isOpen()) {
+                segment.evict();
+            }
+        }
+        openOldSegments.clear();
     }
 
     private static Segment last(Segment[] all) {

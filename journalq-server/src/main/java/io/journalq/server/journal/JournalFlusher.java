@@ -25,6 +25,7 @@ final class JournalFlusher {
     /** Something but the data, such as the start offset, differs from the checkpoint. */
     private volatile boolean stateChanged;
 
+    private boolean stopped;
     private long uncheckpointedBytes;
     private JournalCheckpoint.Extent lastFlushed;
 
@@ -53,15 +54,23 @@ final class JournalFlusher {
         stateChanged = true;
     }
 
+    /** Waits for a flush that is under way; later ones do nothing. */
+    synchronized void stop() {
+        stopped = true;
+    }
+
     /** Syncs what is written and returns up to which offset; writes the checkpoint too when it is due. */
     synchronized long flush(boolean checkpointNow) throws IOException {
         if (fence != null) {
             throw new IOException(directory + " is fenced since an earlier flush failed", fence);
         }
+        if (stopped) {
+            return flushedOffset;
+        }
         Segment[] segments = journal.segments();
         List<JournalCheckpoint.SegmentState> states = new ArrayList<>(segments.length);
         for (Segment segment : segments) {
-            states.add(new JournalCheckpoint.SegmentState(segment.extent(), segment.times(), segment.badRanges()));
+            states.add(state(segment));
         }
         long target = states.get(segments.length - 1).extent().endOffset();
         if (target > flushedOffset || directoryChanged) {
@@ -71,7 +80,7 @@ final class JournalFlusher {
         }
         boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
         if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
-            writeCheckpoint(segments, states, false);
+            writeCheckpoint(List.of(segments), states, false);
         }
         return flushedOffset;
     }
@@ -104,16 +113,17 @@ final class JournalFlusher {
         }
     }
 
-    private void writeCheckpoint(Segment[] segments, List<JournalCheckpoint.SegmentState> states, boolean sync)
+    private void writeCheckpoint(List<Segment> segments, List<JournalCheckpoint.SegmentState> states, boolean sync)
             throws IOException {
         stateChanged = false;
         try {
-            for (int i = 0; i < segments.length; i++) {
-                if (segments[i].tryRetain()) {
+            for (int i = 0; i < states.size(); i++) {
+                Segment segment = segments.get(i);
+                if (segment.tryRetain()) {
                     try {
-                        segments[i].saveIndex(states.get(i).extent().sizeBytes());
+                        segment.saveIndex(states.get(i).extent().sizeBytes());
                     } finally {
-                        segments[i].release();
+                        segment.release();
                     }
                 }
             }
@@ -131,13 +141,18 @@ final class JournalFlusher {
     synchronized void truncated(long endOffset) throws IOException {
         flushedOffset = Math.min(flushedOffset, endOffset);
         lastFlushed = null;
-        Segment[] segments = journal.segments();
+        List<Segment> segments = new ArrayList<>();
         List<JournalCheckpoint.SegmentState> states = new ArrayList<>();
-        for (Segment segment : segments) {
+        for (Segment segment : journal.segments()) {
             if (segment.endOffset() <= flushedOffset) {
-                states.add(new JournalCheckpoint.SegmentState(segment.extent(), segment.times(), segment.badRanges()));
+                segments.add(segment);
+                states.add(state(segment));
             }
         }
         writeCheckpoint(segments, states, true);
+    }
+
+    private static JournalCheckpoint.SegmentState state(Segment segment) {
+        return new JournalCheckpoint.SegmentState(segment.extent(), segment.times(), segment.badRanges());
     }
 }

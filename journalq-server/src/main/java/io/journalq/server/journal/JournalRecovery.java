@@ -20,11 +20,13 @@ final class JournalRecovery {
     private final Path directory;
     private final JournalConfig config;
     private final LeaderEpochs epochs = new LeaderEpochs();
+    private final ProducerSnapshots snapshots;
 
     JournalRecovery(FileStore store, Path directory, JournalConfig config) {
         this.store = store;
         this.directory = directory;
         this.config = config;
+        this.snapshots = new ProducerSnapshots(store, directory);
     }
 
     /**
@@ -34,7 +36,12 @@ final class JournalRecovery {
      * @param flushedOffset up to which the checkpoint vouches for the data
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
-    record Recovered(Segment[] segments, long startOffset, long flushedOffset, LeaderEpochs epochs) {}
+    record Recovered(
+            Segment[] segments,
+            long startOffset,
+            long flushedOffset,
+            LeaderEpochs epochs,
+            ProducerSnapshots snapshots) {}
 
     Recovered run() throws IOException {
         List<String> names = store.list(directory);
@@ -49,7 +56,12 @@ final class JournalRecovery {
             } else if (name.equals(JournalCheckpoint.FILE_NAME)) {
                 hasCheckpoint = true;
             } else if (name.endsWith(Segment.LOG_SUFFIX)) {
-                addBaseOffset(name, baseOffsets);
+                long baseOffset = offsetIn(name, Segment.LOG_SUFFIX);
+                if (baseOffset >= 0) {
+                    baseOffsets.add(baseOffset);
+                }
+            } else if (name.endsWith(ProducerSnapshots.FILE_SUFFIX)) {
+                snapshots.found(offsetIn(name, ProducerSnapshots.FILE_SUFFIX), name);
             }
         }
         JournalCheckpoint checkpoint = hasCheckpoint ? readCheckpoint() : null;
@@ -60,15 +72,18 @@ final class JournalRecovery {
         return recovered(segments, checkpoint);
     }
 
-    private static void addBaseOffset(String name, List<Long> into) {
-        String digits = name.substring(0, name.length() - Segment.LOG_SUFFIX.length());
+    /** The offset that a file's name begins with; -1 when it is no such name. */
+    private static long offsetIn(String name, String suffix) {
+        String digits = name.substring(0, name.length() - suffix.length());
         if (digits.length() == OFFSET_DIGITS && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             try {
-                into.add(Long.parseLong(digits));
+                return Long.parseLong(digits);
             } catch (NumberFormatException beyondLong) {
-                LOG.warn("{} is no segment's name and is left alone", name);
+                LOG.debug("{} does not begin with an offset", name);
             }
         }
+        LOG.warn("{} is not named as this journal names its files, and is left alone", name);
+        return -1;
     }
 
     private JournalCheckpoint readCheckpoint() throws IOException {
@@ -146,7 +161,7 @@ final class JournalRecovery {
             }
         }
         epochs.truncateTo(endOffset);
-        return new Recovered(segments, startOffset, Math.min(flushedOffset, endOffset), epochs);
+        return new Recovered(segments, startOffset, Math.min(flushedOffset, endOffset), epochs, snapshots);
     }
 
     /** Deletes what {@link Journal#delete} renamed but a stop kept from being deleted. Blocks. */

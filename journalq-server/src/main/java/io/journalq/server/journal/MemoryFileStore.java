@@ -39,8 +39,8 @@ public final class MemoryFileStore implements FileStore {
     }
 
     @Override
-    public synchronized LogFile open(Path file) {
-        return files.computeIfAbsent(file, path -> new MemoryFile());
+    public synchronized LogFile open(Path file, boolean create) throws IOException {
+        return create ? files.computeIfAbsent(file, path -> new MemoryFile()) : existing(file);
     }
 
     @Override

@@ -181,13 +181,18 @@ final class Segment {
         return file != null;
     }
 
-    /** Closes the file and forgets the index unless somebody uses them; the next use opens them again. Owner only. */
-    void evict() {
-        if (sizeBytes() <= indexedFileBytes && references.compareAndSet(1, EVICTING)) {
-            closeFile();
-            index = null;
-            references.set(1);
+    /** Closes the file unless somebody uses it, and forgets an index that its file holds too. Owner only. */
+    boolean evict() {
+        if (!references.compareAndSet(1, EVICTING)) {
+            return false;
         }
+        closeFile();
+        boolean saved = sizeBytes() <= indexedFileBytes;
+        if (saved) {
+            index = null;
+        }
+        references.set(1);
+        return saved;
     }
 
     private synchronized void closeFile() {
@@ -209,7 +214,7 @@ final class Segment {
 
     private synchronized LogFile openFile() throws IOException {
         if (file == null) {
-            file = store.open(logPath());
+            file = store.open(logPath(), sizeBytes() == 0);
         }
         return file;
     }
@@ -241,7 +246,9 @@ final class Segment {
     private SparseIndex readIndex(int sizeBytes) throws IOException {
         try {
             byte[] content = store.read(indexPath(), SparseIndex.MAX_FILE_SIZE_BYTES);
-            return SparseIndex.decode(indexPath(), content, baseOffset, sizeBytes, indexIntervalBytes);
+            // A crash may leave an index that is ahead of the checkpoint.
+            return SparseIndex.decode(indexPath(), content, baseOffset, sizeBytes, indexIntervalBytes)
+                    .prefix(sizeBytes);
         } catch (CorruptJournalException | NoSuchFileException bad) {
             LOG.warn("building {} anew: {}", indexPath(), bad.toString());
             return rebuildIndex(sizeBytes);
@@ -249,7 +256,7 @@ final class Segment {
     }
 
     /** Reads every header of the first {@code upTo} bytes; the batches there are trusted. */
-    SparseIndex rebuildIndex(int upTo) throws IOException {
+    private SparseIndex rebuildIndex(int upTo) throws IOException {
         indexedFileBytes = 0;
         SparseIndex rebuilt = new SparseIndex(baseOffset, indexIntervalBytes);
         long maxBefore = -1;
@@ -375,6 +382,10 @@ final class Segment {
 
     /** Takes the files out of sight; {@link #deleteRenamed} deletes them. Readers go on with what they have open. */
     void rename() throws IOException {
+        if (references.get() > 1) {
+            // A cold slice may not have opened it yet, and could not under its old name.
+            file();
+        }
         moveIfThere(logPath());
         moveIfThere(indexPath());
     }

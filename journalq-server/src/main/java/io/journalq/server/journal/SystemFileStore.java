@@ -44,9 +44,12 @@ public final class SystemFileStore implements FileStore {
     }
 
     @Override
-    public LogFile open(Path file) throws IOException {
+    public LogFile open(Path file, boolean create) throws IOException {
         return new SystemLogFile(
-                FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE));
+                create
+                        ? FileChannel.open(
+                                file, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE)
+                        : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
     }
 
     @Override

@@ -55,7 +55,9 @@ class JournalTest {
             // given
             ByteBuf batch = TestBatches.batch(2, 100, 1_000);
             assertThat(journal.append(batch, 3)).isZero();
-            assertThat(journal.append(batch.copy(), 3)).isEqualTo(2);
+            ByteBuf second = batch.copy();
+            assertThat(journal.append(second, 3)).isEqualTo(2);
+            second.release();
             assertThat(journal.read(0, Long.MAX_VALUE, 10_000, true).isEmpty()).isTrue();
 
             // when
@@ -69,6 +71,7 @@ class JournalTest {
                     slice.toRecordsData(UnpooledByteBufAllocator.DEFAULT).buffer();
             assertThat(RecordBatch.baseOffset(bytes, 0)).isEqualTo(2);
             assertThat(RecordBatch.leaderEpoch(bytes, 0)).isEqualTo(3);
+            bytes.release();
             assertThat(batch.release()).isTrue();
         }
     }
@@ -125,6 +128,7 @@ class JournalTest {
 
             ByteBuf bytes = slice.readFully(UnpooledByteBufAllocator.DEFAULT);
             assertThat(bytes.readableBytes()).isEqualTo(3 * RecordBatch.sizeBytes(bytes, 0));
+            bytes.release();
         }
     }
 }
