@@ -34,6 +34,9 @@ import picocli.CommandLine.TypeConversionException;
 final class ProduceCommand extends ClientCommand {
     private static final int DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
     private static final int LINE_OVERHEAD_BYTES = 16 * 1024;
+    /** A file's lines come fast enough to fill batches; a person's line goes at once. */
+    private static final int LINGER_MS = 5;
+
     private static final long PROGRESS_INTERVAL_NS = 500_000_000L;
 
     @Parameters(paramLabel = "TOPIC", description = "Name of the topic.")
@@ -109,6 +112,7 @@ final class ProduceCommand extends ClientCommand {
                 .configure(Producer.builder())
                 .compression(compression)
                 .acks(acks)
+                .lingerMs(terminal().readsFromPerson() ? 0 : LINGER_MS)
                 .maxRequestSizeBytes(maxLineBytes + LINE_OVERHEAD_BYTES)
                 .build()) {
             checkPartition(producer);

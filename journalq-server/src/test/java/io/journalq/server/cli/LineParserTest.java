@@ -8,6 +8,7 @@ import io.journalq.client.ProducerRecord;
 import io.journalq.common.record.Header;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -83,6 +84,33 @@ class LineParserTest {
         LineReader tooLong = reader("short\n" + "x".repeat(MAX_LINE_BYTES + 1) + "\n");
         tooLong.next();
         assertThatThrownBy(tooLong::next).isInstanceOf(CommandFailure.class).hasMessageContaining("line 2 is longer");
+    }
+
+    @Test
+    void shouldReadLinesThatSpanManyReads() throws IOException {
+        // given
+        List<String> written = new ArrayList<>();
+        for (int size = 0; size < 200_000; size = size * 3 + 1) {
+            written.add("x".repeat(size));
+        }
+        InputStream oneByteAtATime =
+                new ByteArrayInputStream(String.join("\n", written).getBytes(UTF_8)) {
+                    @Override
+                    public synchronized int read(byte[] target, int offset, int length) {
+                        return super.read(target, offset, Math.min(length, 1));
+                    }
+                };
+        LineReader lines = new LineReader(oneByteAtATime, 1 << 20);
+
+        // when
+        List<String> read = new ArrayList<>();
+        for (byte[] line = lines.next(); line != null; line = lines.next()) {
+            read.add(new String(line, UTF_8));
+        }
+
+        // then
+        assertThat(read).isEqualTo(written);
+        assertThat(lines.lineNumber()).isEqualTo(written.size());
     }
 
     private static LineReader reader(String text) {
