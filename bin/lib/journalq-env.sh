@@ -2,7 +2,8 @@
 # What every JournalQ script shares: where things are, which Java runs, with which settings.
 #
 # A script sources this file after it has set JOURNALQ_BIN to its own folder (symbolic links resolved),
-# then calls: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...   with ROLE one of server, cli, bench.
+# then calls: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...   with ROLE one of server, cli, bench,
+# or launcher, a command that takes neither heap nor options from the user.
 #
 # The user sets, all optional:
 #   JAVA_HOME           the JDK to use; otherwise the newest from 17 to 25 that is found
@@ -111,7 +112,14 @@ journalq_find_java() {
 # Replaces the shell by Java: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...
 journalq_exec() {
   journalq_role=$1
+  journalq_heap=${JOURNALQ_HEAP:-}
+  journalq_options=${JOURNALQ_OPTS:-}
   shift
+  if [ "$journalq_role" = launcher ]; then
+    journalq_role=cli
+    journalq_heap=
+    journalq_options=
+  fi
   journalq_jars=$(journalq_lib)
   if [ ! -d "$journalq_jars" ]; then
     if [ -f "$JOURNALQ_HOME/pom.xml" ]; then
@@ -123,28 +131,28 @@ journalq_exec() {
 
   # The arguments of Java are put before the program's own, last first.
   set -- -cp "${JOURNALQ_CLASSPATH:+$JOURNALQ_CLASSPATH:}$journalq_jars/*" "$@"
-  if [ -n "${JOURNALQ_OPTS:-}" ]; then
+  if [ -n "$journalq_options" ]; then
     # shellcheck disable=SC2086 # options are separated by spaces on purpose
-    set -- $JOURNALQ_OPTS "$@"
+    set -- $journalq_options "$@"
   fi
   set -- "-Djournalq.home=$JOURNALQ_HOME" -Dfile.encoding=UTF-8 "$@"
   case $journalq_role in
     server)
-      set -- "-Xms${JOURNALQ_HEAP:-512m}" "-Xmx${JOURNALQ_HEAP:-512m}" -XX:+ExitOnOutOfMemoryError \
+      set -- "-Xms${journalq_heap:-512m}" "-Xmx${journalq_heap:-512m}" -XX:+ExitOnOutOfMemoryError \
         "-Dlogback.configurationFile=${JOURNALQ_LOGBACK:-$JOURNALQ_HOME/conf/logback.xml}" "$@"
       ;;
     bench)
-      set -- "-Xmx${JOURNALQ_HEAP:-1g}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"
+      set -- "-Xmx${journalq_heap:-1g}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"
       ;;
     cli)
       journalq_terminals=
       for journalq_stream in 0 1 2; do
         [ ! -t "$journalq_stream" ] || journalq_terminals=$journalq_terminals$journalq_stream
       done
-      set -- "-Xmx${JOURNALQ_HEAP:-256m}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" \
+      set -- "-Xmx${journalq_heap:-256m}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" \
         "-Djournalq.terminals=$journalq_terminals" "$@"
       # A command lives for a second: the collector that starts fastest, unless another is asked for.
-      case ${JOURNALQ_OPTS:-} in
+      case $journalq_options in
         *GC*) ;;
         *) set -- -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "$@" ;;
       esac

@@ -64,6 +64,7 @@ class ScriptsTest {
     void shouldRunTheJavaOfJavaHomeWithHeapAndOptions() throws IOException, InterruptedException {
         // given
         build();
+        Files.createFile(Files.createDirectory(home.resolve("conf")).resolve("journalq.yaml"));
         Map<String, String> environment = Map.of(
                 "JAVA_HOME", fakeJava("17.0.15").toString(), "JOURNALQ_HEAP", "77m", "JOURNALQ_OPTS", "-Da=1 -Db=2");
 

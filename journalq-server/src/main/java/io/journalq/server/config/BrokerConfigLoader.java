@@ -29,6 +29,9 @@ public final class BrokerConfigLoader {
             "JOURNALQ_OPTS",
             "JOURNALQ_HOME",
             "JOURNALQ_JAVA_HOME",
+            "JOURNALQ_CLASSPATH",
+            "JOURNALQ_LOGBACK",
+            "JOURNALQ_LOG_LEVEL",
             "JOURNALQ_LOG_DIR",
             "JOURNALQ_BOOTSTRAP");
 

@@ -91,7 +91,9 @@ class CommandLinesTest {
             words.add("--help");
 
             // when
-            CommandRun run = CommandRun.journalq(words.toArray(String[]::new));
+            CommandRun run = command.get(0).equals("journalq")
+                    ? CommandRun.journalq(words.toArray(String[]::new))
+                    : CommandRun.server(words.toArray(String[]::new));
 
             // then
             assertThat(run.exitCode()).as(command.toString()).isEqualTo(ExitCode.DONE);
@@ -142,6 +144,7 @@ class CommandLinesTest {
     private static List<List<String>> leaves() {
         List<List<String>> leaves = new ArrayList<>();
         collect(new CommandLine(new JournalqCommand(NOBODY)), List.of(), leaves);
+        collect(new CommandLine(new ServerCommand(NOBODY)), List.of(), leaves);
         return leaves;
     }
 

@@ -25,6 +25,14 @@ record CommandRun(int exitCode, String out, String err) {
         return new CommandRun(exitCode, out.toString(UTF_8), err.toString(UTF_8));
     }
 
+    static CommandRun server(String... arguments) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, err, "");
+        int exitCode = ServerMain.run(terminal, arguments);
+        return new CommandRun(exitCode, out.toString(UTF_8), err.toString(UTF_8));
+    }
+
     List<String> outLines() {
         return out.lines().toList();
     }

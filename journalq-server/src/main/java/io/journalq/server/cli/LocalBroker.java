@@ -1,0 +1,79 @@
+package io.journalq.server.cli;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerConfigLoader;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ListenerAddress;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The broker of this machine that a configuration describes, seen from outside. Immutable.
+ *
+ * @param dataDirectory absolute; the first one, which also tells whose broker it is
+ * @param address where clients on this machine reach it, {@code host:port}
+ * @param adminAddress of the health page, {@code host:port}; null when there is none
+ */
+record LocalBroker(Path dataDirectory, String address, String adminAddress) {
+    private static final int CHECK_TIMEOUT_MS = 1_000;
+    private static final int HTTP_OK = 200;
+
+    /** Reads a configuration as the broker itself does. */
+    static LocalBroker of(Path configFile, Map<String, String> environment, List<String> assignments) {
+        try {
+            BrokerConfig config = BrokerConfigLoader.load(configFile, environment, assignments);
+            String admin = config.get(BrokerSettings.ADMIN_LISTENER);
+            return new LocalBroker(
+                    config.dataDirectories().get(0).toAbsolutePath().normalize(),
+                    reachable(config.listeners().get(0)),
+                    admin.isEmpty() ? null : reachable(ListenerAddress.parse(admin)));
+        } catch (ConfigException wrong) {
+            throw new CommandFailure(wrong.getMessage());
+        }
+    }
+
+    private static String reachable(ListenerAddress listener) {
+        String host = listener.bindsEveryInterface() ? "localhost" : listener.host();
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + listener.port();
+    }
+
+    /** Whether it answers, by its health page where it has one. */
+    boolean ready() {
+        if (adminAddress == null) {
+            return somebodyListens();
+        }
+        try {
+            HttpURLConnection connection = (HttpURLConnection)
+                    URI.create("http://" + adminAddress + "/health").toURL().openConnection();
+            connection.setConnectTimeout(CHECK_TIMEOUT_MS);
+            connection.setReadTimeout(CHECK_TIMEOUT_MS);
+            try {
+                return connection.getResponseCode() == HTTP_OK;
+            } finally {
+                connection.disconnect();
+            }
+        } catch (IOException notThere) {
+            return false;
+        }
+    }
+
+    /** Whether any program listens where its clients connect. */
+    boolean somebodyListens() {
+        int colon = address.lastIndexOf(':');
+        String host = address.substring(0, colon).replaceAll("[\\[\\]]", "");
+        try (Socket socket = new Socket()) {
+            socket.connect(
+                    new InetSocketAddress(host, Integer.parseInt(address.substring(colon + 1))), CHECK_TIMEOUT_MS);
+            return true;
+        } catch (IOException nobody) {
+            return false;
+        }
+    }
+}
