@@ -1,0 +1,111 @@
+package io.journalq.server.config;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The text of {@code conf/journalq.yaml}: every setting with its documentation, commented out at its default, so that
+ * the file changes nothing until a line is uncommented.
+ */
+public final class ConfigFileText {
+    private static final int MAX_LINE_LENGTH = 100;
+
+    private static final String HEAD =
+            """
+            # Settings of a JournalQ broker. Each line that starts with "#name:" holds the default; remove
+            # the "#" and change the value to set it. A setting may also come from the environment
+            # (fetch.max.bytes is JOURNALQ_FETCH_MAX_BYTES) or from the command line
+            # (--set fetch.max.bytes=64MiB): the command line wins over the environment, that over this
+            # file. An unknown name is refused at start. Sizes may end in B, KiB, MiB, GiB or TiB, times in
+            # ms, s, m, h or d.
+            #
+            # This file is generated from the settings in the code; a test compares the two.
+            """;
+
+    private static final String TOPIC_HEAD =
+            """
+
+            # ---- Defaults of topics. A topic may override each of these with a setting of the same name. ----
+            """;
+
+    private ConfigFileText() {}
+
+    /** The whole file, with a line break at its end. */
+    public static String render() {
+        StringBuilder text = new StringBuilder(HEAD);
+        boolean inTopics = false;
+        for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
+            if (!inTopics && TopicSettings.ALL.find(key.name()) != null) {
+                inTopics = true;
+                text.append(TOPIC_HEAD);
+            }
+            append(text, key);
+        }
+        return text.toString();
+    }
+
+    private static void append(StringBuilder text, ConfigKey<?> key) {
+        text.append('\n');
+        appendWrapped(text, key.documentation());
+        text.append("# Type: ").append(typeWords(key)).append(". Default: ").append(defaultWords(key));
+        text.append("\n#").append(key.name()).append(": ").append(yaml(key)).append('\n');
+    }
+
+    private static void appendWrapped(StringBuilder text, String sentences) {
+        int lineLength = MAX_LINE_LENGTH;
+        boolean first = true;
+        for (String word : sentences.split(" ", -1)) {
+            if (lineLength + 1 + word.length() > MAX_LINE_LENGTH) {
+                text.append(first ? "#" : "\n#");
+                lineLength = 1;
+                first = false;
+            }
+            text.append(' ').append(word);
+            lineLength += 1 + word.length();
+        }
+        text.append('\n');
+    }
+
+    private static String typeWords(ConfigKey<?> key) {
+        String type = key.type().name().toLowerCase(Locale.ROOT);
+        return key.unit() == ConfigUnit.NONE
+                ? type
+                : type + ", " + key.unit().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String defaultWords(ConfigKey<?> key) {
+        String canonical = key.format(key.defaultValue());
+        if (canonical.isEmpty()) {
+            return "empty";
+        }
+        String suffixed = suffixed(key);
+        return suffixed.equals(canonical) ? canonical : canonical + " (" + suffixed + ")";
+    }
+
+    private static String yaml(ConfigKey<?> key) {
+        if (key.defaultValue() instanceof List<?> items) {
+            return "["
+                    + String.join(
+                            ", ", items.stream().map(ConfigFileText::quoted).toList()) + "]";
+        }
+        return key.type() == ConfigType.STRING ? quoted(key.defaultValue()) : suffixed(key);
+    }
+
+    private static String quoted(Object value) {
+        return "\"" + String.valueOf(value).replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+    }
+
+    /** A number in the largest unit in which it is whole; the plain text of everything else. */
+    private static String suffixed(ConfigKey<?> key) {
+        String best = key.format(key.defaultValue());
+        if (key.defaultValue() instanceof Number number && number.longValue() > 0) {
+            for (Map.Entry<String, Long> suffix : key.unit().factorBySuffix().entrySet()) {
+                if (suffix.getValue() > 1 && number.longValue() % suffix.getValue() == 0) {
+                    best = number.longValue() / suffix.getValue() + suffix.getKey();
+                }
+            }
+        }
+        return best;
+    }
+}

@@ -1,0 +1,131 @@
+package io.journalq.server.observe;
+
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.network.NetworkCounters;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.buffer.ByteBufAllocatorMetric;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongSupplier;
+
+/**
+ * Every meter of one broker. Owns the registry. Values are pulled when the page is read: the parts count in fields of
+ * their own, and what is hot pays nothing. Suppliers must therefore be readable from any thread and must not block.
+ *
+ * <p>Any thread.
+ */
+public final class BrokerMetrics implements AutoCloseable {
+    private static final String SHARD_TAG = "shard";
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
+
+    /** A function counter refers to its supplier weakly; this keeps the suppliers as long as the registry. */
+    private final Queue<LongSupplier> suppliers = new ConcurrentLinkedQueue<>();
+
+    /** A registry with the meters of the process and its Java machine. */
+    public BrokerMetrics() {
+        new JvmMemoryMetrics().bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new ProcessorMetrics().bindTo(registry);
+        new FileDescriptorMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+        garbageCollection.bindTo(registry);
+    }
+
+    /** What the admin listener serves. */
+    public PrometheusMeterRegistry registry() {
+        return registry;
+    }
+
+    /** Shows what the network layer counts. Once per registry. */
+    public void bindNetwork(NetworkCounters counters) {
+        gauge("journalq.network.connections", "Open connections.", counters::openConnections);
+        counter("journalq.network.connections.accepted", "Connections accepted.", counters::acceptedConnections);
+        counter(
+                "journalq.network.connections.refused",
+                "Connections closed for what they sent, or because there were too many.",
+                counters::refusedConnections);
+        counter("journalq.network.requests", "Requests received.", counters::requests);
+        counter("journalq.network.received.bytes", "Bytes of whole requests received.", counters::receivedBytes);
+        counter("journalq.network.sent.bytes", "Bytes of answers handed to sockets.", counters::sentBytes);
+        counter(
+                "journalq.network.suspensions",
+                "Times a connection was left unread because too much of it was unanswered.",
+                counters::suspensions);
+    }
+
+    /** Shows how long the iterations of each event loop took. Once per registry. */
+    public void bindLoops(List<LoopCycle> cycles) {
+        registry.getPrometheusRegistry().register(new LoopStallsCollector(cycles));
+    }
+
+    /**
+     * Shows the memory that a buffer allocator holds.
+     *
+     * @param allocator its name on the page
+     */
+    public void bindAllocator(String allocator, ByteBufAllocatorMetric metric) {
+        Tags tags = Tags.of("allocator", allocator);
+        gauge("journalq.buffers.direct.bytes", "Direct memory held for buffers.", tags, metric::usedDirectMemory);
+        gauge("journalq.buffers.heap.bytes", "Heap held for buffers.", tags, metric::usedHeapMemory);
+    }
+
+    /**
+     * Shows a count that only grows.
+     *
+     * @param name dotted, such as {@code journalq.network.requests}; the page says {@code journalq_network_requests_total}
+     */
+    public void counter(String name, String description, LongSupplier value) {
+        counter(name, description, Tags.empty(), value);
+    }
+
+    /** Shows a count that only grows, of one shard. */
+    public void shardCounter(int shard, String name, String description, LongSupplier value) {
+        counter(name, description, Tags.of(SHARD_TAG, String.valueOf(shard)), value);
+    }
+
+    /** Shows a value that goes up and down. */
+    public void gauge(String name, String description, LongSupplier value) {
+        gauge(name, description, Tags.empty(), value);
+    }
+
+    /** Shows a value that goes up and down, of one shard. */
+    public void shardGauge(int shard, String name, String description, LongSupplier value) {
+        gauge(name, description, Tags.of(SHARD_TAG, String.valueOf(shard)), value);
+    }
+
+    private void counter(String name, String description, Tags tags, LongSupplier value) {
+        suppliers.add(value);
+        FunctionCounter.builder(name, value, LongSupplier::getAsLong)
+                .description(description)
+                .tags(tags)
+                .register(registry);
+    }
+
+    private void gauge(String name, String description, Tags tags, LongSupplier value) {
+        Gauge.builder(name, value, LongSupplier::getAsLong)
+                .description(description)
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    @Override
+    public void close() {
+        garbageCollection.close();
+        registry.close();
+        suppliers.clear();
+    }
+}

@@ -1,0 +1,62 @@
+package io.journalq.server.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigFileTest {
+    private static final String REWRITE = "mvn -q -pl journalq-server -am test -Dtest=ConfigFileTest"
+            + " -Djournalq.rewrite=true -Dsurefire.failIfNoSpecifiedTests=false";
+
+    /** Surefire runs in the module's folder. */
+    private static final Path FILE = Path.of("..", "conf", "journalq.yaml");
+
+    @Test
+    void shouldHoldEverySettingWhenTheFileIsShipped() throws IOException {
+        // given
+        String expected = ConfigFileText.render();
+        if (Boolean.getBoolean("journalq.rewrite")) {
+            Files.writeString(FILE, expected);
+        }
+
+        // when
+        String shipped = Files.exists(FILE) ? Files.readString(FILE) : "";
+
+        // then
+        assertThat(shipped)
+                .as("conf/journalq.yaml differs from the settings in the code; rewrite it with: " + REWRITE)
+                .isEqualTo(expected);
+    }
+
+    @Test
+    void shouldChangeNothingWhenTheFileIsLoadedAsShipped() throws ConfigException {
+        // when
+        BrokerConfig config = BrokerConfigLoader.load(FILE, Map.of(), List.of());
+
+        // then
+        assertThat(BrokerSettings.ALL.all())
+                .allSatisfy(key -> assertThat(config.origin(key)).isEqualTo(ConfigOrigin.DEFAULT));
+    }
+
+    @Test
+    void shouldLoadTheDefaultsWhenEveryLineIsUncommented(@TempDir Path folder) throws Exception {
+        // given
+        Path file = folder.resolve("journalq.yaml");
+        Files.writeString(file, ConfigFileText.render().replaceAll("(?m)^#(?=[a-z.]+: )", ""));
+
+        // when
+        BrokerConfig config = BrokerConfigLoader.load(file, Map.of(), List.of());
+
+        // then
+        assertThat(BrokerSettings.ALL.all()).allSatisfy(key -> {
+            assertThat(config.origin(key)).as(key.name()).isEqualTo(ConfigOrigin.FILE);
+            assertThat(config.text(key)).as(key.name()).isEqualTo(key.format(key.defaultValue()));
+        });
+    }
+}
