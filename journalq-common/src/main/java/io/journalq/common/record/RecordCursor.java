@@ -133,8 +133,10 @@ final class RecordCursor {
         int resume = at;
         int count = readHeaderCount();
         for (int i = 0; i < count; i++) {
-            at += readLength(false);
-            at += Math.max(0, readLength(true));
+            int nameBytes = readLength(false);
+            at += nameBytes;
+            int sizeBytes = readLength(true);
+            at += Math.max(0, sizeBytes);
         }
         requireEnd();
         at = resume;

@@ -16,6 +16,17 @@ final class ZstdCodec {
     private static final int LEVEL = 3;
     private static final int GROWTH = 4;
 
+    /** Streaming readers, which all other clients are, refuse a larger window: such a batch would stop consumers. */
+    private static final int MAX_WINDOW_BYTES = 1 << 27;
+
+    private static final int FRAME_MAGIC = 0xFD2FB528;
+    private static final int SKIPPABLE_MAGIC = 0x184D2A50;
+    private static final int SKIPPABLE_MASK = 0xFFFFFFF0;
+    private static final int BLOCK_HEADER_BYTES = 3;
+    private static final int BLOCK_TYPE_REPEAT = 1;
+    private static final int[] DICTIONARY_ID_BYTES = {0, 1, 2, 4};
+    private static final int[] CONTENT_SIZE_BYTES = {0, 2, 4, 8};
+
     private static final CodecPool<ZstdCompressCtx> COMPRESSORS =
             new CodecPool<>(() -> new ZstdCompressCtx().setLevel(LEVEL), ZstdCompressCtx::close);
     private static final CodecPool<ZstdDecompressCtx> DECOMPRESSORS =
@@ -46,6 +57,7 @@ final class ZstdCodec {
         if (sizeBytes == 0) {
             throw new CorruptBatchException("zstd: no frame");
         }
+        checkWindows(source.slice());
         ByteBuffer in = source.nioBuffer();
         ZstdDecompressCtx context = DECOMPRESSORS.take();
         try {
@@ -76,6 +88,57 @@ final class ZstdCodec {
                 return false;
             }
             throw new CorruptBatchException("zstd: bad frame");
+        }
+    }
+
+    /** Walks the frames (RFC 8878) without decoding them. */
+    private static void checkWindows(ByteBuf in) {
+        while (in.isReadable()) {
+            need(in, 4);
+            int magic = in.readIntLE();
+            if ((magic & SKIPPABLE_MASK) == SKIPPABLE_MAGIC) {
+                need(in, 4);
+                skip(in, in.readIntLE());
+            } else if (magic == FRAME_MAGIC) {
+                checkFrame(in);
+            } else {
+                throw new CorruptBatchException("zstd: wrong frame magic");
+            }
+        }
+    }
+
+    private static void checkFrame(ByteBuf in) {
+        need(in, 2);
+        int descriptor = in.readUnsignedByte();
+        boolean singleSegment = (descriptor & 0x20) != 0;
+        boolean checksum = (descriptor & 0x04) != 0;
+        if (!singleSegment) {
+            int window = in.readUnsignedByte();
+            long baseBytes = 1L << (10 + (window >> 3));
+            if (baseBytes + baseBytes / 8 * (window & 7) > MAX_WINDOW_BYTES) {
+                throw new CorruptBatchException("zstd: window larger than " + MAX_WINDOW_BYTES + " bytes");
+            }
+        }
+        int contentSizeBytes = descriptor >> 6 == 0 && singleSegment ? 1 : CONTENT_SIZE_BYTES[descriptor >> 6];
+        skip(in, DICTIONARY_ID_BYTES[descriptor & 3] + contentSizeBytes);
+        boolean last = false;
+        while (!last) {
+            need(in, BLOCK_HEADER_BYTES);
+            int block = in.readUnsignedMediumLE();
+            last = (block & 1) != 0;
+            skip(in, (block >> 1 & 3) == BLOCK_TYPE_REPEAT ? 1 : block >> 3);
+        }
+        skip(in, checksum ? 4 : 0);
+    }
+
+    private static void skip(ByteBuf in, int sizeBytes) {
+        need(in, sizeBytes);
+        in.skipBytes(sizeBytes);
+    }
+
+    private static void need(ByteBuf in, int sizeBytes) {
+        if (sizeBytes < 0 || in.readableBytes() < sizeBytes) {
+            throw new CorruptBatchException("zstd: frame cut off");
         }
     }
 }
