@@ -250,7 +250,8 @@ public final class Fetcher implements AutoCloseable {
 
     private List<FetchedPartition> takeAll() {
         List<FetchedPartition> fetched = new ArrayList<>();
-        for (FetchAnswer answer = answers.poll(); answer != null && pendingFailure == null; answer = answers.poll()) {
+        while (pendingFailure == null && !answers.isEmpty()) {
+            FetchAnswer answer = answers.remove();
             int before = fetched.size();
             try {
                 for (FetchAnswer.Part part : answer.parts()) {

@@ -27,6 +27,9 @@ public final class Cluster {
         /** A connection can take more calls: it became ready, or its outbound buffer has room again. */
         default void onConnectionReady(BrokerConnection connection) {}
 
+        /** A connection is closed; the next call to the broker opens another. */
+        default void onConnectionClosed(BrokerConnection connection) {}
+
         /** Time passed; called every {@value Cluster#TICK_MS} ms. */
         default void onTick(long nowNanos) {}
     }
@@ -190,6 +193,7 @@ public final class Cluster {
                     + TimeUnit.MILLISECONDS.toNanos(config.reconnectBackoff().delayMs(failed.count));
             nextNode++;
             metadata.requestUpdate();
+            listener.onConnectionClosed(connection);
         }
 
         @Override

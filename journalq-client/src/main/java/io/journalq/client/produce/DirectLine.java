@@ -255,6 +255,7 @@ final class DirectLine {
             counters.records.increment();
             counters.batches.increment();
             counters.directSends.increment();
+            lane.established = true;
             finish(lane, batch);
             long appendedMs = answer.logAppendTimeMs();
             return new RecordMetadata(

@@ -75,6 +75,7 @@ final class Identity {
         } else if (lane.producerEpoch < Short.MAX_VALUE) {
             lane.producerEpoch++;
             lane.nextSequence = 0;
+            lane.established = false;
         } else {
             given = null;
             ask();
@@ -87,6 +88,7 @@ final class Identity {
         lane.producerId = identity.producerId;
         lane.producerEpoch = identity.epoch;
         lane.nextSequence = 0;
+        lane.established = false;
     }
 
     /** Asks for an id unless that is under way. */

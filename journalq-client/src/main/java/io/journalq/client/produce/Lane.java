@@ -49,6 +49,12 @@ final class Lane {
     long producerId = RecordBatch.NO_PRODUCER_ID;
     short producerEpoch;
     int nextSequence;
+    /**
+     * Whether the broker acknowledged a batch under the present producer id and epoch. Before that it takes any number
+     * for the first, so only one batch may be on its way.
+     */
+    boolean established;
+
     long nextOrder;
     /** Which request of the current drain the lane's last batch went into. */
     long drain;
@@ -117,6 +123,11 @@ final class Lane {
             closed.add(batch);
         }
         return batch;
+    }
+
+    /** Batches that may be in flight now. */
+    int maxInFlight() {
+        return established || producerId == RecordBatch.NO_PRODUCER_ID ? MAX_IN_FLIGHT : 1;
     }
 
     /** Takes numbers for a batch. By the owner of the sending state. */

@@ -136,6 +136,12 @@ final class ProduceLoop implements Cluster.Listener {
     }
 
     @Override
+    public void onConnectionClosed(BrokerConnection connection) {
+        // The lanes that waited for it look for a connection again.
+        onConnectionReady(connection);
+    }
+
+    @Override
     public void onTick(long nowNanos) {
         for (TopicLanes topic : topics) {
             for (Lane lane : topic.lanes()) {
@@ -236,7 +242,7 @@ final class ProduceLoop implements Cluster.Listener {
             identity.ask();
             return;
         }
-        while (lane.inFlight.size() < Lane.MAX_IN_FLIGHT) {
+        while (lane.inFlight.size() < lane.maxInFlight()) {
             if (node.requestsInFlight + node.forming.size() >= MAX_REQUESTS_IN_FLIGHT && !fitsForming(lane, node)) {
                 stall(lane, node);
                 return;
@@ -247,6 +253,10 @@ final class ProduceLoop implements Cluster.Listener {
             }
             if (prepare(lane, batch)) {
                 place(lane, batch, node);
+            }
+            if (batch.tries > 1) {
+                // Alone: were later ones appended meanwhile, the broker might forget that it has this one.
+                return;
             }
         }
     }
@@ -259,7 +269,8 @@ final class ProduceLoop implements Cluster.Listener {
             }
             lane.blocked = false;
         }
-        return !lane.retry.isEmpty() && !lane.inFlight.isEmpty();
+        PendingBatch oldest = lane.inFlight.peek();
+        return oldest != null && (!lane.retry.isEmpty() || oldest.tries > 1);
     }
 
     private Node nodeFor(Lane lane, long nowNanos) {

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
  * What becomes of batches that were sent: acknowledged, sent again in their order, or failed. Belongs to the event loop.
  *
  * <p>Order with idempotence (KIP-98, 360): after an error nothing of the lane is sent until everything in flight has come
- * back; then what must be sent again goes in its order under the same numbers, so that the broker recognises what it has
- * already. When the oldest batch is refused for its number although everything before it is settled, the broker has lost
+ * back; then what must be sent again goes in its order under the same numbers, one at a time, so that the broker
+ * recognises what it has already: it remembers five batches. When the oldest batch is refused for its number although everything before it is settled, the broker has lost
  * track of this producer: every batch of unknown fate is then asked about once more under its old number, and when all
  * of them are known not to be there, the lane goes on under the next epoch, numbered from 0.
  */
@@ -219,6 +219,7 @@ final class Settling implements ProduceCall.Outcome {
     }
 
     private void succeed(PendingBatch batch, long baseOffset, long appendTimeMs) {
+        batch.lane.established |= batch.producerEpoch == batch.lane.producerEpoch;
         if (batch.complete(baseOffset, appendTimeMs, null)) {
             counters.records.add(batch.recordCount);
             counters.batches.increment();

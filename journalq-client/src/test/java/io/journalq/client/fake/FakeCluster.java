@@ -1,0 +1,149 @@
+package io.journalq.client.fake;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.record.BatchReader;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Brokers over real sockets that keep everything in memory and do wrong what they are told to. Its state is under its
+ * own monitor, which the brokers' threads take for each request.
+ */
+public final class FakeCluster implements AutoCloseable {
+    private static final int DEFAULT_MAX_VERSION_CAP = 100;
+
+    final List<FakeBroker> brokers = new ArrayList<>();
+    final Map<String, List<FakePartition>> topics = new HashMap<>();
+    final Map<ApiKey, Integer> served = new EnumMap<>(ApiKey.class);
+    final Map<String, Uuid> topicIds = new HashMap<>();
+    Function<ApiKey, Fault> faults = key -> Fault.NONE;
+    long nextProducerId = 1000;
+    boolean refusesNewApiVersions;
+    int requests;
+
+    /** Starts brokers with ids from 0. */
+    public FakeCluster(int brokerCount) throws IOException {
+        for (ApiKey key : List.of(
+                ApiKey.API_VERSIONS,
+                ApiKey.METADATA,
+                ApiKey.PRODUCE,
+                ApiKey.FETCH,
+                ApiKey.LIST_OFFSETS,
+                ApiKey.INIT_PRODUCER_ID)) {
+            served.put(key, DEFAULT_MAX_VERSION_CAP);
+        }
+        for (int i = 0; i < brokerCount; i++) {
+            brokers.add(new FakeBroker(this, i));
+        }
+    }
+
+    public String bootstrapServers() {
+        return brokers.stream().map(broker -> "localhost:" + broker.port()).collect(Collectors.joining(","));
+    }
+
+    /** Creates a topic, its partitions spread over the brokers. */
+    public synchronized FakeCluster topic(String name, int partitionCount) {
+        List<FakePartition> partitions = new ArrayList<>();
+        for (int i = 0; i < partitionCount; i++) {
+            partitions.add(new FakePartition(i % brokers.size()));
+        }
+        topics.put(name, partitions);
+        topicIds.put(name, new Uuid(topics.size(), 7));
+        return this;
+    }
+
+    /** Decides, for each Produce and Fetch, what goes wrong. */
+    public synchronized void faults(Function<ApiKey, Fault> decide) {
+        this.faults = decide;
+    }
+
+    /** Stops serving an API. */
+    public synchronized void withdraw(ApiKey key) {
+        served.remove(key);
+    }
+
+    /** Serves an API up to a version only. */
+    public synchronized void limit(ApiKey key, int newestVersion) {
+        served.put(key, newestVersion);
+    }
+
+    /** Behaves like a broker that knows only the oldest ApiVersions. */
+    public synchronized void refuseNewApiVersions() {
+        refusesNewApiVersions = true;
+    }
+
+    public synchronized void moveLeader(TopicPartition id, int leader) {
+        topics.get(id.topic()).get(id.partition()).leader = leader;
+    }
+
+    public synchronized int leader(TopicPartition id) {
+        return topics.get(id.topic()).get(id.partition()).leader;
+    }
+
+    /** The broker of a partition loses what it knows of producers. */
+    public synchronized void forgetProducers(TopicPartition id) {
+        topics.get(id.topic()).get(id.partition()).forgetProducers();
+    }
+
+    /** Makes the broker expect other numbers than the producers will use next. */
+    public synchronized void outdate(TopicPartition id) {
+        topics.get(id.topic()).get(id.partition()).expectOtherNumbers();
+    }
+
+    /** Flips bits in the last byte of a stored batch; the second time mends it. */
+    public synchronized void corrupt(TopicPartition id, int batch) {
+        var bytes = topics.get(id.topic()).get(id.partition()).log.get(batch).batch();
+        int at = bytes.writerIndex() - 1;
+        bytes.setByte(at, bytes.getByte(at) ^ 0x55);
+    }
+
+    public synchronized long endOffset(TopicPartition id) {
+        return topics.get(id.topic()).get(id.partition()).endOffset;
+    }
+
+    public synchronized int batchCount(TopicPartition id) {
+        return topics.get(id.topic()).get(id.partition()).log.size();
+    }
+
+    /** Requests answered or broken off, of every kind but ApiVersions. */
+    public synchronized int requests() {
+        return requests;
+    }
+
+    /** Every value of a partition, by offset. */
+    public synchronized List<String> values(TopicPartition id) {
+        List<String> values = new ArrayList<>();
+        try (BatchReader reader = new BatchReader(ByteBufAllocator.DEFAULT)) {
+            for (FakePartition.Appended appended : topics.get(id.topic()).get(id.partition()).log) {
+                reader.reset(appended.batch());
+                while (reader.nextBatch()) {
+                    while (reader.next()) {
+                        values.add(new String(ByteBufUtil.getBytes(reader.value()), StandardCharsets.UTF_8));
+                    }
+                }
+            }
+        }
+        return values;
+    }
+
+    /** Breaks every connection. */
+    public void dropConnections() {
+        brokers.forEach(FakeBroker::dropConnections);
+    }
+
+    @Override
+    public void close() {
+        brokers.forEach(FakeBroker::close);
+    }
+}

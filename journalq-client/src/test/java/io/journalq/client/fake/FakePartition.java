@@ -1,0 +1,103 @@
+package io.journalq.client.fake;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One partition in memory, with a broker's rules for producer ids: a window of five batches, KIP-98 and KIP-360. */
+final class FakePartition {
+    private static final int REMEMBERED_BATCHES = 5;
+
+    /** What one appended batch holds, in a heap buffer. */
+    record Appended(long baseOffset, ByteBuf batch) {}
+
+    /** What a Produce of one batch is answered with. */
+    record Answer(ErrorCode error, long baseOffset) {}
+
+    private record Remembered(int firstSequence, int lastSequence, long baseOffset) {}
+
+    private static final class ProducerState {
+        private short epoch;
+        private int lastSequence;
+        private final ArrayDeque<Remembered> batches = new ArrayDeque<>();
+    }
+
+    private final Map<Long, ProducerState> producers = new HashMap<>();
+    final List<Appended> log = new ArrayList<>();
+    long endOffset;
+    int leader;
+
+    FakePartition(int leader) {
+        this.leader = leader;
+    }
+
+    /** Forgets what it knows of producers, as a broker does that lost its state. */
+    void forgetProducers() {
+        producers.clear();
+    }
+
+    /** Forgets batches and expects a number that no producer will use soon. */
+    void expectOtherNumbers() {
+        producers.values().forEach(state -> {
+            state.batches.clear();
+            state.lastSequence += 1_000_000;
+        });
+    }
+
+    Answer append(ByteBuf bytes) {
+        int count = RecordBatch.recordCount(bytes, bytes.readerIndex());
+        long producerId = RecordBatch.producerId(bytes, bytes.readerIndex());
+        if (producerId != RecordBatch.NO_PRODUCER_ID) {
+            Answer known = check(producerId, bytes, count);
+            if (known != null) {
+                return known;
+            }
+        }
+        ByteBuf copy = Unpooled.copiedBuffer(bytes);
+        RecordBatch.setBaseOffset(copy, 0, endOffset);
+        Appended appended = new Appended(endOffset, copy);
+        log.add(appended);
+        endOffset += count;
+        return new Answer(ErrorCode.NONE, appended.baseOffset());
+    }
+
+    private Answer check(long producerId, ByteBuf bytes, int count) {
+        int at = bytes.readerIndex();
+        short epoch = RecordBatch.producerEpoch(bytes, at);
+        int first = RecordBatch.baseSequence(bytes, at);
+        int last = first + count - 1 & Integer.MAX_VALUE;
+        ProducerState state = producers.get(producerId);
+        if (state != null && epoch < state.epoch) {
+            return new Answer(ErrorCode.INVALID_PRODUCER_EPOCH, -1);
+        }
+        if (state != null && epoch == state.epoch) {
+            for (Remembered batch : state.batches) {
+                if (batch.firstSequence == first && batch.lastSequence == last) {
+                    return new Answer(ErrorCode.NONE, batch.baseOffset);
+                }
+            }
+            if (first != (state.lastSequence + 1 & Integer.MAX_VALUE)) {
+                return new Answer(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
+            }
+        } else if (state != null && first != 0) {
+            return new Answer(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
+        }
+        if (state == null || epoch > state.epoch) {
+            state = new ProducerState();
+            producers.put(producerId, state);
+        }
+        state.epoch = epoch;
+        state.lastSequence = last;
+        state.batches.addLast(new Remembered(first, last, endOffset));
+        if (state.batches.size() > REMEMBERED_BATCHES) {
+            state.batches.removeFirst();
+        }
+        return null;
+    }
+}
