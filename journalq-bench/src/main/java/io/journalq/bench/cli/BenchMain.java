@@ -1,0 +1,56 @@
+package io.journalq.bench.cli;
+
+import io.journalq.bench.BenchException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** {@code journalq-bench}. */
+@Command(
+        name = "journalq-bench",
+        mixinStandardHelpOptions = true,
+        version = "journalq-bench 0.1.0",
+        description = "Measures brokers: JournalQ, and Apache Kafka beside it.",
+        subcommands = {ProduceCommand.class, CompareCommand.class, BrokerLoadCommand.class},
+        footer = {
+            "",
+            "Examples:",
+            "  journalq-bench produce --case all --duration 10s",
+            "  journalq-bench produce --case 1 --threads 100 --bootstrap localhost:9092",
+            "  journalq-bench compare --peers kafka --cases 1,2,3,4 --output json",
+            "  journalq-bench broker-load --broker journalq"
+        })
+public final class BenchMain implements Runnable {
+    private static final int FAILED = 1;
+
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    private BenchMain() {}
+
+    @Override
+    public void run() {
+        throw new CommandLine.ParameterException(spec.commandLine(), "say what to measure");
+    }
+
+    public static void main(String[] arguments) {
+        // One carrier serves virtual callers best: they only wait for the one connection that they share.
+        if (System.getProperty("jdk.virtualThreadScheduler.parallelism") == null) {
+            System.setProperty("jdk.virtualThreadScheduler.parallelism", "1");
+        }
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new BenchMain())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(java.time.Duration.class, Durations::parse)
+                .setExecutionExceptionHandler((failure, commandLine, parsed) -> {
+                    if (failure instanceof BenchException) {
+                        commandLine.getErr().println("journalq-bench: " + failure.getMessage());
+                    } else {
+                        failure.printStackTrace(commandLine.getErr());
+                    }
+                    return FAILED;
+                });
+    }
+}

@@ -1,0 +1,121 @@
+package io.journalq.bench.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.journalq.bench.BenchException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Rows of named values as a table for people, as CSV or as JSON. Stateless. */
+final class Output {
+    /** How results are printed. */
+    enum Format {
+        TABLE,
+        CSV,
+        JSON
+    }
+
+    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    private Output() {}
+
+    /**
+     * Puts a result in words.
+     *
+     * @param about what holds for all rows
+     * @param rows all with the same names, in the same order
+     */
+    static String format(Format format, Map<String, Object> about, List<Map<String, Object>> rows) {
+        return switch (format) {
+            case TABLE ->
+                table(rows)
+                        + about.entrySet().stream()
+                                .map(entry -> entry.getKey() + ": " + entry.getValue() + "\n")
+                                .collect(Collectors.joining());
+            case CSV -> csv(rows);
+            case JSON -> json(about, rows);
+        };
+    }
+
+    /** Prints to standard output and, when {@code file} is given, writes there too. */
+    static void emit(String text, Path file) {
+        System.out.print(text);
+        System.out.flush();
+        if (file != null) {
+            try {
+                Files.writeString(file, text);
+            } catch (IOException e) {
+                throw new BenchException("cannot write " + file, "give --out a file that can be written", e);
+            }
+        }
+    }
+
+    private static String json(Map<String, Object> about, List<Map<String, Object>> rows) {
+        Map<String, Object> document = new java.util.LinkedHashMap<>(about);
+        document.put("results", rows);
+        try {
+            return JSON.writeValueAsString(document) + "\n";
+        } catch (IOException e) {
+            throw new IllegalStateException("plain values always make JSON", e);
+        }
+    }
+
+    private static String csv(List<Map<String, Object>> rows) {
+        StringBuilder text = new StringBuilder();
+        if (!rows.isEmpty()) {
+            text.append(String.join(",", rows.get(0).keySet())).append('\n');
+        }
+        for (Map<String, Object> row : rows) {
+            text.append(row.values().stream().map(Output::csvField).collect(Collectors.joining(",")))
+                    .append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String csvField(Object value) {
+        String text = value == null ? "" : String.valueOf(value);
+        return text.contains(",") || text.contains("\"") ? '"' + text.replace("\"", "\"\"") + '"' : text;
+    }
+
+    private static String table(List<Map<String, Object>> rows) {
+        if (rows.isEmpty()) {
+            return "";
+        }
+        // One column a row of the result: few results, many values.
+        List<String> names = new ArrayList<>(rows.get(0).keySet());
+        int nameWidth = names.stream().mapToInt(String::length).max().orElse(0);
+        StringBuilder text = new StringBuilder();
+        for (String name : names) {
+            text.append(pad(name, nameWidth, false));
+            for (Map<String, Object> row : rows) {
+                int width = row.values().stream()
+                        .mapToInt(value -> cell(value).length())
+                        .max()
+                        .orElse(0);
+                text.append("  ").append(pad(cell(row.get(name)), width, true));
+            }
+            text.append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String cell(Object value) {
+        if (value == null) {
+            return "-";
+        }
+        if (value instanceof Long || value instanceof Integer) {
+            return "%,d".formatted(((Number) value).longValue());
+        }
+        return value instanceof Double number ? "%,.1f".formatted(number) : String.valueOf(value);
+    }
+
+    private static String pad(String text, int width, boolean right) {
+        String space = " ".repeat(Math.max(0, width - text.length()));
+        return right ? space + text : text + space;
+    }
+}

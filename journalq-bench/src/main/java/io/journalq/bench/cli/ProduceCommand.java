@@ -1,0 +1,197 @@
+package io.journalq.bench.cli;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ExternalBroker;
+import io.journalq.bench.driver.JournalQBroker;
+import io.journalq.bench.driver.JournalQClientDriver;
+import io.journalq.bench.driver.KafkaBroker;
+import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.measure.Machine;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.payload.PayloadSource;
+import io.journalq.bench.produce.ProduceCase;
+import io.journalq.bench.produce.ProduceResult;
+import io.journalq.bench.produce.ProduceRun;
+import io.journalq.bench.produce.ProduceSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code journalq-bench produce}: the four cases against one broker. */
+@Command(
+        name = "produce",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Runs the produce cases: 1 sync single message, 2 the same with lz4, 3 async batches with lz4,",
+            "4 as 3 with consumers reading along. Without --bootstrap it starts a broker of its own and stops it."
+        })
+final class ProduceCommand implements Callable<Integer> {
+    static final int DEFAULT_SYNC_THREADS = 100;
+    static final int DEFAULT_BATCH_THREADS = 2;
+    static final int DEFAULT_IN_FLIGHT_BATCHES = 64;
+
+    @Option(names = "--case", defaultValue = "all", paramLabel = "1|2|3|4|all", description = "Default: all.")
+    private String cases;
+
+    @Option(names = "--duration", defaultValue = "60s", description = "Measured time of each case. Default: 60s.")
+    private Duration duration;
+
+    @Option(names = "--warmup", defaultValue = "5s", description = "Before the measured time. Default: 5s.")
+    private Duration warmup;
+
+    @Option(names = "--partitions", defaultValue = "200", description = "Of the topic. Default: 200.")
+    private int partitions;
+
+    @Option(names = "--message-size", defaultValue = "1024", description = "Bytes. Default: 1024.")
+    private int messageSizeBytes;
+
+    @Option(
+            names = "--threads",
+            description = "Callers. Default: " + DEFAULT_SYNC_THREADS + " in cases 1 and 2, " + DEFAULT_BATCH_THREADS
+                    + " in 3 and 4.")
+    private Integer threads;
+
+    @Option(names = "--virtual", description = "Callers are virtual threads (JDK 21 or newer).")
+    private boolean virtual;
+
+    @Option(names = "--producers", defaultValue = "1", description = "Producers that callers share. Default: 1.")
+    private int producers;
+
+    @Option(names = "--batch", defaultValue = "100", description = "Messages of a batch, cases 3, 4. Default: 100.")
+    private int batchSize;
+
+    @Option(names = "--consumers", defaultValue = "60", description = "In case 4. Default: 60.")
+    private int consumers;
+
+    @Option(names = "--payload", defaultValue = "text", description = PayloadSource.KINDS + ". Default: text.")
+    private String payload;
+
+    @Option(names = "--topic", defaultValue = "produce-bench", description = "Created when missing.")
+    private String topic;
+
+    @Option(names = "--bootstrap", description = "host:port of a running broker.")
+    private String bootstrap;
+
+    @Option(
+            names = "--broker",
+            defaultValue = "journalq",
+            description = "journalq or kafka, to start. Default: journalq.")
+    private String broker;
+
+    @Option(
+            names = "--client",
+            defaultValue = "journalq",
+            description = "journalq or kafka-clients. Default: journalq.")
+    private String client;
+
+    @Option(names = "--output", defaultValue = "table", description = "table, csv or json. Default: table.")
+    private Output.Format output;
+
+    @Option(names = "--out", description = "Write the result to this file too.")
+    private Path out;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        List<ProduceCase> chosen = ProduceCase.parse(cases);
+        requirePositive("--partitions", partitions);
+        requirePositive("--producers", producers);
+        requirePositive("--batch", batchSize);
+        requirePositive("--consumers", consumers);
+        PayloadPool pool = PayloadPool.build(payload, messageSizeBytes, PayloadPool.DEFAULT_SIZE_BYTES);
+        ClientDriver clientDriver = clientNamed(client);
+        List<Map<String, Object>> rows = new ArrayList<>();
+        boolean passed = true;
+        try (BrokerDriver brokerDriver = openBroker()) {
+            brokerDriver.start();
+            for (ProduceCase one : chosen) {
+                ProduceRun run = new ProduceRun(brokerDriver, clientDriver, settings(one), pool, System.err::println);
+                ProduceResult result = run.run();
+                passed &= result.problem() == null;
+                rows.add(ResultRow.of(result));
+            }
+        }
+        Output.emit(Output.format(output, about(), rows), out);
+        return passed ? 0 : 1;
+    }
+
+    private ProduceSettings settings(ProduceCase one) {
+        int callers = threads != null ? threads : one.batched() ? DEFAULT_BATCH_THREADS : DEFAULT_SYNC_THREADS;
+        requirePositive("--threads", callers);
+        return new ProduceSettings(
+                one,
+                topic,
+                partitions,
+                messageSizeBytes,
+                payload,
+                callers,
+                virtual,
+                producers,
+                batchSize,
+                DEFAULT_IN_FLIGHT_BATCHES,
+                consumers,
+                warmup,
+                duration,
+                Map.of());
+    }
+
+    private Map<String, Object> about() {
+        Map<String, Object> about = new LinkedHashMap<>();
+        about.put("machine", Machine.here().inWords());
+        about.put(
+                "settings",
+                "partitions %d, message size %d B, payload %s, batch %d, consumers %d, warm-up %d s, measured %d s"
+                        .formatted(
+                                partitions,
+                                messageSizeBytes,
+                                payload,
+                                batchSize,
+                                consumers,
+                                warmup.toSeconds(),
+                                duration.toSeconds()));
+        about.put(
+                "latency",
+                "sync: of each call in a closed loop, and corrected for calls that a stall kept from being made;"
+                        + " async: from handing a batch over to its answer");
+        return about;
+    }
+
+    private BrokerDriver openBroker() {
+        return bootstrap == null ? brokerNamed(broker) : new ExternalBroker(broker, bootstrap, listenerPid());
+    }
+
+    /** The local process that listens at the address, for its processor time; 0 when it cannot be told. */
+    private long listenerPid() {
+        return LocalListener.pidOf(bootstrap);
+    }
+
+    static BrokerDriver brokerNamed(String name) {
+        return switch (name) {
+            case "journalq" -> new JournalQBroker();
+            case "kafka" -> new KafkaBroker();
+            default -> throw new BenchException("no broker is called '" + name + "'", "use journalq or kafka");
+        };
+    }
+
+    private static ClientDriver clientNamed(String name) {
+        return switch (name) {
+            case "journalq" -> new JournalQClientDriver();
+            case "kafka-clients" -> new KafkaClientsDriver();
+            default -> throw new BenchException("no client is called '" + name + "'", "use journalq or kafka-clients");
+        };
+    }
+
+    private static void requirePositive(String option, int value) {
+        if (value < 1) {
+            throw new BenchException(option + " is " + value, "give a number from 1 up");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.journalq.bench.driver;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** A broker under test: its process, and the few questions a benchmark has for it. Any thread, one at a time. */
+public interface BrokerDriver extends AutoCloseable {
+    /** Such as {@code journalq} or {@code kafka}. */
+    String name();
+
+    String version();
+
+    /** Starts the process and returns once it answers. Nothing to do for a broker that runs elsewhere. */
+    void start();
+
+    /** {@code host:port} for clients. */
+    String bootstrap();
+
+    /** Process id on this machine; 0 when it is not known. */
+    long pid();
+
+    /** What was set other than the broker's own defaults, for the report. */
+    Map<String, String> settings();
+
+    /** Stops the process where it stands, so that it takes nothing from another that is measured. */
+    void freeze();
+
+    /** Lets a frozen process go on. */
+    void thaw();
+
+    void createTopic(String topic, int partitions);
+
+    void deleteTopic(String topic);
+
+    /** First offset of each partition. */
+    List<Long> startOffsets(String topic, int partitions);
+
+    /** Offset after the last message of each partition. */
+    List<Long> endOffsets(String topic, int partitions);
+
+    /** How much the topic holds on disk, as the broker counts it; -1 when it cannot tell. */
+    long storedBytes(String topic);
+
+    /** Topics there are; for removing what an earlier run left. */
+    Set<String> topics();
+
+    /** Stops the process that {@link #start} started, and removes its files. */
+    @Override
+    void close();
+}

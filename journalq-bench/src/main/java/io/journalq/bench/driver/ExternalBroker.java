@@ -1,0 +1,64 @@
+package io.journalq.bench.driver;
+
+import io.journalq.bench.BenchException;
+import java.util.Map;
+
+/** A broker that someone else started and will stop. */
+public final class ExternalBroker extends KafkaProtocolBroker {
+    private static final int ANSWER_TIMEOUT_MS = 10_000;
+
+    private final String name;
+    private final String bootstrap;
+    private final long pid;
+
+    /** {@code pid} is 0 when the process is not on this machine or not known. */
+    public ExternalBroker(String name, String bootstrap, long pid) {
+        this.name = name;
+        this.bootstrap = bootstrap;
+        this.pid = pid;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String version() {
+        return "as found";
+    }
+
+    @Override
+    public void start() {
+        if (!admin().answers(ANSWER_TIMEOUT_MS)) {
+            throw new BenchException(
+                    "no broker answers at " + bootstrap,
+                    "start one with bin/journalq-server start, or leave --bootstrap out");
+        }
+    }
+
+    @Override
+    public String bootstrap() {
+        return bootstrap;
+    }
+
+    @Override
+    public long pid() {
+        return pid;
+    }
+
+    @Override
+    public Map<String, String> settings() {
+        return Map.of();
+    }
+
+    @Override
+    public void freeze() {
+        // Not ours to stop.
+    }
+
+    @Override
+    public void thaw() {
+        // Never frozen.
+    }
+}

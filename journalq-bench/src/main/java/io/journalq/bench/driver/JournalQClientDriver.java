@@ -1,0 +1,114 @@
+package io.journalq.bench.driver;
+
+import io.journalq.client.Acks;
+import io.journalq.client.Consumer;
+import io.journalq.client.Producer;
+import io.journalq.client.ProducerRecord;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.CompressionCodec;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** JournalQ's own Java client. */
+public final class JournalQClientDriver implements ClientDriver {
+    @Override
+    public String name() {
+        return "journalq";
+    }
+
+    @Override
+    public String version() {
+        String version = Producer.class.getPackage().getImplementationVersion();
+        return version == null ? "this checkout" : version;
+    }
+
+    @Override
+    public SyncProducer openSyncProducer(ProducerSettings settings) {
+        return new Sync(settings.topic(), open(settings));
+    }
+
+    @Override
+    public BatchProducer openBatchProducer(ProducerSettings settings) {
+        return new Batches(settings.topic(), open(settings));
+    }
+
+    @Override
+    public MessageConsumer openConsumer(String bootstrap, String topic, Map<Integer, Long> startOffsets) {
+        Consumer consumer = Consumer.builder().bootstrapServers(bootstrap).build();
+        consumer.assign(startOffsets.keySet().stream()
+                .map(partition -> new TopicPartition(topic, partition))
+                .toList());
+        startOffsets.forEach((partition, offset) -> consumer.seek(new TopicPartition(topic, partition), offset));
+        return new Reader(consumer);
+    }
+
+    /** Acknowledged by the leader and not idempotent, as the peers are measured. */
+    private static Producer open(ProducerSettings settings) {
+        return Producer.builder()
+                .bootstrapServers(settings.bootstrap())
+                .compression(CompressionCodec.valueOf(settings.compression().toUpperCase(Locale.ROOT)))
+                .acks(Acks.LEADER)
+                .idempotent(false)
+                .build();
+    }
+
+    private record Sync(String topic, Producer producer) implements SyncProducer {
+        @Override
+        public long send(int partition, byte[] value) {
+            return producer.send(ProducerRecord.of(topic, partition, null, value))
+                    .offset();
+        }
+
+        @Override
+        public void close() {
+            producer.close();
+        }
+    }
+
+    private record Batches(String topic, Producer producer) implements BatchProducer {
+        @Override
+        public void send(int partition, List<byte[]> values, Listener listener) {
+            List<ProducerRecord> records = new ArrayList<>(values.size());
+            for (byte[] value : values) {
+                records.add(ProducerRecord.of(topic, partition, null, value));
+            }
+            var unused = producer.sendBatch(topic, partition, records)
+                    .whenComplete((acknowledged, failure) -> listener.onComplete(failure));
+        }
+
+        @Override
+        public void flush() {
+            producer.flush();
+        }
+
+        @Override
+        public void close() {
+            producer.close();
+        }
+    }
+
+    private record Reader(Consumer consumer) implements MessageConsumer {
+        @Override
+        public int poll(Duration timeout, Visitor visitor) {
+            var records = consumer.poll(timeout);
+            records.visit((topic, partition, record) -> {
+                if (visitor.onMessage(partition, record.offset())) {
+                    ByteBuf value = record.value();
+                    visitor.onValue(
+                            partition, record.offset(), value == null ? new byte[0] : ByteBufUtil.getBytes(value));
+                }
+            });
+            return records.count();
+        }
+
+        @Override
+        public void close() {
+            consumer.close();
+        }
+    }
+}

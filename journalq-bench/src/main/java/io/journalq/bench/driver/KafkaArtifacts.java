@@ -1,0 +1,121 @@
+package io.journalq.bench.driver;
+
+import io.journalq.bench.BenchException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.common.utils.AppInfoParser;
+
+/**
+ * Apache Kafka's server as ordinary Maven artifacts, fetched on first use into the user's cache folder by the Maven
+ * that is on the machine: so the hundred megabytes are in nobody's distribution.
+ */
+final class KafkaArtifacts {
+    private static final String COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies";
+    private static final int FETCH_TIMEOUT_S = 600;
+    private static final String POM =
+            """
+            <project xmlns="http://maven.apache.org/POM/4.0.0">
+              <modelVersion>4.0.0</modelVersion>
+              <groupId>io.journalq.peer</groupId>
+              <artifactId>kafka</artifactId>
+              <version>1</version>
+              <packaging>pom</packaging>
+              <dependencies>
+                <dependency>
+                  <groupId>org.apache.kafka</groupId>
+                  <artifactId>kafka_2.13</artifactId>
+                  <version>%s</version>
+                </dependency>
+                <!-- Writes what goes wrong to the broker's log. -->
+                <dependency>
+                  <groupId>org.slf4j</groupId>
+                  <artifactId>slf4j-simple</artifactId>
+                  <version>1.7.36</version>
+                </dependency>
+              </dependencies>
+            </project>
+            """;
+
+    private KafkaArtifacts() {}
+
+    /** The version of the server: that of the client library here. */
+    static String version() {
+        return AppInfoParser.getVersion();
+    }
+
+    /** A class path of the server; fetches it when the cache has it not. */
+    static String classPath() {
+        Path folder = cacheFolder().resolve("kafka-" + version());
+        Path complete = folder.resolve("complete");
+        if (!Files.exists(complete)) {
+            System.err.println("Fetching Apache Kafka " + version() + " into " + folder);
+            fetch(folder);
+        }
+        return folder.resolve("lib") + "/*";
+    }
+
+    private static void fetch(Path folder) {
+        Path log = folder.resolve("fetch.log");
+        try {
+            Files.createDirectories(folder);
+            Files.writeString(folder.resolve("pom.xml"), POM.formatted(version()));
+            Process maven = new ProcessBuilder(
+                            maven(),
+                            "-q",
+                            "-B",
+                            "-f",
+                            folder.resolve("pom.xml").toString(),
+                            COPY_GOAL,
+                            "-DoutputDirectory=" + folder.resolve("lib"),
+                            "-DincludeScope=runtime")
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
+            if (!maven.waitFor(FETCH_TIMEOUT_S, TimeUnit.SECONDS)) {
+                maven.destroyForcibly();
+            }
+            if (maven.waitFor() != 0) {
+                throw new BenchException("Maven could not fetch Kafka: " + firstError(log), "see " + log);
+            }
+            Files.writeString(folder.resolve("complete"), version());
+        } catch (IOException e) {
+            throw new BenchException("cannot fetch Kafka", "install Maven (mvn) and make " + folder + " writable", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchException("interrupted while fetching Kafka", "run it again", e);
+        }
+    }
+
+    private static String firstError(Path log) throws IOException {
+        try (Stream<String> lines = Files.lines(log, StandardCharsets.UTF_8)) {
+            return lines.filter(line -> line.contains("ERROR")).findFirst().orElse("no reason given");
+        }
+    }
+
+    private static String maven() {
+        return Optional.ofNullable(System.getenv("MAVEN_HOME"))
+                .map(home -> Path.of(home, "bin", "mvn"))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .orElse("mvn");
+    }
+
+    private static Path cacheFolder() {
+        String configured = System.getenv("XDG_CACHE_HOME");
+        Path cache = configured == null || configured.isBlank()
+                ? Path.of(System.getProperty("user.home"), ".cache")
+                : Path.of(configured);
+        return cache.resolve("journalq-bench");
+    }
+
+    /** The Java that runs this program, so that every broker runs on the same one. */
+    static List<String> java() {
+        return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    }
+}

@@ -1,0 +1,143 @@
+package io.journalq.bench.driver;
+
+import io.journalq.bench.BenchException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * Apache Kafka as one process, broker and controller combined, with freshly formatted storage in a temporary folder:
+ * its own defaults, its launcher's JVM options, 1 GB of heap.
+ */
+public final class KafkaBroker extends KafkaProtocolBroker {
+    private static final int FORMAT_TIMEOUT_S = 60;
+    private static final int START_TIMEOUT_S = 90;
+    private static final int ANSWER_TIMEOUT_MS = 2_000;
+    /** As in Kafka's own start script. */
+    private static final List<String> JVM_OPTIONS = List.of(
+            "-Xmx1G",
+            "-Xms1G",
+            "-server",
+            "-XX:+UseG1GC",
+            "-XX:MaxGCPauseMillis=20",
+            "-XX:InitiatingHeapOccupancyPercent=35",
+            "-XX:+ExplicitGCInvokesConcurrent",
+            "-Djava.awt.headless=true",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
+
+    private final int port = BrokerProcess.freePort();
+    private BrokerProcess process;
+
+    @Override
+    public String name() {
+        return "kafka";
+    }
+
+    @Override
+    public String version() {
+        return KafkaArtifacts.version();
+    }
+
+    @Override
+    public void start() {
+        String classPath = KafkaArtifacts.classPath();
+        process = new BrokerProcess(name());
+        Path properties = writeProperties();
+        process.run(
+                command(
+                        classPath,
+                        "kafka.tools.StorageTool",
+                        "format",
+                        "-t",
+                        Uuid.randomUuid().toString(),
+                        "-c",
+                        properties.toString()),
+                FORMAT_TIMEOUT_S);
+        process.start(
+                command(classPath, "kafka.Kafka", properties.toString()),
+                () -> admin().answers(ANSWER_TIMEOUT_MS),
+                START_TIMEOUT_S);
+    }
+
+    private static List<String> command(String classPath, String mainClass, String... arguments) {
+        List<String> command = new ArrayList<>(KafkaArtifacts.java());
+        command.addAll(JVM_OPTIONS);
+        command.addAll(List.of("-cp", classPath, mainClass));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private Path writeProperties() {
+        int controllerPort = BrokerProcess.freePort();
+        Map<String, String> properties = new LinkedHashMap<>();
+        properties.put("process.roles", "broker,controller");
+        properties.put("node.id", "1");
+        properties.put("controller.quorum.voters", "1@localhost:" + controllerPort);
+        properties.put("listeners", "PLAINTEXT://localhost:" + port + ",CONTROLLER://localhost:" + controllerPort);
+        properties.put("controller.listener.names", "CONTROLLER");
+        properties.put("log.dirs", process.folder().resolve("data").toString());
+        properties.putAll(settings());
+        try {
+            return Files.writeString(
+                    process.folder().resolve("server.properties"),
+                    properties.entrySet().stream()
+                            .map(entry -> entry.getKey() + "=" + entry.getValue() + "\n")
+                            .collect(Collectors.joining()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public Map<String, String> settings() {
+        return Map.of(
+                // One broker only.
+                "offsets.topic.replication.factor", "1",
+                "transaction.state.log.replication.factor", "1",
+                "transaction.state.log.min.isr", "1",
+                // So that a broker frozen while another is measured is not taken for dead. Costs and brings nothing.
+                "broker.session.timeout.ms", "3600000");
+    }
+
+    @Override
+    public String bootstrap() {
+        return "localhost:" + port;
+    }
+
+    @Override
+    public long pid() {
+        return process().pid();
+    }
+
+    @Override
+    public void freeze() {
+        process().signal("STOP");
+    }
+
+    @Override
+    public void thaw() {
+        process().signal("CONT");
+    }
+
+    private BrokerProcess process() {
+        if (process == null) {
+            throw new BenchException("kafka is not started", "start it first");
+        }
+        return process;
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        if (process != null) {
+            process.close();
+        }
+    }
+}

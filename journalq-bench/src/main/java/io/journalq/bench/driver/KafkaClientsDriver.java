@@ -1,0 +1,161 @@
+package io.journalq.bench.driver;
+
+import io.journalq.bench.BenchException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.utils.AppInfoParser;
+
+/** The reference Java client of the Kafka protocol; works with either broker. */
+public final class KafkaClientsDriver implements ClientDriver {
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+    @Override
+    public String name() {
+        return "kafka-clients";
+    }
+
+    @Override
+    public String version() {
+        return AppInfoParser.getVersion();
+    }
+
+    @Override
+    public SyncProducer openSyncProducer(ProducerSettings settings) {
+        return new Sync(settings.topic(), open(settings));
+    }
+
+    @Override
+    public BatchProducer openBatchProducer(ProducerSettings settings) {
+        return new Batches(settings.topic(), open(settings));
+    }
+
+    @Override
+    public MessageConsumer openConsumer(String bootstrap, String topic, Map<Integer, Long> startOffsets) {
+        Map<String, Object> config = new HashMap<>();
+        config.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
+        config.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+        config.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        try {
+            KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config);
+            consumer.assign(startOffsets.keySet().stream()
+                    .map(partition -> new TopicPartition(topic, partition))
+                    .toList());
+            startOffsets.forEach((partition, offset) -> consumer.seek(new TopicPartition(topic, partition), offset));
+            return new Consumer(consumer);
+        } catch (KafkaException e) {
+            throw new BenchException("kafka-clients opens no consumer", "check --bootstrap", e);
+        }
+    }
+
+    private static KafkaProducer<byte[], byte[]> open(ProducerSettings settings) {
+        Map<String, Object> config = new HashMap<>();
+        config.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrap());
+        config.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+        config.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+        config.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, settings.compression());
+        config.put(ProducerConfig.ACKS_CONFIG, "1");
+        config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "false");
+        config.putAll(settings.extra());
+        try {
+            return new KafkaProducer<>(config);
+        } catch (KafkaException e) {
+            throw new BenchException("kafka-clients opens no producer", "check --bootstrap and --client-setting", e);
+        }
+    }
+
+    private record Sync(String topic, KafkaProducer<byte[], byte[]> producer) implements SyncProducer {
+        @Override
+        public long send(int partition, byte[] value) throws InterruptedException, ExecutionException {
+            return producer.send(new ProducerRecord<>(topic, partition, null, value))
+                    .get()
+                    .offset();
+        }
+
+        @Override
+        public void close() {
+            producer.close(CLOSE_TIMEOUT);
+        }
+    }
+
+    /**
+     * The library has no call for a ready batch: the messages go one after the other to one partition, and its linger
+     * time and batch size decide what goes out together.
+     */
+    private record Batches(String topic, KafkaProducer<byte[], byte[]> producer) implements BatchProducer {
+        @Override
+        public void send(int partition, List<byte[]> values, Listener listener) {
+            Countdown countdown = new Countdown(values.size(), listener);
+            for (byte[] value : values) {
+                var unused = producer.send(new ProducerRecord<>(topic, partition, null, value), countdown);
+            }
+        }
+
+        @Override
+        public void flush() {
+            producer.flush();
+        }
+
+        @Override
+        public void close() {
+            producer.close(CLOSE_TIMEOUT);
+        }
+    }
+
+    /** Tells the listener when the last message of a batch is answered; a failure of any fails the batch. */
+    private static final class Countdown implements Callback {
+        private final AtomicInteger unanswered;
+        private final BatchProducer.Listener listener;
+        private volatile Exception failure;
+
+        Countdown(int messages, BatchProducer.Listener listener) {
+            unanswered = new AtomicInteger(messages);
+            this.listener = listener;
+        }
+
+        @Override
+        public void onCompletion(RecordMetadata metadata, Exception exception) {
+            if (exception != null) {
+                failure = exception;
+            }
+            if (unanswered.decrementAndGet() == 0) {
+                listener.onComplete(failure);
+            }
+        }
+    }
+
+    private record Consumer(KafkaConsumer<byte[], byte[]> consumer) implements MessageConsumer {
+        @Override
+        public int poll(Duration timeout, Visitor visitor) {
+            ConsumerRecords<byte[], byte[]> records = consumer.poll(timeout);
+            for (ConsumerRecord<byte[], byte[]> message : records) {
+                if (visitor.onMessage(message.partition(), message.offset())) {
+                    visitor.onValue(message.partition(), message.offset(), message.value());
+                }
+            }
+            return records.count();
+        }
+
+        @Override
+        public void close() {
+            consumer.close(org.apache.kafka.clients.consumer.CloseOptions.timeout(CLOSE_TIMEOUT));
+        }
+    }
+}

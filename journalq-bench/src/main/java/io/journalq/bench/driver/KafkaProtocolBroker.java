@@ -1,0 +1,55 @@
+package io.journalq.bench.driver;
+
+import java.util.List;
+import java.util.Set;
+import org.apache.kafka.clients.admin.OffsetSpec;
+
+/** What every broker that speaks the Kafka protocol answers in the same way. */
+abstract class KafkaProtocolBroker implements BrokerDriver {
+    private TopicAdmin admin;
+
+    /** Opened late: the address of a broker that is started here is known only then. */
+    final TopicAdmin admin() {
+        if (admin == null) {
+            admin = new TopicAdmin(bootstrap());
+        }
+        return admin;
+    }
+
+    @Override
+    public void createTopic(String topic, int partitions) {
+        admin().create(topic, partitions);
+    }
+
+    @Override
+    public void deleteTopic(String topic) {
+        admin().delete(topic);
+    }
+
+    @Override
+    public List<Long> startOffsets(String topic, int partitions) {
+        return admin().offsets(topic, partitions, OffsetSpec.earliest());
+    }
+
+    @Override
+    public List<Long> endOffsets(String topic, int partitions) {
+        return admin().offsets(topic, partitions, OffsetSpec.latest());
+    }
+
+    @Override
+    public long storedBytes(String topic) {
+        return admin().storedBytes(topic);
+    }
+
+    @Override
+    public Set<String> topics() {
+        return admin().list();
+    }
+
+    @Override
+    public void close() {
+        if (admin != null) {
+            admin.close();
+        }
+    }
+}

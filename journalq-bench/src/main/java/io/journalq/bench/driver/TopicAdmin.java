@@ -1,0 +1,192 @@
+package io.journalq.bench.driver;
+
+import io.journalq.bench.BenchException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.LogDirDescription;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+
+/**
+ * Topics and offsets of any broker that speaks the Kafka protocol, asked through the protocol's reference client, so
+ * that no broker's word about itself goes through a client of its own maker. Connects on first use. One thread.
+ */
+final class TopicAdmin implements AutoCloseable {
+    private static final int REQUEST_TIMEOUT_MS = 30_000;
+    /** A broker that has just been thawed needs a moment until it takes itself for alive. */
+    private static final int CREATE_ATTEMPTS = 20;
+
+    private static final long CREATE_RETRY_MS = 500;
+
+    private final String bootstrap;
+    private Admin admin;
+
+    TopicAdmin(String bootstrap) {
+        this.bootstrap = bootstrap;
+    }
+
+    /** Whether the broker answers within {@code timeoutMs}. */
+    boolean answers(int timeoutMs) {
+        try (Admin probe = open(timeoutMs)) {
+            return !probe.describeCluster()
+                    .nodes()
+                    .get(timeoutMs, TimeUnit.MILLISECONDS)
+                    .isEmpty();
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    void create(String topic, int partitions) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                NewTopic newTopic = new NewTopic(topic, Optional.of(partitions), Optional.empty());
+                admin().createTopics(List.of(newTopic)).all().get();
+                awaitLeaders(topic, partitions);
+                return;
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof TopicExistsException) {
+                    throw new BenchException("topic " + topic + " exists already", "delete it first", e);
+                }
+                if (attempt == CREATE_ATTEMPTS) {
+                    throw failed("create topic " + topic, e);
+                }
+            } catch (InterruptedException e) {
+                throw interrupted(e);
+            }
+            sleep();
+        }
+    }
+
+    private void awaitLeaders(String topic, int partitions) throws ExecutionException, InterruptedException {
+        for (int attempt = 0; attempt < CREATE_ATTEMPTS; attempt++) {
+            try {
+                var description = admin().describeTopics(List.of(topic))
+                        .allTopicNames()
+                        .get()
+                        .get(topic);
+                if (description.partitions().size() == partitions
+                        && description.partitions().stream().allMatch(p -> p.leader() != null)) {
+                    return;
+                }
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+                    throw e;
+                }
+            }
+            sleep();
+        }
+        throw new BenchException("topic " + topic + " has no leaders", "look at the broker's log");
+    }
+
+    void delete(String topic) {
+        await("delete topic " + topic, admin().deleteTopics(List.of(topic)).all());
+    }
+
+    Set<String> list() {
+        return await("list topics", admin().listTopics().names());
+    }
+
+    List<Long> offsets(String topic, int partitions, OffsetSpec spec) {
+        Map<TopicPartition, OffsetSpec> question = new HashMap<>();
+        for (int partition = 0; partition < partitions; partition++) {
+            question.put(new TopicPartition(topic, partition), spec);
+        }
+        Map<TopicPartition, ListOffsetsResultInfo> answer =
+                await("list offsets of " + topic, admin().listOffsets(question).all());
+        List<Long> offsets = new ArrayList<>(partitions);
+        for (int partition = 0; partition < partitions; partition++) {
+            offsets.add(answer.get(new TopicPartition(topic, partition)).offset());
+        }
+        return offsets;
+    }
+
+    long storedBytes(String topic) {
+        Collection<Integer> brokers = await(
+                        "list brokers", admin().describeCluster().nodes())
+                .stream()
+                .map(node -> node.id())
+                .toList();
+        Map<Integer, Map<String, LogDirDescription>> folders =
+                await("describe log folders", admin().describeLogDirs(brokers).allDescriptions());
+        return folders.values().stream()
+                .flatMap(byFolder -> byFolder.values().stream())
+                .flatMap(folder -> folder.replicaInfos().entrySet().stream())
+                .filter(replica -> replica.getKey().topic().equals(topic))
+                .mapToLong(replica -> replica.getValue().size())
+                .sum();
+    }
+
+    private Admin admin() {
+        if (admin == null) {
+            admin = open(REQUEST_TIMEOUT_MS);
+        }
+        return admin;
+    }
+
+    private Admin open(int timeoutMs) {
+        try {
+            return Admin.create(Map.of(
+                    AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
+                    bootstrap,
+                    AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
+                    timeoutMs,
+                    AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG,
+                    timeoutMs));
+        } catch (org.apache.kafka.common.KafkaException e) {
+            throw new BenchException("cannot connect to " + bootstrap, "give --bootstrap as host:port", e);
+        }
+    }
+
+    private <T> T await(String what, KafkaFuture<T> future) {
+        try {
+            return future.get();
+        } catch (ExecutionException e) {
+            throw failed(what, e);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private BenchException failed(String what, ExecutionException e) {
+        return new BenchException("broker " + bootstrap + " did not " + what, "check that it runs and its log", e);
+    }
+
+    private static BenchException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return new BenchException("interrupted", "run it again", e);
+    }
+
+    private static void sleep() {
+        try {
+            Thread.sleep(CREATE_RETRY_MS);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (admin != null) {
+            admin.close();
+            admin = null;
+        }
+    }
+}

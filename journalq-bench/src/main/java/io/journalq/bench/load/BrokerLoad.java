@@ -1,0 +1,211 @@
+package io.journalq.bench.load;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.ResourceUse;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.common.protocol.Frames;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.ProduceRequest.PartitionProduceData;
+import io.journalq.common.protocol.message.ProduceRequest.TopicProduceData;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.ReferenceCounted;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Keeps a number of single-message produce requests in flight on each of several connections. One thread. */
+public final class BrokerLoad {
+    private static final short PRODUCE_VERSION = 9;
+    private static final short ACKS_LEADER = 1;
+    private static final int TIMEOUT_MS = 30_000;
+    /** Connections begin at partitions this far apart. */
+    private static final int SPREAD = 7;
+
+    private static final int READ_BUFFER_BYTES = 64 * 1024;
+    private static final long SELECT_TIMEOUT_MS = 100;
+    private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
+
+    private final InetSocketAddress address;
+    private final ByteBuffer[] requests;
+    private final int inFlight;
+    private long answers;
+    private String problem;
+
+    /**
+     * Prepares the requests.
+     *
+     * @param topic must exist, with {@code partitions} partitions; each request goes to one of them
+     * @param inFlight unanswered requests on each connection
+     */
+    public BrokerLoad(InetSocketAddress address, String topic, int partitions, PayloadPool pool, int inFlight) {
+        this.address = address;
+        this.inFlight = inFlight;
+        this.requests = new ByteBuffer[partitions];
+        for (int partition = 0; partition < partitions; partition++) {
+            requests[partition] = request(topic, partition, pool.message(partition));
+        }
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param requestsPerSecond answered
+     * @param brokerMicrosPerRequest the broker's processor time, user and system
+     */
+    public record Result(double requestsPerSecond, double brokerMicrosPerRequest, ResourceUse use) {}
+
+    /** Warms up, measures and disconnects. Every answer is counted and its error code looked at. */
+    public Result run(int connections, long brokerPid, Duration warmup, Duration duration) throws IOException {
+        try (Selector selector = Selector.open()) {
+            List<Connection> open = new ArrayList<>();
+            try {
+                for (int i = 0; i < connections; i++) {
+                    open.add(new Connection(selector, i));
+                }
+                turn(selector, warmup);
+                long before = answers;
+                ResourceUse.Meter meter = ResourceUse.start(brokerPid);
+                turn(selector, duration);
+                ResourceUse use = meter.stop();
+                long answered = answers - before;
+                if (answered == 0) {
+                    throw new BenchException("no request was answered", "look at the broker's log");
+                }
+                return new Result(answered / use.seconds(), use.brokerCores() * use.seconds() * 1e6 / answered, use);
+            } finally {
+                for (Connection connection : open) {
+                    connection.channel.close();
+                }
+            }
+        }
+    }
+
+    private void turn(Selector selector, Duration time) throws IOException {
+        long endNs = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() < endNs) {
+            selector.select(
+                    key -> {
+                        try {
+                            ((Connection) key.attachment()).work();
+                        } catch (IOException e) {
+                            problem = e.toString();
+                        }
+                    },
+                    SELECT_TIMEOUT_MS);
+            if (problem != null) {
+                throw new BenchException("the load stopped: " + problem, "look at the broker's log");
+            }
+        }
+    }
+
+    private static ByteBuffer request(String topic, int partition, byte[] value) {
+        ByteBufAllocator allocator = UnpooledByteBufAllocator.DEFAULT;
+        try (BatchBuilder builder = new BatchBuilder(allocator, CompressionCodec.NONE)) {
+            builder.append(System.currentTimeMillis(), null, value, List.of());
+            ProduceRequest request = new ProduceRequest()
+                    .setAcks(ACKS_LEADER)
+                    .setTimeoutMs(TIMEOUT_MS)
+                    .setTopicData(List.of(new TopicProduceData()
+                            .setName(topic)
+                            .setPartitionData(List.of(new PartitionProduceData()
+                                    .setIndex(partition)
+                                    .setRecords(RecordsData.of(builder.build()))))));
+            List<ReferenceCounted> parts =
+                    Frames.request(allocator, partition, "broker-load", request, PRODUCE_VERSION);
+            int sizeBytes = parts.stream()
+                    .mapToInt(part -> ((ByteBuf) part).readableBytes())
+                    .sum();
+            ByteBuffer frame = ByteBuffer.allocateDirect(sizeBytes);
+            for (ReferenceCounted part : parts) {
+                ByteBuf bytes = (ByteBuf) part;
+                frame.put(bytes.nioBuffer());
+                bytes.release();
+            }
+            return frame.flip().asReadOnlyBuffer();
+        }
+    }
+
+    /** One connection: what it still has to write, and the answer that it is reading. */
+    private final class Connection {
+        private final SocketChannel channel;
+        private final SelectionKey key;
+        private final ByteBuffer in = ByteBuffer.allocateDirect(READ_BUFFER_BYTES);
+        private final ByteBuffer[] out = new ByteBuffer[inFlight];
+        private int nextPartition;
+
+        Connection(Selector selector, int number) throws IOException {
+            channel = SocketChannel.open(address);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            channel.configureBlocking(false);
+            nextPartition = number * SPREAD % requests.length;
+            key = channel.register(selector, SelectionKey.OP_READ, this);
+            send(inFlight);
+        }
+
+        void work() throws IOException {
+            if (key.isWritable()) {
+                flush();
+                return;
+            }
+            int count = channel.read(in);
+            if (count < 0) {
+                throw new IOException("the broker closed a connection");
+            }
+            int answered = 0;
+            in.flip();
+            while (in.remaining() >= Integer.BYTES && in.remaining() >= Integer.BYTES + in.getInt(in.position())) {
+                int sizeBytes = in.getInt();
+                check(in, in.position(), sizeBytes);
+                in.position(in.position() + sizeBytes);
+                answered++;
+            }
+            in.compact();
+            answers += answered;
+            send(answered);
+        }
+
+        /** Flexible answer of one topic and one partition: the error code follows name, count and partition. */
+        private void check(ByteBuffer answer, int start, int sizeBytes) throws IOException {
+            int nameAt = start + Integer.BYTES + 1 + 1;
+            int nameLength = answer.get(nameAt) - 1;
+            int errorAt = nameAt + 1 + nameLength + 1 + Integer.BYTES;
+            if (errorAt + Short.BYTES > start + sizeBytes || answer.getShort(errorAt) != 0) {
+                throw new IOException("the broker refused a message");
+            }
+        }
+
+        private void send(int count) throws IOException {
+            if (count == 0) {
+                return;
+            }
+            for (int i = 0; i < count; i++) {
+                out[i] = requests[nextPartition].duplicate();
+                nextPartition = nextPartition + 1 == requests.length ? 0 : nextPartition + 1;
+            }
+            Arrays.fill(out, count, out.length, EMPTY);
+            flush();
+        }
+
+        private void flush() throws IOException {
+            channel.write(out);
+            boolean all = true;
+            for (ByteBuffer buffer : out) {
+                all &= !buffer.hasRemaining();
+            }
+            key.interestOps(all ? SelectionKey.OP_READ : SelectionKey.OP_WRITE);
+        }
+    }
+}

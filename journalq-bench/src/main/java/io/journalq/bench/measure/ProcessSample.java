@@ -1,0 +1,41 @@
+package io.journalq.bench.measure;
+
+import java.util.List;
+
+/**
+ * A process at one moment, from {@code /proc/<pid>}: what it has used since its start.
+ *
+ * @param cpuNs time on a processor, user and system, all threads; in steps of 10 ms as the kernel counts it
+ * @param residentBytes memory that it holds now
+ * @param maxResidentBytes the most that it ever held
+ * @param writtenBytes what it caused to be written to storage, counted when pages become dirty
+ */
+public record ProcessSample(long cpuNs, long residentBytes, long maxResidentBytes, long writtenBytes) {
+    /** The kernel reports to user space in hundredths of a second, whatever it counts in itself. */
+    private static final long NANOS_PER_TICK = 10_000_000L;
+
+    private static final ProcessSample NONE = new ProcessSample(0, 0, 0, 0);
+
+    /** Samples a process; all zero when there is none or it cannot be seen. {@code pid} below 1 means none. */
+    public static ProcessSample of(long pid) {
+        if (pid < 1) {
+            return NONE;
+        }
+        String folder = "/proc/" + pid;
+        return new ProcessSample(
+                cpuTicks(ProcFile.lines(folder + "/stat")) * NANOS_PER_TICK,
+                ProcFile.number(folder + "/status", "VmRSS:") * 1024,
+                ProcFile.number(folder + "/status", "VmHWM:") * 1024,
+                ProcFile.number(folder + "/io", "write_bytes:"));
+    }
+
+    private static long cpuTicks(List<String> stat) {
+        if (stat.isEmpty()) {
+            return 0;
+        }
+        // The second field is the program's name in brackets and may hold anything, spaces and brackets too.
+        String line = stat.get(0);
+        String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ", -1);
+        return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
+    }
+}

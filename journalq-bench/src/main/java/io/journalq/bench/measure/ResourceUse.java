@@ -1,0 +1,65 @@
+package io.journalq.bench.measure;
+
+/**
+ * What a broker and its clients used over a stretch of time. Cores are processor time by wall time: 1.0 is one core
+ * kept busy.
+ */
+public record ResourceUse(
+        double seconds,
+        double brokerCores,
+        double clientCores,
+        double cpuPercent,
+        long brokerResidentBytes,
+        long brokerMaxResidentBytes,
+        long clientResidentBytes,
+        double memoryPercent,
+        double networkInMbPerSecond,
+        double networkOutMbPerSecond,
+        double diskWriteMbPerSecond) {
+
+    private static final double MB = 1e6;
+
+    /** Begins to measure. The broker's process id is below 1 when it runs elsewhere; its numbers are then zero. */
+    public static Meter start(long brokerPid) {
+        return new Meter(brokerPid);
+    }
+
+    /** The state at the beginning of the stretch. One thread. */
+    public static final class Meter {
+        private final long brokerPid;
+        private final long clientPid = ProcessHandle.current().pid();
+        private final long startNs = System.nanoTime();
+        private final ProcessSample brokerStart;
+        private final ProcessSample clientStart;
+        private final NetworkSample networkStart = NetworkSample.now();
+
+        private Meter(long brokerPid) {
+            this.brokerPid = brokerPid;
+            brokerStart = ProcessSample.of(brokerPid);
+            clientStart = ProcessSample.of(clientPid);
+        }
+
+        public ResourceUse stop() {
+            ProcessSample broker = ProcessSample.of(brokerPid);
+            ProcessSample client = ProcessSample.of(clientPid);
+            NetworkSample network = NetworkSample.now();
+            double seconds = (System.nanoTime() - startNs) / 1e9;
+            double brokerCores = (broker.cpuNs() - brokerStart.cpuNs()) / 1e9 / seconds;
+            double clientCores = (client.cpuNs() - clientStart.cpuNs()) / 1e9 / seconds;
+            int cores = Runtime.getRuntime().availableProcessors();
+            long memoryBytes = Math.max(1, ProcFile.number("/proc/meminfo", "MemTotal:") * 1024);
+            return new ResourceUse(
+                    seconds,
+                    brokerCores,
+                    clientCores,
+                    100 * (brokerCores + clientCores) / cores,
+                    broker.residentBytes(),
+                    broker.maxResidentBytes(),
+                    client.residentBytes(),
+                    100.0 * (broker.residentBytes() + client.residentBytes()) / memoryBytes,
+                    (network.receivedBytes() - networkStart.receivedBytes()) / MB / seconds,
+                    (network.sentBytes() - networkStart.sentBytes()) / MB / seconds,
+                    (broker.writtenBytes() - brokerStart.writtenBytes()) / MB / seconds);
+        }
+    }
+}
