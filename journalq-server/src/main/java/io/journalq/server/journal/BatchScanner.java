@@ -22,6 +22,7 @@ final class BatchScanner {
     private int chunkSizeBytes;
     private int position;
     private int sizeBytes;
+    private int claimedEnd;
 
     /**
      * @param from where the first batch begins
@@ -40,14 +41,17 @@ final class BatchScanner {
     boolean next() throws IOException {
         position += sizeBytes;
         sizeBytes = 0;
+        claimedEnd = position;
         if (end - position < RecordBatch.HEADER_SIZE_BYTES || !fill(position, RecordBatch.HEADER_SIZE_BYTES)) {
             return false;
         }
         System.arraycopy(chunk, position - chunkPosition, headerBytes, 0, RecordBatch.HEADER_SIZE_BYTES);
         int claimedBytes = RecordBatch.sizeBytes(header, 0);
+        if (claimedBytes < RecordBatch.HEADER_SIZE_BYTES || claimedBytes > end - position) {
+            return false;
+        }
+        claimedEnd = position + claimedBytes;
         if (RecordBatch.magic(header, 0) != RecordBatch.CURRENT_MAGIC
-                || claimedBytes < RecordBatch.HEADER_SIZE_BYTES
-                || claimedBytes > end - position
                 || RecordBatch.baseOffset(header, 0) < 0
                 || RecordBatch.lastOffsetDelta(header, 0) < 0) {
             return false;
@@ -69,6 +73,11 @@ final class BatchScanner {
     /** Where the current batch begins, or where the walk stopped. */
     int position() {
         return position;
+    }
+
+    /** Where the bytes at the current position say that the next batch begins, if they are wrong in something else. */
+    int claimedEnd() {
+        return claimedEnd;
     }
 
     /** Size of the current batch in bytes; 0 when there is none. */

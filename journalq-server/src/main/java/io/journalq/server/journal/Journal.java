@@ -6,7 +6,6 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -26,9 +25,6 @@ public final class Journal implements AutoCloseable {
     /** Ends the names of files and directories that wait to be deleted. */
     static final String DELETED_SUFFIX = ".deleted";
 
-    /** Segments before the last two that may keep their files open after a read. */
-    private static final int OPEN_OLD_SEGMENTS = 4;
-
     private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
     private final FileStore store;
@@ -38,8 +34,7 @@ public final class Journal implements AutoCloseable {
     private final ProducerSnapshots snapshots;
     private final JournalFlusher flusher;
     private final StagedBatches staged = new StagedBatches();
-    private final ReadPositions positions = new ReadPositions();
-    private final ArrayDeque<Segment> openOldSegments = new ArrayDeque<>(0);
+    private final JournalReads reads = new JournalReads();
     private volatile JournalConfig config;
     private volatile Segment[] segments;
     private volatile long startOffset;
@@ -195,7 +190,7 @@ public final class Journal implements AutoCloseable {
             int at = batch.readerIndex();
             epochs.assign(RecordBatch.leaderEpoch(batch, at), RecordBatch.baseOffset(batch, at));
             segment.note(batch, at, position, index);
-            positions.add(segment, RecordBatch.baseOffset(batch, at), position);
+            reads.written(segment, RecordBatch.baseOffset(batch, at), position);
             position += batch.readableBytes();
             next = RecordBatch.nextOffset(batch, at);
         }
@@ -222,7 +217,7 @@ public final class Journal implements AutoCloseable {
         flusher.directoryChanged();
         if (now.length > 1) {
             // Two stay open: consumers just behind the tail still read the closed one.
-            openedOldSegment(now[now.length - 2]);
+            reads.opened(now[now.length - 2]);
         }
         inBackground(this::flushAndCheckpoint);
     }
@@ -326,107 +321,7 @@ public final class Journal implements AutoCloseable {
         }
         Check.that(offset >= startOffset, "a read begins at the start offset or behind it");
         JournalSlice.Search search = new JournalSlice.Search(offset, end, 0, maxSizeBytes, atLeastOneBatch);
-        Segment[] all = segments;
-        for (int i = segmentAt(all, offset); i < all.length && all[i].baseOffset() < end; i++) {
-            if (offset < all[i].endOffset()) {
-                return readSegment(all[i], i >= all.length - 2, search);
-            }
-        }
-        return JournalSlice.EMPTY;
-    }
-
-    private JournalSlice readSegment(Segment segment, boolean recent, JournalSlice.Search search) throws IOException {
-        Check.that(segment.tryRetain(), "a listed segment can be retained");
-        try {
-            SparseIndex index = segment.indexInMemory();
-            if (!recent || index == null) {
-                if (!recent) {
-                    openedOldSegment(segment);
-                }
-                return JournalSlice.cold(segment, search);
-            }
-            int warmFrom = segment.warmFrom(config.warmSizeBytes());
-            int start = positions.find(segment, search.offset());
-            if (start < 0) {
-                int from = index.floorByOffset(search.offset());
-                start = from < warmFrom ? from : segment.locate(search.offset(), from);
-            }
-            if (start < warmFrom) {
-                return JournalSlice.cold(segment, search);
-            }
-            return readWarm(segment, start, search);
-        } catch (IOException | RuntimeException failure) {
-            segment.release();
-            throw failure;
-        }
-    }
-
-    private JournalSlice readWarm(Segment segment, int start, JournalSlice.Search search) throws IOException {
-        int limit = segment.healthyUntil(start, limitOf(segment, start, search.endOffsetExclusive()));
-        int end = start >= limit ? start : endOf(segment, start, limit, search);
-        if (end == start) {
-            segment.release();
-            return JournalSlice.EMPTY;
-        }
-        if (end < segment.sizeBytes() && end != limit) {
-            rememberReadEnd(segment, end);
-        }
-        return JournalSlice.warm(segment, start, end - start);
-    }
-
-    private int limitOf(Segment segment, int start, long endOffsetExclusive) throws IOException {
-        if (endOffsetExclusive >= segment.endOffset()) {
-            return segment.sizeBytes();
-        }
-        int known = positions.find(segment, endOffsetExclusive);
-        return known >= 0
-                ? known
-                : segment.locate(
-                        endOffsetExclusive, Math.max(start, segment.index().floorByOffset(endOffsetExclusive)));
-    }
-
-    private int endOf(Segment segment, int start, int limit, JournalSlice.Search search) throws IOException {
-        if (limit - start <= search.maxSizeBytes()) {
-            return limit;
-        }
-        int known = positions.floorByPosition(segment, start + search.maxSizeBytes());
-        return known > start
-                ? known
-                : segment.boundaryByIndex(start, limit, search.maxSizeBytes(), search.atLeastOneBatch());
-    }
-
-    /** The batch behind a read is where the same consumer reads next; its offset stands in its header. */
-    private void rememberReadEnd(Segment segment, int end) throws IOException {
-        BatchScanner scanner =
-                new BatchScanner(segment.file(), end, segment.sizeBytes(), RecordBatch.HEADER_SIZE_BYTES);
-        if (scanner.next()) {
-            positions.addReadEnd(segment, scanner.baseOffset(), end);
-        }
-    }
-
-    private static int segmentAt(Segment[] all, long offset) {
-        int low = 0;
-        int high = all.length - 1;
-        while (low < high) {
-            int middle = (low + high + 1) >>> 1;
-            if (all[middle].baseOffset() <= offset) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return low;
-    }
-
-    private void openedOldSegment(Segment segment) {
-        openOldSegments.remove(segment);
-        openOldSegments.addLast(segment);
-        for (int i = openOldSegments.size(); i > OPEN_OLD_SEGMENTS; i--) {
-            Segment oldest = openOldSegments.removeFirst();
-            if (!oldest.evict()) {
-                openOldSegments.addLast(oldest);
-            }
-        }
+        return reads.read(segments, search, config.warmSizeBytes());
     }
 
     /**
@@ -496,39 +391,16 @@ public final class Journal implements AutoCloseable {
      * @return the number of segments deleted
      */
     public int applyRetention(long nowMs) {
-        JournalConfig limits = config;
-        Segment active = last(segments);
-        boolean expired = isExpired(active, nowMs, limits.retentionMs());
-        if (expired || isExpired(active, nowMs, limits.segmentMaxAgeMs(), active.firstTimestampMs())) {
+        if (Retention.isRollDue(last(segments), config, nowMs)) {
             roll();
         }
-        Segment[] all = segments;
-        long sizeBytes = sizeBytes();
-        int first = 0;
-        while (first < all.length - 1) {
-            Segment oldest = all[first];
-            boolean tooLarge =
-                    limits.retentionSizeBytes() >= 0 && sizeBytes - oldest.sizeBytes() >= limits.retentionSizeBytes();
-            if (!tooLarge && !isExpired(oldest, nowMs, limits.retentionMs())) {
-                break;
-            }
-            sizeBytes -= oldest.sizeBytes();
-            first++;
-        }
-        if (first > 0) {
-            startOffset = Math.max(startOffset, all[first].baseOffset());
-            dropOldest(first);
+        int expired = Retention.expired(segments, config, nowMs);
+        if (expired > 0) {
+            startOffset = Math.max(startOffset, segments[expired].baseOffset());
+            dropOldest(expired);
             stateChanged();
         }
-        return first;
-    }
-
-    private static boolean isExpired(Segment segment, long nowMs, long maxAgeMs) {
-        return isExpired(segment, nowMs, maxAgeMs, segment.maxTimestampMs());
-    }
-
-    private static boolean isExpired(Segment segment, long nowMs, long maxAgeMs, long timestampMs) {
-        return maxAgeMs >= 0 && segment.sizeBytes() > 0 && timestampMs >= 0 && nowMs - timestampMs > maxAgeMs;
+        return expired;
     }
 
     private void dropOldest(int count) {
@@ -545,7 +417,7 @@ public final class Journal implements AutoCloseable {
 
     /** Takes the files out of sight now, so that no restart brings them back, and deletes them later. */
     private void drop(Segment segment) {
-        openOldSegments.remove(segment);
+        reads.forget(segment);
         try {
             segment.rename();
         } catch (IOException failure) {
@@ -578,14 +450,13 @@ public final class Journal implements AutoCloseable {
             return writtenOffset;
         }
         Segment[] all = segments;
-        int at = segmentAt(all, Math.max(offset, all[0].baseOffset()));
+        int at = JournalReads.segmentAt(all, Math.max(offset, all[0].baseOffset()));
         Segment cut = all[at];
         int position = cut.locate(offset, cut.index().floorByOffset(offset));
         for (int i = at + 1; i < all.length; i++) {
             drop(all[i]);
         }
-        openOldSegments.remove(cut);
-        positions.clear();
+        reads.forget(cut);
         segments = Arrays.copyOf(all, at + 1);
         segments[at] = cutSegment(cut, position);
         endOffset = Math.max(last(segments).endOffset(), last(segments).baseOffset());
@@ -691,12 +562,7 @@ public final class Journal implements AutoCloseable {
             idleSinceOffset = writtenOffset;
             return;
         }
-        for (Segment segment : segments) {
-            if (segment.isOpen()) {
-                segment.evict();
-            }
-        }
-        openOldSegments.clear();
+        reads.closeIdle(segments);
     }
 
     private static Segment last(Segment[] all) {

@@ -37,7 +37,8 @@ final class SegmentRecovery {
         this.nextSegmentOffset = nextSegmentOffset;
         this.fileBytes = fileBytes;
         this.nextOffset = segment.endOffset();
-        this.scanner = new BatchScanner(segment.file(), segment.sizeBytes(), fileBytes, CHUNK_BYTES);
+        this.scanner =
+                new BatchScanner(segment.file(), segment.sizeBytes(), fileBytes, Math.min(CHUNK_BYTES, fileBytes));
         this.index = segment.index();
     }
 
@@ -52,9 +53,11 @@ final class SegmentRecovery {
     }
 
     private int scan() throws IOException {
+        boolean afterBad = false;
         while (true) {
             boolean batch = scanner.next();
-            if (batch && isHealthy()) {
+            if (batch && isHealthy(afterBad)) {
+                afterBad = false;
                 accept();
                 continue;
             }
@@ -62,20 +65,24 @@ final class SegmentRecovery {
             if (bad >= fileBytes) {
                 return fileBytes;
             }
+            int claimedEnd = scanner.claimedEnd();
             if (scanner.onlyZerosLeft()) {
                 return newest || nextOffset == nextSegmentOffset ? bad : keepBad(bad, fileBytes);
             }
-            int resumed = resume(bad, batch ? bad + scanner.sizeBytes() : bad);
+            int resumed = resume(bad, claimedEnd);
             if (resumed >= fileBytes) {
                 return newest ? cut(bad) : keepBad(bad, fileBytes);
             }
             keepBad(bad, resumed);
             scanner.skipTo(resumed);
+            afterBad = true;
         }
     }
 
-    private boolean isHealthy() throws IOException {
-        return scanner.baseOffset() >= nextOffset
+    /** The CRC does not cover the base offset: only behind bad bytes may it be another than the next. */
+    private boolean isHealthy(boolean gapAllowed) throws IOException {
+        boolean offsetFits = gapAllowed ? scanner.baseOffset() > nextOffset : scanner.baseOffset() == nextOffset;
+        return offsetFits
                 && scanner.nextOffset() <= nextSegmentOffset
                 && scanner.nextOffset() - segment.baseOffset() <= Integer.MAX_VALUE
                 && scanner.crcMatches();
@@ -91,7 +98,7 @@ final class SegmentRecovery {
     private int resume(int bad, int claimedNext) throws IOException {
         if (claimedNext > bad) {
             scanner.skipTo(claimedNext);
-            if (scanner.next() && isHealthy()) {
+            if (scanner.next() && isHealthy(true)) {
                 return claimedNext;
             }
         }
@@ -99,7 +106,7 @@ final class SegmentRecovery {
         int candidate = newest ? fileBytes : scanner.nextCandidate(bad + 1);
         while (candidate < fileBytes) {
             scanner.skipTo(candidate);
-            if (scanner.next() && isHealthy()) {
+            if (scanner.next() && isHealthy(true)) {
                 return candidate;
             }
             candidate = scanner.nextCandidate(candidate + 1);

@@ -1,0 +1,37 @@
+package io.journalq.server.journal;
+
+/** Which segments are past a journal's limits. Pure; whoever asks owns the segments. */
+final class Retention {
+    private Retention() {}
+
+    /** Whether the newest segment is so old that it should be closed, or all that it holds deleted. */
+    static boolean isRollDue(Segment newest, JournalConfig limits, long nowMs) {
+        return isOlder(newest, newest.firstTimestampMs(), limits.segmentMaxAgeMs(), nowMs)
+                || isOlder(newest, newest.maxTimestampMs(), limits.retentionMs(), nowMs);
+    }
+
+    /** How many of the oldest segments are to be deleted; never the newest. */
+    static int expired(Segment[] segments, JournalConfig limits, long nowMs) {
+        long sizeBytes = 0;
+        for (Segment segment : segments) {
+            sizeBytes += segment.sizeBytes();
+        }
+        int count = 0;
+        while (count < segments.length - 1) {
+            Segment oldest = segments[count];
+            long rest = sizeBytes - oldest.sizeBytes();
+            boolean tooMuch = limits.retentionSizeBytes() >= 0 && rest >= limits.retentionSizeBytes();
+            if (!tooMuch && !isOlder(oldest, oldest.maxTimestampMs(), limits.retentionMs(), nowMs)) {
+                break;
+            }
+            sizeBytes = rest;
+            count++;
+        }
+        return count;
+    }
+
+    /** Segments without any timestamp have no age. */
+    private static boolean isOlder(Segment segment, long timestampMs, long maxAgeMs, long nowMs) {
+        return maxAgeMs >= 0 && segment.sizeBytes() > 0 && timestampMs >= 0 && nowMs - timestampMs > maxAgeMs;
+    }
+}

@@ -1,0 +1,153 @@
+package io.journalq.server.journal;
+
+import static io.journalq.server.journal.TestJournals.append;
+import static io.journalq.server.journal.TestJournals.readAll;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.FileRegion;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.file.Path;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Disks that fill up or fail under an open journal, and segments that go away under their readers. */
+class JournalFaultTest {
+    private static final Path DIRECTORY = Path.of("data", "topic-0");
+
+    private final MemoryFileStore memory = new MemoryFileStore();
+    private final FaultyFileStore store = new FaultyFileStore(memory);
+
+    private Journal open() throws IOException {
+        return Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run);
+    }
+
+    @Test
+    void shouldLoseNothingAndGoOnWhenTheDiskFillsUpAtAnyByte() throws IOException {
+        Journal journal = open();
+        append(journal, 3, 1, 50);
+        int batchBytes = (int) journal.sizeBytes() / 3;
+        for (int room = 0; room < 3 * batchBytes; room += 7) {
+            long before = journal.writtenOffset();
+            store.writableBytes = room;
+            store.truncateFails = room % 2 == 0;
+
+            assertThatThrownBy(() -> append(journal, 3, 1, 50)).isInstanceOf(IOException.class);
+
+            assertThat(journal.writtenOffset()).isEqualTo(before);
+            assertThat(journal.endOffset()).isEqualTo(before);
+            assertThat(readAll(journal, 0)).hasSize((int) before);
+            store.writableBytes = Long.MAX_VALUE;
+            store.truncateFails = false;
+            append(journal, 1, 1, 50);
+            assertThat(readAll(open(), 0))
+                    .isEqualTo(LongStream.rangeClosed(0, before).boxed().toList());
+        }
+    }
+
+    @Test
+    void shouldTakeNoMoreWritesWhenAFlushFailed() throws IOException {
+        Journal journal = open();
+        append(journal, 3, 1, 50);
+        store.syncFails = true;
+        assertThatThrownBy(journal::flush).isInstanceOf(IOException.class);
+        store.syncFails = false;
+
+        assertThatThrownBy(journal::flush).hasMessageContaining("fenced");
+        assertThatThrownBy(() -> append(journal, 1, 1, 50)).hasMessageContaining("fenced");
+
+        assertThat(journal.flushedOffset()).isZero();
+        assertThat(readAll(journal, 0)).hasSize(3);
+    }
+
+    @Test
+    void shouldReadASliceWhenItsSegmentWasDeletedMeanwhile(@TempDir Path data) throws IOException {
+        JournalConfig config =
+                JournalConfig.DEFAULT.withSegmentSizeBytes(100_000).withRetention(1, 0);
+        try (Journal journal = Journal.open(new SystemFileStore(), data.resolve("t-0"), config, Runnable::run)) {
+            append(journal, 300, 10, 100);
+            JournalSlice cold = journal.read(0, Long.MAX_VALUE, 50_000, true);
+            append(journal, 50, 10, 100);
+            long warmOffset = journal.segments()[journal.segmentCount() - 2].baseOffset();
+            JournalSlice warm = journal.read(warmOffset, Long.MAX_VALUE, 50_000, true);
+            assertThat(cold.isWarm()).isFalse();
+            assertThat(warm.isWarm()).isTrue();
+
+            assertThat(journal.applyRetention(Long.MAX_VALUE / 2)).isPositive();
+
+            assertThat(journal.startOffset()).isEqualTo(journal.writtenOffset());
+            ByteBuf bytes = cold.readFully(UnpooledByteBufAllocator.DEFAULT);
+            assertThat(RecordBatch.baseOffset(bytes, 0)).isZero();
+            FileRegion region =
+                    warm.toRecordsData(UnpooledByteBufAllocator.DEFAULT).region();
+            ByteArrayOutputStream sent = new ByteArrayOutputStream();
+            region.transferTo(Channels.newChannel(sent), 0);
+            assertThat(sent.size()).isEqualTo(warm.sizeBytes());
+            assertThat(region.release()).isTrue();
+            assertThat(bytes.release()).isTrue();
+            assertThat(new SystemFileStore().list(data.resolve("t-0")))
+                    .noneMatch(name -> name.endsWith(Journal.DELETED_SUFFIX))
+                    .doesNotContain("00000000000000000000.log");
+        }
+    }
+
+    @Test
+    void shouldReadWholeBatchesWhenReadersRunBesideTheOwner(@TempDir Path data) throws Exception {
+        JournalConfig config = JournalConfig.DEFAULT
+                .withSegmentSizeBytes(50_000)
+                .withWarmSizeBytes(0)
+                .withRetention(JournalConfig.UNLIMITED, 200_000);
+        ExecutorService readers = Executors.newFixedThreadPool(2);
+        try (Journal journal = Journal.open(new SystemFileStore(), data.resolve("t-0"), config, readers)) {
+            Future<?> last = null;
+            for (int i = 0; i < 300; i++) {
+                append(journal, 10, 2, 200);
+                journal.applyRetention(0);
+                long offset = (journal.startOffset() + journal.writtenOffset()) / 2;
+                JournalSlice slice = journal.read(offset, Long.MAX_VALUE, 20_000, true);
+                last = readers.submit(() -> {
+                    ByteBuf bytes = slice.readFully(PooledByteBufAllocator.DEFAULT);
+                    try {
+                        assertThat(RecordBatch.nextOffset(bytes, 0)).isGreaterThan(offset);
+                        assertThat(RecordBatch.baseOffset(bytes, 0)).isLessThanOrEqualTo(offset);
+                        return bytes.readableBytes();
+                    } finally {
+                        bytes.release();
+                    }
+                });
+                journal.releaseIdleFiles();
+                if (i % 50 == 0) {
+                    journal.flush();
+                }
+                last.get();
+            }
+        } finally {
+            readers.shutdown();
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingWhenDeleted(@TempDir Path data) throws IOException {
+        Journal journal =
+                Journal.open(new SystemFileStore(), data.resolve("t-0"), JournalConfig.DEFAULT, Runnable::run);
+        append(journal, 10, 2, 200);
+        JournalSlice slice = journal.read(0, Long.MAX_VALUE, 20_000, true);
+
+        journal.delete();
+
+        assertThat(new SystemFileStore().list(data)).isEmpty();
+        ByteBuf bytes = slice.readFully(UnpooledByteBufAllocator.DEFAULT);
+        assertThat(bytes.readableBytes()).isPositive();
+        bytes.release();
+    }
+}

@@ -1,0 +1,230 @@
+package io.journalq.server.journal;
+
+import static io.journalq.server.journal.TestJournals.append;
+import static io.journalq.server.journal.TestJournals.readAll;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a journal makes of files that a crash, a disk or somebody's hand left behind. */
+class JournalRecoveryTest {
+    private static final Path DIRECTORY = Path.of("data", "topic-0");
+    private static final Path LOG = DIRECTORY.resolve("00000000000000000000.log");
+    private static final Path INDEX = DIRECTORY.resolve("00000000000000000000.index");
+    private static final Path CHECKPOINT = DIRECTORY.resolve(JournalCheckpoint.FILE_NAME);
+    private static final JournalConfig SMALL = JournalConfig.DEFAULT.withIndexIntervalBytes(300);
+
+    private final MemoryFileStore store = new MemoryFileStore();
+
+    private Journal open(JournalConfig config) throws IOException {
+        return Journal.open(store, DIRECTORY, config, Runnable::run);
+    }
+
+    private byte[] content(Path file) throws IOException {
+        return store.read(file, Integer.MAX_VALUE);
+    }
+
+    private void put(Path file, byte[] content) throws IOException {
+        store.replace(file, ByteBuffer.wrap(content), false);
+    }
+
+    private static List<Long> offsets(int count) {
+        return LongStream.range(0, count).boxed().toList();
+    }
+
+    private byte[] writtenLog(int batches) throws IOException {
+        Journal killed = open(SMALL);
+        append(killed, batches, 1, 50);
+        return content(LOG);
+    }
+
+    @Test
+    void shouldCutToTheLastWholeBatchWhenTheTailIsTornAtAnyByte() throws IOException {
+        byte[] whole = writtenLog(5);
+        int batchBytes = whole.length / 5;
+        for (int size = 3 * batchBytes; size < whole.length; size++) {
+            put(LOG, Arrays.copyOf(whole, size));
+
+            Journal journal = open(SMALL);
+
+            int batches = size / batchBytes;
+            assertThat(journal.writtenOffset()).isEqualTo(batches);
+            assertThat(content(LOG)).hasSize(batches * batchBytes);
+            append(journal, 1, 1, 50);
+            assertThat(readAll(journal, 0)).isEqualTo(offsets(batches + 1));
+        }
+    }
+
+    @Test
+    void shouldNeverServeBadBytesWhenAnyByteOfABatchIsFlipped() throws IOException {
+        byte[] whole = writtenLog(5);
+        int batchBytes = whole.length / 5;
+        for (int at = 2 * batchBytes; at < 3 * batchBytes; at++) {
+            boolean epochByte = at % batchBytes >= 12 && at % batchBytes < 16;
+            if (epochByte) {
+                continue; // Neither the CRC nor anything else covers the leader's epoch.
+            }
+            byte[] flipped = whole.clone();
+            flipped[at] ^= 0x11;
+            put(LOG, flipped);
+
+            Journal journal = open(SMALL);
+
+            // A damaged length hides where the next batch begins; any other damage costs one batch.
+            boolean lengthByte = at % batchBytes >= 8 && at % batchBytes < 12;
+            List<Long> left = lengthByte ? List.of(0L, 1L) : List.of(0L, 1L, 3L, 4L);
+            assertThat(readAll(journal, 0)).as("byte " + at).isEqualTo(left);
+        }
+    }
+
+    @Test
+    void shouldCutZerosWhenTheFileWasPreallocated() throws IOException {
+        byte[] whole = writtenLog(5);
+        put(LOG, Arrays.copyOf(whole, whole.length + 10_000));
+
+        Journal journal = open(SMALL);
+
+        assertThat(journal.writtenOffset()).isEqualTo(5);
+        assertThat(content(LOG)).isEqualTo(whole);
+    }
+
+    @Test
+    void shouldServeTheHealthyPartWhenAnOldSegmentIsDamaged() throws IOException {
+        // given
+        JournalConfig config = SMALL.withSegmentSizeBytes(1_000);
+        Journal killed = open(config);
+        append(killed, 40, 1, 50);
+        int batches = (int) killed.segments()[0].endOffset();
+        byte[] damaged = content(LOG);
+        int batchBytes = damaged.length / batches;
+        damaged[2 * batchBytes + 8] ^= 1; // a length
+        damaged[5 * batchBytes + 40] ^= 1;
+        put(LOG, damaged);
+        store.delete(CHECKPOINT);
+
+        // when
+        Journal journal = open(config);
+
+        // then
+        List<Long> left = new ArrayList<>(offsets(40));
+        left.remove(5L);
+        left.remove(2L);
+        assertThat(readAll(journal, 0)).isEqualTo(left);
+        assertThat(readAll(journal, 2)).isEqualTo(left.subList(2, left.size()));
+        assertThat(content(LOG)).isEqualTo(damaged);
+
+        // and the damage is remembered without reading the log again
+        journal.close();
+        assertThat(readAll(open(config), 0)).isEqualTo(left);
+    }
+
+    @Test
+    void shouldCheckTheLogWhenAnyByteOfTheCheckpointIsBad() throws IOException {
+        Journal closed = open(SMALL.withSegmentSizeBytes(1_000));
+        append(closed, 20, 1, 50);
+        closed.close();
+        byte[] healthy = content(CHECKPOINT);
+        for (int at = 0; at < healthy.length; at++) {
+            byte[] flipped = healthy.clone();
+            flipped[at] ^= 0x40;
+            put(CHECKPOINT, flipped);
+            assertThat(readAll(open(SMALL), 0)).isEqualTo(offsets(20));
+            put(CHECKPOINT, Arrays.copyOf(healthy, at));
+            assertThat(readAll(open(SMALL), 0)).isEqualTo(offsets(20));
+        }
+    }
+
+    @Test
+    void shouldBuildTheIndexAnewWhenItIsMissingOrBad() throws IOException {
+        Journal closed = open(SMALL);
+        append(closed, 30, 1, 50);
+        closed.close();
+        byte[] healthy = content(INDEX);
+        for (int at = 0; at < healthy.length; at++) {
+            byte[] flipped = healthy.clone();
+            flipped[at] ^= 0x40;
+            put(INDEX, flipped);
+            assertThat(readAll(open(SMALL), 17)).first().isEqualTo(17L);
+        }
+        store.delete(INDEX);
+        Journal journal = open(SMALL);
+        assertThat(readAll(journal, 17)).first().isEqualTo(17L);
+        assertThat(journal.findByTimestamp(1_020).offset()).isEqualTo(20);
+    }
+
+    @Test
+    void shouldCheckAllOfASegmentWhenItIsShorterThanItsCheckpoint() throws IOException {
+        Journal closed = open(SMALL);
+        append(closed, 30, 1, 50);
+        closed.close();
+        byte[] whole = content(LOG);
+        put(LOG, Arrays.copyOf(whole, whole.length / 2 + 7));
+
+        Journal journal = open(SMALL);
+
+        assertThat(journal.writtenOffset()).isEqualTo(15);
+        assertThat(readAll(journal, 0)).isEqualTo(offsets(15));
+    }
+
+    @Test
+    void shouldTakeTheOlderSnapshotWhenTheNewestIsBad() throws IOException {
+        Journal journal = open(SMALL);
+        append(journal, 5, 1, 50);
+        journal.writeSnapshot(3, ByteBuffer.wrap(new byte[] {3}));
+        journal.writeSnapshot(5, ByteBuffer.wrap(new byte[] {5}));
+        Path newest = DIRECTORY.resolve("00000000000000000005.snapshot");
+        byte[] healthy = content(newest);
+        for (int at = 0; at < healthy.length; at++) {
+            byte[] flipped = healthy.clone();
+            flipped[at] ^= 1;
+            put(newest, flipped);
+            assertThat(journal.latestSnapshot().offset()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldForgetTheStartOffsetOnlyWhenTheCheckpointIsLost() throws IOException {
+        Journal killed = open(SMALL);
+        append(killed, 10, 1, 50);
+        killed.deleteRecordsBefore(4);
+        assertThat(open(SMALL).startOffset()).isEqualTo(4);
+        store.delete(CHECKPOINT);
+        assertThat(open(SMALL).startOffset()).isZero();
+    }
+
+    @Test
+    void shouldOpenNoLogWhenAThousandJournalsWereClosedCleanly(@TempDir Path data) throws IOException {
+        // given
+        FaultyFileStore files = new FaultyFileStore(new SystemFileStore());
+        files.syncSkipped = true;
+        for (int i = 0; i < 1_000; i++) {
+            try (Journal journal = Journal.open(files, data.resolve("t-" + i), SMALL, Runnable::run)) {
+                append(journal, 1, 1, 50);
+            }
+        }
+        files.opened.clear();
+
+        // when
+        long startNs = System.nanoTime();
+        for (int i = 0; i < 1_000; i++) {
+            Journal journal = Journal.open(files, data.resolve("t-" + i), SMALL, Runnable::run);
+            assertThat(journal.writtenOffset()).isEqualTo(1);
+        }
+        long tookMs = (System.nanoTime() - startNs) / 1_000_000;
+
+        // then
+        assertThat(files.opened).isEmpty();
+        assertThat(tookMs).isLessThan(2_000);
+        assertThat(Files.isRegularFile(data.resolve("t-7").resolve(JournalCheckpoint.FILE_NAME)))
+                .isTrue();
+    }
+}
