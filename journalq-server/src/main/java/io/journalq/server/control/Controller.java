@@ -12,8 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -22,19 +23,28 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes operations on the metadata, one after the other on a thread of its own. An operation is answered when its records
- * are durable and the image that holds them is published. Every method may be called from any thread.
+ * are durable and the image that holds them is published. Every method may be called from any thread; its future fails when the controller is closed, or has
+ * {@link #MAX_WAITING_OPERATIONS} waiting already.
  */
 public final class Controller implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
 
     private static final long CLOSE_TIMEOUT_SECONDS = 30;
 
+    /** Requests that wait for the controller; more are refused at once. */
+    static final int MAX_WAITING_OPERATIONS = 1_000;
+
     private final MetadataMachine machine;
     private final MetadataLog metadataLog;
     private final MetadataPublisher publisher;
     private final Supplier<Uuid> ids;
-    private final ExecutorService thread =
-            Executors.newSingleThreadExecutor(work -> new Thread(work, "journalq-controller"));
+    private final ExecutorService thread = new ThreadPoolExecutor(
+            1,
+            1,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MAX_WAITING_OPERATIONS),
+            work -> new Thread(work, "journalq-controller"));
 
     /** Set on the controller's thread when the log failed: its end is not known any more. */
     private boolean logFailed;
@@ -51,11 +61,17 @@ public final class Controller implements AutoCloseable {
         this.ids = ids;
     }
 
-    /** Replays the log, gives a new cluster its id, and publishes the first image. */
+    /**
+     * Replays the log, gives a new cluster its id, enters the partitions' next leader epochs, and publishes the first image.
+     *
+     * @throws IOException when the log cannot be read or written, or holds what this release does not know
+     */
     public void start() throws IOException {
         metadataLog.replay(machine::replay);
-        if (!machine.isFormatted()) {
-            List<Message> records = machine.format(ids.get()).records();
+        List<Message> records = machine.isFormatted()
+                ? machine.startNode().records()
+                : machine.format(ids.get()).records();
+        if (!records.isEmpty()) {
             metadataLog.append(records);
             metadataLog.sync();
             records.forEach(machine::replay);
@@ -142,6 +158,9 @@ public final class Controller implements AutoCloseable {
 
     private <T> CompletableFuture<List<Outcome>> forEach(
             List<T> items, boolean validateOnly, Function<T, Step> decide) {
+        if (items.isEmpty()) {
+            return CompletableFuture.completedFuture(List.of());
+        }
         return submit(() -> {
             List<Outcome> outcomes = new ArrayList<>(items.size());
             for (T item : items) {
@@ -156,9 +175,18 @@ public final class Controller implements AutoCloseable {
 
     private <T> CompletableFuture<T> submit(Supplier<T> operation) {
         try {
-            return CompletableFuture.supplyAsync(operation, thread);
-        } catch (RejectedExecutionException closed) {
-            return CompletableFuture.failedFuture(closed);
+            return CompletableFuture.supplyAsync(() -> run(operation), thread);
+        } catch (RejectedExecutionException closedOrFull) {
+            return CompletableFuture.failedFuture(closedOrFull);
+        }
+    }
+
+    private static <T> T run(Supplier<T> operation) {
+        try {
+            return operation.get();
+        } catch (RuntimeException defect) {
+            log.error("event=metadata-operation-failed", defect);
+            throw defect;
         }
     }
 
@@ -185,7 +213,7 @@ public final class Controller implements AutoCloseable {
 
     /** Makes what was appended durable and publishes it. False when that failed: then nothing of it may be promised. */
     private boolean sync() {
-        if (!unpublished) {
+        if (logFailed || !unpublished) {
             return !logFailed;
         }
         try {

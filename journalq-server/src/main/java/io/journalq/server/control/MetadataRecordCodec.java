@@ -5,6 +5,7 @@ import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
@@ -30,7 +31,8 @@ final class MetadataRecordCodec {
             new Type(PartitionsRecord.class, PartitionsRecord::read, PartitionsRecord.HIGHEST_VERSION),
             new Type(RemoveTopicRecord.class, RemoveTopicRecord::read, RemoveTopicRecord.HIGHEST_VERSION),
             new Type(ConfigRecord.class, ConfigRecord::read, ConfigRecord.HIGHEST_VERSION),
-            new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ProducerIdsRecord.HIGHEST_VERSION));
+            new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ProducerIdsRecord.HIGHEST_VERSION),
+            new Type(NodeStartedRecord.class, NodeStartedRecord::read, NodeStartedRecord.HIGHEST_VERSION));
 
     private MetadataRecordCodec() {}
 

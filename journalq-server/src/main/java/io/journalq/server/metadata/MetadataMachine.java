@@ -7,6 +7,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
@@ -26,6 +27,9 @@ public final class MetadataMachine {
     private final MetadataLimits limits;
     private final Map<String, TopicImage> topicByName = new TreeMap<>();
     private final Map<Uuid, String> nameById = new TreeMap<>();
+    /** Topics' names as tools write them that know no dots. */
+    private final Map<String, String> nameByCollisionKey = new TreeMap<>();
+
     private String clusterId = "";
     private long nextProducerId;
     private int partitionCount;
@@ -44,6 +48,16 @@ public final class MetadataMachine {
         return Decision.append(List.of(new ClusterRecord().setClusterId(newClusterId.toString())));
     }
 
+    /**
+     * This node starts. What a crash lost of its partitions was written in an older epoch than what is written from now on,
+     * so that whoever read it can tell (KIP-320).
+     */
+    public Decision startNode() {
+        return partitionCount == 0
+                ? Decision.append(List.of())
+                : Decision.append(List.of(new NodeStartedRecord().setNodeId(limits.nodeId())));
+    }
+
     /** Everything as it is now. */
     public MetadataImage image() {
         return new MetadataImage(clusterId, topicByName);
@@ -57,6 +71,13 @@ public final class MetadataMachine {
         }
         if (topicByName.containsKey(spec.name())) {
             return Decision.refuse(ErrorCode.TOPIC_ALREADY_EXISTS, "topic '" + spec.name() + "' exists already");
+        }
+        String similar = nameByCollisionKey.get(TopicNames.collisionKey(spec.name()));
+        if (similar != null) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_TOPIC_EXCEPTION,
+                    "topic '" + spec.name() + "' differs from topic '" + similar
+                            + "' in '.' and '_' only, which tools do not tell apart");
         }
         Decision refused = checkAssignments(spec);
         if (refused != null) {
@@ -158,25 +179,55 @@ public final class MetadataMachine {
         if (record instanceof ClusterRecord cluster) {
             clusterId = cluster.clusterId();
         } else if (record instanceof TopicRecord topic) {
-            topicByName.put(
-                    topic.name(), new TopicImage(topic.name(), topic.topicId(), List.of(), Collections.emptyMap()));
-            nameById.put(topic.topicId(), topic.name());
+            replayTopic(topic);
         } else if (record instanceof PartitionsRecord partitions) {
             replayPartitions(partitions);
         } else if (record instanceof RemoveTopicRecord removed) {
-            partitionCount -= topic(removed.topicId()).partitions().size();
-            topicByName.remove(nameById.remove(removed.topicId()));
+            replayRemoval(removed);
         } else if (record instanceof ConfigRecord config) {
             replayConfig(config);
         } else if (record instanceof ProducerIdsRecord producerIds) {
             nextProducerId = producerIds.nextProducerId();
+        } else if (record instanceof NodeStartedRecord started) {
+            replayStart(started);
         } else {
             throw new IllegalArgumentException("not a metadata record: " + record);
         }
     }
 
+    private void replayTopic(TopicRecord record) {
+        if (topicByName.containsKey(record.name()) || nameById.containsKey(record.topicId())) {
+            throw new IllegalArgumentException("a topic is created that exists: " + record);
+        }
+        topicByName.put(
+                record.name(), new TopicImage(record.name(), record.topicId(), List.of(), Collections.emptyMap()));
+        nameById.put(record.topicId(), record.name());
+        nameByCollisionKey.put(TopicNames.collisionKey(record.name()), record.name());
+    }
+
+    private void replayRemoval(RemoveTopicRecord record) {
+        TopicImage topic = topic(record.topicId());
+        partitionCount -= topic.partitions().size();
+        topicByName.remove(topic.name());
+        nameById.remove(topic.id());
+        nameByCollisionKey.remove(TopicNames.collisionKey(topic.name()));
+    }
+
+    private void replayStart(NodeStartedRecord record) {
+        topicByName.replaceAll((name, topic) -> {
+            List<PartitionImage> partitions = topic.partitions().stream()
+                    .map(partition -> partition.leader() == record.nodeId() ? partition.inNextEpoch() : partition)
+                    .toList();
+            return new TopicImage(name, topic.id(), partitions, topic.configs());
+        });
+    }
+
     private void replayPartitions(PartitionsRecord record) {
         TopicImage topic = topic(record.topicId());
+        if (record.firstPartition() < 0
+                || record.firstPartition() > topic.partitions().size()) {
+            throw new IllegalArgumentException("partitions follow none that exist: " + record);
+        }
         List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
         partitionCount -= partitions.size();
         for (int i = 0; i < record.partitions().size(); i++) {

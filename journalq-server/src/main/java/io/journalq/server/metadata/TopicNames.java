@@ -25,6 +25,14 @@ public final class TopicNames {
         return null;
     }
 
+    /**
+     * The same for two names that differ in '.' and '_' only. Metrics of clients and tools replace one by the other, so
+     * that the protocol's brokers let only one of the two exist.
+     */
+    static String collisionKey(String name) {
+        return name.replace('.', '_');
+    }
+
     private static boolean isLegal(char c) {
         return (c >= 'a' && c <= 'z')
                 || (c >= 'A' && c <= 'Z')

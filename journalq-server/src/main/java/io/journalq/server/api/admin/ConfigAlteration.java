@@ -37,10 +37,7 @@ final class ConfigAlteration {
         }
         return controller.alterTopicConfigs(changes, validateOnly).handle((done, failure) -> {
             for (int i = 0; i < places.size(); i++) {
-                Outcome outcome = failure == null
-                        ? done.get(i)
-                        : new Outcome(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the broker is stopping", null);
-                outcomes.set(places.get(i), outcome);
+                outcomes.set(places.get(i), failure == null ? done.get(i) : Outcome.NOT_TAKEN);
             }
             return outcomes;
         });

@@ -1,6 +1,5 @@
 package io.journalq.server.api.admin;
 
-import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreatePartitionsRequest;
 import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsAssignment;
 import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsTopic;
@@ -10,6 +9,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.PartitionsSpec;
+import io.journalq.server.control.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,13 +28,11 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
         Answer.when(controller.createPartitions(specs, request.validateOnly()), context, (outcomes, failure) -> {
             List<CreatePartitionsTopicResult> results = new ArrayList<>();
             for (int i = 0; i < specs.size(); i++) {
-                CreatePartitionsTopicResult result =
-                        new CreatePartitionsTopicResult().setName(specs.get(i).topic());
-                results.add(
-                        failure != null
-                                ? result.setErrorCode(ErrorCode.COORDINATOR_NOT_AVAILABLE.code())
-                                : result.setErrorCode(outcomes.get(i).error().code())
-                                        .setErrorMessage(outcomes.get(i).reason()));
+                Outcome outcome = failure != null ? Outcome.NOT_TAKEN : outcomes.get(i);
+                results.add(new CreatePartitionsTopicResult()
+                        .setName(specs.get(i).topic())
+                        .setErrorCode(outcome.error().code())
+                        .setErrorMessage(outcome.reason()));
             }
             return new CreatePartitionsResponse().setResults(results);
         });

@@ -61,11 +61,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         Answer.when(controller.createTopics(specs, request.validateOnly()), context, (outcomes, failure) -> {
             for (int i = 0; i < specs.size(); i++) {
                 String name = specs.get(i).name();
-                resultByName.put(
-                        name,
-                        failure != null
-                                ? refused(name, ErrorCode.COORDINATOR_NOT_AVAILABLE, "the broker is stopping")
-                                : result(name, outcomes.get(i)));
+                resultByName.put(name, result(name, failure != null ? Outcome.NOT_TAKEN : outcomes.get(i)));
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
         });

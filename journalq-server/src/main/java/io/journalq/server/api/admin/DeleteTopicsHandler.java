@@ -10,6 +10,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,13 +39,8 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
         }
         Answer.when(controller.deleteTopics(ids), context, (outcomes, failure) -> {
             for (int i = 0; i < pending.size(); i++) {
-                if (failure != null) {
-                    pending.get(i).setErrorCode(ErrorCode.COORDINATOR_NOT_AVAILABLE.code());
-                } else {
-                    pending.get(i)
-                            .setErrorCode(outcomes.get(i).error().code())
-                            .setErrorMessage(outcomes.get(i).reason());
-                }
+                Outcome outcome = failure != null ? Outcome.NOT_TAKEN : outcomes.get(i);
+                pending.get(i).setErrorCode(outcome.error().code()).setErrorMessage(outcome.reason());
             }
             return new DeleteTopicsResponse().setResponses(results);
         });

@@ -13,6 +13,7 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
@@ -21,6 +22,7 @@ import io.journalq.server.metadata.TopicSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Metadata, versions 0 to 13: the broker, and topics with their partitions and leaders; by name, by id (10+, KIP-516) or
@@ -46,12 +48,12 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     public void handle(RequestContext context, MetadataRequest request) {
         List<TopicSpec> missing = missingTopics(context, request);
         if (missing.isEmpty()) {
-            context.respond(response(context, request));
+            context.respond(response(context, request, Map.of()));
         } else {
             Answer.when(
                     controller.createTopics(missing, false),
                     context,
-                    (outcomes, failure) -> response(context, request));
+                    (outcomes, failure) -> response(context, request, refusals(missing, outcomes)));
         }
     }
 
@@ -72,7 +74,22 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return missing;
     }
 
-    private MetadataResponse response(RequestContext context, MetadataRequest request) {
+    /** Why topics were not created, by name. The controller may be closed: then there are no outcomes, nor topics. */
+    private static Map<String, ErrorCode> refusals(List<TopicSpec> missing, List<Outcome> outcomes) {
+        Map<String, ErrorCode> refusals = new TreeMap<>();
+        for (int i = 0; i < missing.size(); i++) {
+            ErrorCode error = outcomes == null
+                    ? ErrorCode.LEADER_NOT_AVAILABLE
+                    : outcomes.get(i).error();
+            if (error != ErrorCode.NONE && error != ErrorCode.TOPIC_ALREADY_EXISTS) {
+                refusals.put(missing.get(i).name(), error);
+            }
+        }
+        return refusals;
+    }
+
+    private MetadataResponse response(
+            RequestContext context, MetadataRequest request, Map<String, ErrorCode> refusals) {
         MetadataImage image = metadata.current();
         ListenerAddress address = identity.addressFor(context);
         List<MetadataResponseTopic> topics = new ArrayList<>();
@@ -80,7 +97,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             image.topics().forEach(topic -> topics.add(found(topic)));
         } else {
             for (MetadataRequestTopic wanted : request.topics()) {
-                topics.add(answer(image, wanted));
+                topics.add(answer(image, wanted, refusals));
             }
         }
         if (request.includeTopicAuthorizedOperations()) {
@@ -107,7 +124,8 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
                 || (context.apiVersion() == 0 && request.topics().isEmpty());
     }
 
-    private static MetadataResponseTopic answer(MetadataImage image, MetadataRequestTopic wanted) {
+    private static MetadataResponseTopic answer(
+            MetadataImage image, MetadataRequestTopic wanted, Map<String, ErrorCode> refusals) {
         if (!wanted.topicId().equals(Uuid.ZERO)) {
             TopicImage topic = image.topic(wanted.topicId());
             return topic != null
@@ -121,12 +139,13 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         if (topic != null) {
             return found(topic);
         }
-        ErrorCode error = TopicNames.problem(wanted.name()) == null
-                ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                : ErrorCode.INVALID_TOPIC_EXCEPTION;
-        return new MetadataResponseTopic()
-                .setName(wanted.name() == null ? "" : wanted.name())
-                .setErrorCode(error.code());
+        if (TopicNames.problem(wanted.name()) != null) {
+            return new MetadataResponseTopic()
+                    .setName(wanted.name() == null ? "" : wanted.name())
+                    .setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code());
+        }
+        ErrorCode error = refusals.getOrDefault(wanted.name(), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+        return new MetadataResponseTopic().setName(wanted.name()).setErrorCode(error.code());
     }
 
     private static MetadataResponseTopic found(TopicImage topic) {

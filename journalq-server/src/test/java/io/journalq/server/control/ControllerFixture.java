@@ -1,0 +1,81 @@
+package io.journalq.server.control;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataLimits;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TopicSpec;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+/** A controller over a metadata log in a file store, as a broker runs it. */
+final class ControllerFixture implements AutoCloseable {
+    static final int NODE = 1;
+    static final MetadataLimits LIMITS = new MetadataLimits(NODE, 2, 50, 200);
+
+    private static final Path MEMORY_DIRECTORY = Path.of("metadata-0");
+    private static final int WAIT_SECONDS = 20;
+
+    final MetadataPublisher publisher = new MetadataPublisher();
+    final Controller controller;
+
+    private ControllerFixture(FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around)
+            throws IOException {
+        // Small segments, so that a log of a test spans several.
+        JournalConfig config = JournalConfig.DEFAULT.withSegmentSizeBytes(4_000).withRetention(-1, -1);
+        Journal journal = Journal.open(store, directory, config, Runnable::run);
+        Clock clock = Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC);
+        MetadataLog log = new JournalMetadataLog(journal, clock, UnpooledByteBufAllocator.DEFAULT);
+        controller = new Controller(new MetadataMachine(LIMITS), around.apply(log), publisher, ids);
+    }
+
+    static ControllerFixture start(FileStore store, Supplier<Uuid> ids) throws IOException {
+        return start(store, ids, UnaryOperator.identity());
+    }
+
+    static ControllerFixture start(FileStore store, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around)
+            throws IOException {
+        return start(store, MEMORY_DIRECTORY, ids, around);
+    }
+
+    static ControllerFixture start(
+            FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around) throws IOException {
+        ControllerFixture fixture = new ControllerFixture(store, directory, ids, around);
+        fixture.controller.start();
+        return fixture;
+    }
+
+    static <T> T await(CompletableFuture<T> future) throws Exception {
+        return future.get(WAIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    MetadataImage image() {
+        return publisher.current();
+    }
+
+    Outcome create(String name, int partitions) throws Exception {
+        return create(new TopicSpec(name, partitions, 1, List.of(), Map.of()));
+    }
+
+    Outcome create(TopicSpec spec) throws Exception {
+        return await(controller.createTopics(List.of(spec), false)).get(0);
+    }
+
+    @Override
+    public void close() throws IOException {
+        controller.close();
+    }
+}

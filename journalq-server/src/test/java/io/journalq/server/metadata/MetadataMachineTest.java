@@ -1,0 +1,222 @@
+package io.journalq.server.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.TopicRecord;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class MetadataMachineTest {
+    private static final int NODE = 7;
+    private static final Uuid ID = new Uuid(1, 1);
+    private static final Uuid OTHER_ID = new Uuid(1, 2);
+
+    private final MetadataMachine machine = new MetadataMachine(new MetadataLimits(NODE, 3, 100, 250));
+
+    @Test
+    void shouldChangeNothingWhenItOnlyDecides() {
+        Decision decision = machine.createTopic(named("orders"), ID);
+
+        assertThat(decision.accepted()).isTrue();
+        assertThat(machine.image().topics()).isEmpty();
+    }
+
+    @Test
+    void shouldHoldTheTopicByNameAndIdWhenItsRecordsAreReplayed() {
+        apply(machine.createTopic(
+                new TopicSpec("orders", 2, 1, List.of(), Map.of("retention.ms", "1000", "segment.bytes", "4096")), ID));
+
+        TopicImage topic = machine.image().topic("orders");
+        assertThat(topic).isEqualTo(machine.image().topic(ID));
+        assertThat(topic.configs())
+                .containsExactly(Map.entry("retention.ms", "1000"), Map.entry("segment.bytes", "4096"));
+        assertThat(topic.partitions())
+                .hasSize(2)
+                .containsOnly(new PartitionImage(NODE, 0, List.of(NODE), List.of(NODE)));
+    }
+
+    @Test
+    void shouldUseTheDefaultWhenNoNumberOfPartitionsIsGiven() {
+        apply(machine.createTopic(named("orders"), ID));
+
+        assertThat(machine.image().topic("orders").partitions()).hasSize(3);
+    }
+
+    @Test
+    void shouldRefuseNamesThatCouldLeaveAFolderOrBreakTheProtocol() {
+        for (String name : List.of("", ".", "..", "../x", "a/b", "a\\b", "a b", "ä", "a\0", "a:b", "x".repeat(250))) {
+            Decision decision = machine.createTopic(named(name), ID);
+            assertThat(decision.error()).as("'%s'", name).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
+            assertThat(decision.reason()).isNotBlank();
+            assertThat(decision.records()).isEmpty();
+        }
+        assertThat(machine.createTopic(named("x".repeat(249)), ID).accepted()).isTrue();
+        assertThat(machine.createTopic(named("..."), ID).accepted()).isTrue();
+    }
+
+    @Test
+    void shouldRefuseANameThatExistsOrDiffersInDotsAndUnderscoresOnly() {
+        apply(machine.createTopic(named("a.b"), ID));
+
+        assertThat(machine.createTopic(named("a.b"), OTHER_ID).error()).isEqualTo(ErrorCode.TOPIC_ALREADY_EXISTS);
+        Decision similar = machine.createTopic(named("a_b"), OTHER_ID);
+        assertThat(similar.error()).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
+        assertThat(similar.reason()).contains("'a.b'");
+        apply(machine.deleteTopic(ID));
+        assertThat(machine.createTopic(named("a_b"), OTHER_ID).accepted()).isTrue();
+    }
+
+    @Test
+    void shouldRefuseMorePartitionsThanItsLimits() {
+        assertThat(machine.createTopic(sized("a", 0), ID).error()).isEqualTo(ErrorCode.INVALID_PARTITIONS);
+        assertThat(machine.createTopic(sized("a", -2), ID).error()).isEqualTo(ErrorCode.INVALID_PARTITIONS);
+        assertThat(machine.createTopic(sized("a", 101), ID).error()).isEqualTo(ErrorCode.INVALID_PARTITIONS);
+        assertThat(machine.createTopic(sized("a", Integer.MAX_VALUE), ID).error())
+                .isEqualTo(ErrorCode.INVALID_PARTITIONS);
+        apply(machine.createTopic(sized("a", 100), new Uuid(2, 1)));
+        apply(machine.createTopic(sized("b", 100), new Uuid(2, 2)));
+
+        Decision third = machine.createTopic(sized("c", 51), ID);
+
+        assertThat(third.error()).isEqualTo(ErrorCode.POLICY_VIOLATION);
+        assertThat(third.reason()).contains("max.partitions", "250", "200");
+        assertThat(machine.createTopic(sized("c", 50), ID).accepted()).isTrue();
+        apply(machine.deleteTopic(new Uuid(2, 2)));
+        assertThat(machine.createTopic(sized("c", 100), ID).accepted()).isTrue();
+    }
+
+    @Test
+    void shouldRefuseReplicasThatTheOneNodeCannotHold() {
+        assertThat(machine.createTopic(new TopicSpec("a", 1, 2, List.of(), Map.of()), ID)
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
+        assertThat(machine.createTopic(new TopicSpec("a", 1, 0, List.of(), Map.of()), ID)
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
+        assertThat(machine.createTopic(assigned(List.of(List.of(NODE), List.of(8))), ID)
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        assertThat(machine.createTopic(assigned(List.of(List.of())), ID).error())
+                .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        assertThat(machine.createTopic(assigned(List.of(List.of(NODE, NODE))), ID)
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        assertThat(machine.createTopic(new TopicSpec("a", 2, -1, List.of(List.of(NODE)), Map.of()), ID)
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_REQUEST);
+        apply(machine.createTopic(assigned(List.of(List.of(NODE), List.of(NODE))), ID));
+        assertThat(machine.image().topic("assigned").partitions()).hasSize(2);
+    }
+
+    @Test
+    void shouldRefuseTheWholeTopicWhenOneSettingIsWrong() {
+        Decision decision = machine.createTopic(
+                new TopicSpec("a", 1, 1, List.of(), Map.of("retention.ms", "1", "cleanup.policy", "compact")), ID);
+
+        assertThat(decision.error()).isEqualTo(ErrorCode.INVALID_CONFIG);
+        assertThat(decision.reason()).contains("compact", "cleanup.policy", "delete");
+        assertThat(decision.records()).isEmpty();
+    }
+
+    @Test
+    void shouldOnlyGrowTheNumberOfPartitions() {
+        apply(machine.createTopic(sized("a", 2), ID));
+
+        assertThat(machine.createPartitions("a", 2, List.of()).error()).isEqualTo(ErrorCode.INVALID_PARTITIONS);
+        assertThat(machine.createPartitions("a", 101, List.of()).error()).isEqualTo(ErrorCode.INVALID_PARTITIONS);
+        assertThat(machine.createPartitions("b", 3, List.of()).error()).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+        assertThat(machine.createPartitions("a", 4, List.of(List.of(NODE))).error())
+                .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        apply(machine.createPartitions("a", 4, List.of(List.of(NODE), List.of(NODE))));
+        assertThat(machine.image().topic("a").partitions()).hasSize(4);
+    }
+
+    @Test
+    void shouldSetAndResetSettingsWhenTheyAreAltered() {
+        apply(machine.createTopic(new TopicSpec("a", 1, 1, List.of(), Map.of("retention.ms", "1")), ID));
+        Map<String, String> changes = new java.util.TreeMap<>(Map.of("segment.bytes", "2048"));
+        changes.put("retention.ms", null);
+
+        apply(machine.alterTopicConfig("a", changes));
+
+        assertThat(machine.image().topic("a").configs()).containsExactly(Map.entry("segment.bytes", "2048"));
+        assertThat(machine.alterTopicConfig("a", Map.of("segment.bytes", "1")).error())
+                .isEqualTo(ErrorCode.INVALID_CONFIG);
+        assertThat(machine.alterTopicConfig("a", Map.of("color", "1")).error()).isEqualTo(ErrorCode.INVALID_CONFIG);
+        assertThat(machine.alterTopicConfig("b", Map.of("segment.bytes", "1")).error())
+                .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+    }
+
+    @Test
+    void shouldNeverGiveAProducerIdTwice() {
+        long first = machine.nextProducerId();
+        apply(machine.allocateProducerIds(1_000));
+
+        assertThat(machine.nextProducerId()).isEqualTo(first + 1_000);
+    }
+
+    @Test
+    void shouldEnterTheNextLeaderEpochOfEveryPartitionItLeadsWhenTheNodeStarts() {
+        assertThat(machine.startNode().records()).as("nothing to start").isEmpty();
+        apply(machine.createTopic(sized("a", 2), ID));
+        MetadataImage before = machine.image();
+
+        apply(machine.startNode());
+        machine.replay(new NodeStartedRecord().setNodeId(NODE + 1));
+
+        assertThat(machine.image().topic("a").partitions())
+                .extracting(PartitionImage::leaderEpoch)
+                .containsOnly(1);
+        assertThat(before.topic("a").partitions())
+                .extracting(PartitionImage::leaderEpoch)
+                .containsOnly(0);
+        apply(machine.createPartitions("a", 3, List.of()));
+        apply(machine.startNode());
+        assertThat(machine.image().topic("a").partitions())
+                .extracting(PartitionImage::leaderEpoch)
+                .containsExactly(2, 2, 1);
+    }
+
+    @Test
+    void shouldCallTheLogDamagedWhenARecordCannotFollowThoseBefore() {
+        apply(machine.createTopic(sized("a", 1), ID));
+
+        assertDamaged(new RemoveTopicRecord().setTopicId(OTHER_ID));
+        assertDamaged(
+                new ConfigRecord().setTopicId(OTHER_ID).setName("retention.ms").setValue("1"));
+        assertDamaged(new PartitionsRecord().setTopicId(OTHER_ID));
+        assertDamaged(new PartitionsRecord().setTopicId(ID).setFirstPartition(-1));
+        assertDamaged(new PartitionsRecord().setTopicId(ID).setFirstPartition(2));
+        assertDamaged(new TopicRecord().setTopicId(OTHER_ID).setName("a"));
+        assertDamaged(new TopicRecord().setTopicId(ID).setName("b"));
+    }
+
+    private void assertDamaged(io.journalq.common.protocol.Message record) {
+        assertThatThrownBy(() -> machine.replay(record)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private void apply(Decision decision) {
+        assertThat(decision.error()).as(decision.reason()).isEqualTo(ErrorCode.NONE);
+        decision.records().forEach(machine::replay);
+    }
+
+    private static TopicSpec named(String name) {
+        return sized(name, TopicSpec.DEFAULT);
+    }
+
+    private static TopicSpec sized(String name, int partitions) {
+        return new TopicSpec(name, partitions, TopicSpec.DEFAULT, List.of(), Map.of());
+    }
+
+    private static TopicSpec assigned(List<List<Integer>> assignments) {
+        return new TopicSpec("assigned", TopicSpec.DEFAULT, TopicSpec.DEFAULT, assignments, Map.of());
+    }
+}
