@@ -311,7 +311,7 @@ final class FakeBroker {
 
         /** Returns false when the request does not continue the session. */
         private boolean accept(FetchRequest request) {
-            if (request.sessionEpoch() == 0) {
+            if (request.sessionEpoch() <= 0) {
                 asked.clear();
                 epoch = 1;
             } else if (request.sessionEpoch() != epoch) {
@@ -349,7 +349,9 @@ final class FakeBroker {
                 }
             });
             if (!topics.isEmpty() || System.nanoTime() > endNanos || closed) {
-                return new FetchResponse().setSessionId(1).setResponses(topics);
+                // Requests without a session, of old versions, carry the epoch -1.
+                int sessionId = request.sessionEpoch() < 0 ? 0 : 1;
+                return new FetchResponse().setSessionId(sessionId).setResponses(topics);
             }
             sleep(POLL_MS);
         }

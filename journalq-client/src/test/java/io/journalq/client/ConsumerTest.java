@@ -1,0 +1,321 @@
+package io.journalq.client;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.client.error.CorruptBatchException;
+import io.journalq.client.error.InterruptedWaitException;
+import io.journalq.client.error.OffsetOutOfRangeException;
+import io.journalq.client.fake.FakeCluster;
+import io.journalq.client.fake.Fault;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Header;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+final class ConsumerTest {
+    private static final TopicPartition FIRST = new TopicPartition("orders", 0);
+    private static final TopicPartition SECOND = new TopicPartition("orders", 1);
+    private static final Duration LONG = Duration.ofSeconds(10);
+
+    private FakeCluster cluster;
+
+    @BeforeEach
+    void start() throws Exception {
+        cluster = new FakeCluster(2).topic("orders", 4);
+    }
+
+    @AfterEach
+    void stop() {
+        cluster.close();
+    }
+
+    @Test
+    void shouldReadWhatWasWrittenWithAllItsParts() {
+        // given
+        try (Producer producer = producer(CompressionCodec.LZ4)) {
+            producer.send(ProducerRecord.builder("orders")
+                    .partition(0)
+                    .key("key".getBytes(UTF_8))
+                    .value("value".getBytes(UTF_8))
+                    .timestampMs(1234)
+                    .header("trace", new byte[] {1, 2})
+                    .header("empty", null)
+                    .build());
+            producer.send(ProducerRecord.of("orders", 0, null, null));
+        }
+        // when
+        List<ConsumerRecord> records = new ArrayList<>();
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            while (records.size() < 2) {
+                consumer.poll(LONG).forEach(records::add);
+            }
+            assertThat(consumer.position(FIRST)).isEqualTo(2);
+        }
+        // then the records outlive the consumer
+        ConsumerRecord first = records.get(0);
+        assertThat(first.key()).asString(UTF_8).isEqualTo("key");
+        assertThat(first.value()).asString(UTF_8).isEqualTo("value");
+        assertThat(first.timestampMs()).isEqualTo(1234);
+        assertThat(first.headers()).containsExactly(new Header("trace", new byte[] {1, 2}), new Header("empty", null));
+        assertThat(records.get(1).offset()).isEqualTo(1);
+        assertThat(records.get(1).key()).isNull();
+        assertThat(records.get(1).value()).isNull();
+    }
+
+    @Test
+    void shouldCountVisitAndIterateTheSameRecords() {
+        fill(0, 0, 500);
+        fill(1, 0, 300);
+        try (Consumer consumer = consumer().partitionMaxBytes(2_000).build()) {
+            consumer.assign(List.of(FIRST, SECOND));
+            consumer.seekToBeginning(consumer.assignment());
+            int counted = 0;
+            int[] visited = {0};
+            int iterated = 0;
+            int perPartition = 0;
+            while (counted < 800) {
+                ConsumerRecords records = consumer.poll(LONG);
+                assertThat(records.isEmpty()).isFalse();
+                assertThat(records.sizeBytes()).isPositive();
+                counted += records.count();
+                records.visit((topic, partition, record) -> visited[0]++);
+                for (ConsumerRecord record : records) {
+                    assertThat(record.value()).asString(UTF_8).isEqualTo(record.partition() + ":" + record.offset());
+                    iterated++;
+                }
+                for (TopicPartition partition : records.partitions()) {
+                    for (ConsumerRecord record : records.records(partition)) {
+                        assertThat(record.partition()).isEqualTo(partition.partition());
+                        perPartition++;
+                    }
+                }
+            }
+            assertThat(counted).isEqualTo(800);
+            assertThat(visited[0]).isEqualTo(800);
+            assertThat(iterated).isEqualTo(800);
+            assertThat(perPartition).isEqualTo(800);
+            assertThat(consumer.metrics().records()).isEqualTo(800);
+        }
+    }
+
+    @Test
+    void shouldStartInTheMiddleOfABatch() {
+        fill(0, 0, 100);
+        try (Consumer consumer = consumer().build()) {
+            consumer.assign(List.of(FIRST));
+            for (long offset : new long[] {57, 3, 99}) {
+                consumer.seek(FIRST, offset);
+                ConsumerRecords records = consumer.poll(LONG);
+                assertThat(records.iterator().next().offset()).isEqualTo(offset);
+                List<Long> offsets = new ArrayList<>();
+                records.forEach(record -> offsets.add(record.offset()));
+                assertThat(records.count()).isEqualTo(offsets.size());
+            }
+        }
+    }
+
+    @Test
+    void shouldReadOnlyWhatComesAfterSeekingToTheEnd() throws Exception {
+        fill(0, 0, 10);
+        try (Consumer consumer = consumer().build()) {
+            consumer.assign(List.of(FIRST));
+            consumer.seekToEnd(Set.of(FIRST));
+            assertThat(consumer.poll(Duration.ofMillis(50)).isEmpty()).isTrue();
+            CompletableFuture<Void> later = CompletableFuture.runAsync(() -> fill(0, 10, 1));
+            ConsumerRecords records = consumer.poll(LONG);
+            assertThat(records.iterator().next().offset()).isEqualTo(10);
+            later.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldReadOnlyWhatIsAssignedNow() {
+        fill(0, 0, 10);
+        fill(1, 0, 10);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.poll(LONG).partitions()).containsExactly(FIRST);
+            consumer.assign(List.of(SECOND));
+            assertThat(consumer.assignment()).containsExactly(SECOND);
+            assertThat(consumer.poll(LONG).partitions()).containsExactly(SECOND);
+            fill(0, 10, 10);
+            assertThat(consumer.poll(Duration.ofMillis(200)).isEmpty()).isTrue();
+            assertThatThrownBy(() -> consumer.position(FIRST)).hasMessageContaining("assign");
+        }
+    }
+
+    @Test
+    void shouldEndRecordsWithTheNextPoll() {
+        fill(0, 0, 10);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            ConsumerRecords records = consumer.poll(LONG);
+            Iterator<ConsumerRecord> abandoned = records.iterator();
+            ConsumerRecord kept = abandoned.next();
+            consumer.poll(Duration.ZERO);
+            assertThatThrownBy(records::iterator)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("next poll");
+            assertThat(kept.value()).asString(UTF_8).isEqualTo("0:0");
+        }
+    }
+
+    @Test
+    void shouldGoWhereItIsToldWhenThePositionDoesNotExist() {
+        fill(0, 0, 10);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            consumer.seek(FIRST, 1_000);
+            assertThat(consumer.poll(LONG).iterator().next().offset()).isZero();
+        }
+        try (Consumer consumer = consumer().startAt(Consumer.Start.NOWHERE).build()) {
+            consumer.assign(List.of(FIRST));
+            assertThatThrownBy(() -> consumer.poll(LONG))
+                    .isInstanceOf(OffsetOutOfRangeException.class)
+                    .hasMessageContaining("seek");
+            consumer.seek(FIRST, 1_000);
+            assertThatThrownBy(() -> consumer.poll(LONG))
+                    .isInstanceOf(OffsetOutOfRangeException.class)
+                    .hasMessageContaining("1000");
+            consumer.seek(FIRST, 5);
+            assertThat(consumer.poll(LONG).iterator().next().offset()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void shouldRefuseACorruptBatchAndGoOnWhenItIsMended() {
+        fill(0, 0, 10);
+        fill(0, 10, 10);
+        cluster.corrupt(FIRST, 1);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            // then what is sound comes
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
+            assertThatThrownBy(() -> consumer.poll(LONG))
+                    .isInstanceOf(CorruptBatchException.class)
+                    .hasMessageContaining("offset 10");
+            // and the rest when it is mended
+            cluster.corrupt(FIRST, 1);
+            assertThat(consumer.poll(LONG).iterator().next().offset()).isEqualTo(10);
+        }
+    }
+
+    @Test
+    void shouldLookUpOffsets() {
+        fill(0, 0, 7);
+        try (Consumer consumer = consumer().build()) {
+            assertThat(consumer.partitionsOf("orders")).hasSize(4);
+            assertThat(consumer.beginningOffsets(List.of(FIRST, SECOND))).isEqualTo(Map.of(FIRST, 0L, SECOND, 0L));
+            assertThat(consumer.endOffsets(List.of(FIRST, SECOND))).isEqualTo(Map.of(FIRST, 7L, SECOND, 0L));
+        }
+    }
+
+    @Test
+    void shouldEndAWaitWhenInterrupted() {
+        try (Consumer consumer = consumer().build()) {
+            consumer.assign(List.of(FIRST));
+            consumer.seek(FIRST, 0);
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> consumer.poll(LONG)).isInstanceOf(InterruptedWaitException.class);
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldReadWithoutSessionsFromABrokerThatKnowsNone() {
+        cluster.limit(ApiKey.FETCH, 4);
+        fill(0, 0, 10);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
+            fill(0, 10, 5);
+            assertThat(consumer.poll(LONG).count()).isEqualTo(5);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldReadEveryRecordOnceAndInOrderWhateverFails(long seed) {
+        for (int partition = 0; partition < 4; partition++) {
+            for (int batch = 0; batch < 40; batch++) {
+                fill(partition, batch * 10, 10);
+            }
+        }
+        Random random = new Random(seed);
+        int[] left = {60};
+        cluster.faults(key -> {
+            if (left[0] == 0 || random.nextInt(3) != 0) {
+                return Fault.NONE;
+            }
+            left[0]--;
+            if (random.nextInt(5) == 0) {
+                cluster.moveLeader(new TopicPartition("orders", random.nextInt(4)), random.nextInt(2));
+            }
+            return FETCH_FAULTS.get(random.nextInt(FETCH_FAULTS.size()));
+        });
+        long[] next = new long[4];
+        int total = 0;
+        try (Consumer consumer = consumer()
+                .partitionMaxBytes(300)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(consumer.partitionsOf("orders"));
+            while (total < 1_600) {
+                for (ConsumerRecord record : consumer.poll(LONG)) {
+                    assertThat(record.offset()).as("seed " + seed).isEqualTo(next[record.partition()]++);
+                    total++;
+                }
+            }
+        }
+        assertThat(next).containsOnly(400);
+    }
+
+    private static final List<Fault> FETCH_FAULTS =
+            List.of(Fault.DROP_BEFORE, Fault.DROP_AFTER, Fault.DROP_IN_ANSWER, Fault.NOT_LEADER, Fault.DELAY);
+
+    /** Appends one batch of records whose values name their partition and offset. */
+    private void fill(int partition, int firstOffset, int count) {
+        try (Producer producer = producer(CompressionCodec.LZ4)) {
+            List<ProducerRecord> records = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                String value = partition + ":" + (firstOffset + i);
+                records.add(ProducerRecord.of("orders", partition, null, value.getBytes(UTF_8)));
+            }
+            producer.sendBatch("orders", partition, records).join();
+        }
+    }
+
+    private Producer producer(CompressionCodec codec) {
+        return Producer.builder()
+                .bootstrapServers(cluster.bootstrapServers())
+                .compression(codec)
+                .build();
+    }
+
+    private Consumer.Builder consumer() {
+        return Consumer.builder()
+                .bootstrapServers(cluster.bootstrapServers())
+                .fetchMaxWaitMs(200)
+                .retryBackoffMs(5, 50)
+                .reconnectBackoffMs(5, 50);
+    }
+}
