@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A broker's settings, every one with a value and where it came from. Immutable. {@link BrokerConfigLoader} makes it. */
 public final class BrokerConfig {
@@ -65,6 +66,12 @@ public final class BrokerConfig {
     /** Addresses to advertise; empty when they follow the listeners. */
     public List<ListenerAddress> advertisedListeners() {
         return addresses(BrokerSettings.ADVERTISED_LISTENERS);
+    }
+
+    /** Where metrics and health are served; empty for nowhere. */
+    public Optional<ListenerAddress> adminListener() {
+        String text = get(BrokerSettings.ADMIN_LISTENER);
+        return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
     /** Folders of the journals, at least one. */

@@ -53,7 +53,7 @@ public final class Acceptor {
     }
 
     /**
-     * Binds a listener and begins to accept.
+     * Binds a listener. Connections are held back until {@link #accept}.
      *
      * @param host host name or address; empty for every interface
      * @param port 0 for any free one
@@ -67,6 +67,7 @@ public final class Acceptor {
                 .channel(loops.serverChannelType())
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
+                .option(ChannelOption.AUTO_READ, false)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
@@ -95,6 +96,13 @@ public final class Acceptor {
             listeners.add(bound.channel());
         }
         return ((InetSocketAddress) bound.channel().localAddress()).getPort();
+    }
+
+    /** Begins to accept on every listener. */
+    public void accept() {
+        synchronized (listeners) {
+            listeners.forEach(listener -> listener.config().setAutoRead(true));
+        }
     }
 
     /**

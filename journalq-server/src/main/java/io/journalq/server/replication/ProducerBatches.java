@@ -76,6 +76,14 @@ final class ProducerBatches {
         count = Math.min(CAPACITY, count + 1);
     }
 
+    /** Forgets the batches from {@code offset} on. */
+    void truncateTo(long offset) {
+        while (count > 0 && baseOffsets[slot(0)] >= offset) {
+            next = slot(0);
+            count--;
+        }
+    }
+
     void use(long nowMs) {
         lastUsedMs = nowMs;
     }

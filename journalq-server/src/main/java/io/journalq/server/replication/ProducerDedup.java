@@ -120,6 +120,11 @@ public final class ProducerDedup {
         batches.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
     }
 
+    /** Forgets the batches from {@code offset} on, which the journal has lost. */
+    public void truncateTo(long offset) {
+        batchesById.values().forEach(batches -> batches.truncateTo(offset));
+    }
+
     /** Forgets the producers that appended nothing since {@code expiryMs} before {@code nowMs}. */
     public void onTick(long nowMs, long expiryMs) {
         Iterator<ProducerBatches> oldestFirst = batchesById.values().iterator();

@@ -1,0 +1,80 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DeleteRecordsRequest;
+import io.journalq.common.protocol.message.DeleteRecordsResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.shard.Shards;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * DeleteRecords, versions 0 to 2: gives up the records of partitions before an offset, or all of them (KIP-107). Answers
+ * with the new first offset.
+ */
+public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest> {
+    private static final long UNKNOWN = -1L;
+
+    private final Partitions partitions;
+
+    /**
+     * Deletes from partitions.
+     *
+     * @param images gives the newest image
+     */
+    public DeleteRecordsHandler(Supplier<MetadataImage> images, Shards shards) {
+        this.partitions = new Partitions(images, shards);
+    }
+
+    @Override
+    public void handle(RequestContext context, DeleteRecordsRequest request) {
+        PartitionFanOut fanOut = new PartitionFanOut(context.cycle());
+        List<DeleteRecordsResponse.DeleteRecordsTopicResult> topics = new ArrayList<>();
+        for (DeleteRecordsRequest.DeleteRecordsTopic wanted : request.topics()) {
+            List<DeleteRecordsResponse.DeleteRecordsPartitionResult> answers = new ArrayList<>();
+            topics.add(new DeleteRecordsResponse.DeleteRecordsTopicResult()
+                    .setName(wanted.name())
+                    .setPartitions(answers));
+            for (DeleteRecordsRequest.DeleteRecordsPartition partition : wanted.partitions()) {
+                answers.add(ask(fanOut, wanted.name(), partition));
+            }
+        }
+        fanOut.start(() -> context.respond(new DeleteRecordsResponse().setTopics(topics)));
+    }
+
+    private DeleteRecordsResponse.DeleteRecordsPartitionResult ask(
+            PartitionFanOut fanOut, String name, DeleteRecordsRequest.DeleteRecordsPartition wanted) {
+        DeleteRecordsResponse.DeleteRecordsPartitionResult answer =
+                new DeleteRecordsResponse.DeleteRecordsPartitionResult()
+                        .setPartitionIndex(wanted.partitionIndex())
+                        .setLowWatermark(UNKNOWN);
+        TopicImage topic = partitions.topicOf(name, wanted.partitionIndex());
+        if (topic == null) {
+            return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+        }
+        fanOut.add(
+                partitions.shardOf(topic, wanted.partitionIndex()),
+                topic.id(),
+                wanted.partitionIndex(),
+                (host, done) -> {
+                    delete(host, wanted.offset(), answer);
+                    done.run();
+                });
+        return answer;
+    }
+
+    /** On the shard's loop. */
+    private static void delete(
+            PartitionHost host, long offset, DeleteRecordsResponse.DeleteRecordsPartitionResult answer) {
+        ErrorCode error = host == null ? ErrorCode.NOT_LEADER_OR_FOLLOWER : host.deleteRecordsBefore(offset);
+        answer.setErrorCode(error.code());
+        if (error == ErrorCode.NONE) {
+            answer.setLowWatermark(host.logStartOffset());
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.shard.PartitionRead;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns what the reads of a fetch found into its answer. Records that were written lately go out as they lie in the
+ * file or are copied when few; older ones may have to come from the disk, and are read by threads that may block before
+ * the answer is given. An incremental fetch is told only of partitions with news (KIP-227).
+ *
+ * <p>One for each fetch, on its connection's loop but for the reading.
+ */
+final class FetchAnswer {
+    private static final Logger log = LoggerFactory.getLogger(FetchAnswer.class);
+
+    private final FetchSessions sessions;
+    private final Executor blockingPool;
+    private final boolean full;
+    private final boolean readCommitted;
+    private RequestContext context;
+    private FetchSession session;
+    private List<FetchPart> parts;
+    private List<SessionTopic> answeredTopics;
+    private List<FetchResponse.FetchableTopicResponse> topicResponses;
+    private int outstandingReads;
+
+    /**
+     * An answer to a request.
+     *
+     * @param full whether every partition is told of, not only those with news
+     * @param readCommitted whether the client wants to see committed transactions only
+     */
+    FetchAnswer(FetchSessions sessions, Executor blockingPool, boolean full, boolean readCommitted) {
+        this.sessions = sessions;
+        this.blockingPool = blockingPool;
+        this.full = full;
+        this.readCommitted = readCommitted;
+    }
+
+    /** Answers with what the last pass found in {@code foundParts}; takes over the slices. */
+    void send(RequestContext requestContext, FetchSession fetchSession, List<FetchPart> foundParts) {
+        context = requestContext;
+        session = fetchSession;
+        parts = foundParts;
+        List<FetchPart> cold = List.of();
+        for (FetchPart part : parts) {
+            JournalSlice slice = part.found().slice();
+            if (slice != null && slice.isWarm()) {
+                takeWarm(part, slice);
+            } else if (slice != null) {
+                cold = cold.isEmpty() ? new ArrayList<>() : cold;
+                cold.add(part);
+            }
+        }
+        if (cold.isEmpty()) {
+            respond();
+        } else {
+            readCold(cold);
+        }
+    }
+
+    private static void takeWarm(FetchPart part, JournalSlice slice) {
+        try {
+            part.setRecords(slice.toRecordsData(PooledByteBufAllocator.DEFAULT));
+        } catch (IOException failure) {
+            onReadFailure(part, failure);
+            part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
+        }
+    }
+
+    private static void onReadFailure(FetchPart part, IOException failure) {
+        log.error("cannot read: topic={} partition={}", part.topic().resolvedId(), part.partition(), failure);
+    }
+
+    private void readCold(List<FetchPart> cold) {
+        outstandingReads = cold.size();
+        for (FetchPart part : cold) {
+            JournalSlice slice = part.found().slice();
+            try {
+                blockingPool.execute(() -> {
+                    RecordsData records = readFully(part, slice);
+                    session.cycle().execute(() -> onColdRead(part, records));
+                });
+            } catch (RejectedExecutionException overloaded) {
+                // Told of no records, the client asks again.
+                slice.release();
+                onColdRead(part, RecordsData.EMPTY);
+            }
+        }
+    }
+
+    /** On the blocking pool. Null when the disk failed. */
+    private RecordsData readFully(FetchPart part, JournalSlice slice) {
+        try {
+            return RecordsData.of(slice.readFully(PooledByteBufAllocator.DEFAULT));
+        } catch (IOException failure) {
+            onReadFailure(part, failure);
+            return null;
+        }
+    }
+
+    private void onColdRead(FetchPart part, RecordsData records) {
+        if (records == null) {
+            part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
+        }
+        part.setRecords(records);
+        outstandingReads--;
+        if (outstandingReads == 0) {
+            respond();
+        }
+    }
+
+    private void respond() {
+        answeredTopics = new ArrayList<>();
+        topicResponses = new ArrayList<>();
+        for (FetchPart part : parts) {
+            part.remember(part.found());
+        }
+        if (full) {
+            session.forEachPart(this::add);
+        } else {
+            parts.forEach(this::addIfNews);
+        }
+        answeredTopics.forEach(topic -> topic.setResponse(null));
+        for (FetchPart part : parts) {
+            PartitionRead found = part.takeFound();
+            if (found.slice() != null || found.error() != ErrorCode.NONE) {
+                session.markReady(part);
+            }
+            RecordsData unused = part.takeRecords();
+            if (unused != null) {
+                unused.release(); // of a partition that was forgotten meanwhile
+            }
+        }
+        session.setPending(null);
+        context.respond(new FetchResponse().setSessionId(session.id()).setResponses(topicResponses));
+        sessions.onAnswered(session);
+    }
+
+    private void addIfNews(FetchPart part) {
+        PartitionRead found = part.found();
+        if (found.slice() != null
+                || found.error() != ErrorCode.NONE
+                || found.divergingEpoch() != null
+                || part.hasNewOffsets()) {
+            add(part);
+        }
+    }
+
+    private void add(FetchPart part) {
+        SessionTopic topic = part.topic();
+        if (topic.response() == null) {
+            topic.setResponse(topic.newResponse().setPartitions(new ArrayList<>()));
+            answeredTopics.add(topic);
+            topicResponses.add(topic.response());
+        }
+        topic.response().partitions().add(data(part));
+        part.markTold();
+    }
+
+    private FetchResponse.PartitionData data(FetchPart part) {
+        RecordsData records = part.takeRecords();
+        FetchResponse.PartitionData data = new FetchResponse.PartitionData()
+                .setPartitionIndex(part.partition())
+                .setHighWatermark(part.highWatermark())
+                // Without transactions everything that is readable is stable.
+                .setLastStableOffset(part.highWatermark())
+                .setLogStartOffset(part.logStartOffset())
+                .setAbortedTransactions(readCommitted ? List.of() : null)
+                .setRecords(records == null ? RecordsData.EMPTY : records);
+        PartitionRead found = part.found();
+        if (found != null) {
+            data.setErrorCode(found.error().code());
+            if (found.divergingEpoch() != null) {
+                data.setDivergingEpoch(new FetchResponse.EpochEndOffset()
+                        .setEpoch(found.divergingEpoch().epoch())
+                        .setEndOffset(found.divergingEpoch().endOffset()));
+            }
+        }
+        return data;
+    }
+}

@@ -1,0 +1,134 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.Shards;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/**
+ * Fetch, versions 4 to 18: records from an offset on, whole batches as they lie in the journal.
+ *
+ * <p>Sessions (KIP-227) belong to their connection; an id of another connection is not found and the client begins
+ * anew. A fetch that finds less than its minimum waits up to its time limit and is woken by appends. The first batch is
+ * given even when it exceeds the limits (KIP-74). Topics by name up to version 12, by id from 13 on (KIP-516). Leader
+ * epochs are checked (KIP-320) and diverging ones reported (KIP-595). There are no transactions yet: the last stable
+ * offset is the high watermark. Followers of other brokers are not served yet and read as consumers do.
+ */
+public final class FetchHandler implements Handler<FetchRequest> {
+    /** Longest wait for news, whatever the client asks for. */
+    static final int MAX_WAIT_MS = 60_000;
+
+    private static final short FIRST_VERSION_WITH_TOPIC_IDS = 13;
+    private static final byte READ_COMMITTED = 1;
+    private static final int NEW_SESSION_EPOCH = 0;
+    private static final int NO_SESSION_EPOCH = -1;
+
+    private final Supplier<MetadataImage> images;
+    private final Shards shards;
+    private final Executor blockingPool;
+    private final int maxResponseSizeBytes;
+    private final Set<FetchSessions> connections = ConcurrentHashMap.newKeySet();
+    private volatile boolean stopping;
+
+    /**
+     * Serves fetches.
+     *
+     * @param images gives the newest image
+     * @param blockingPool reads what is not in memory
+     * @param maxResponseSizeBytes most that one answer carries, whatever the client asks for, unless one batch alone is
+     *     larger
+     */
+    public FetchHandler(
+            Supplier<MetadataImage> images, Shards shards, Executor blockingPool, int maxResponseSizeBytes) {
+        this.images = images;
+        this.shards = shards;
+        this.blockingPool = blockingPool;
+        this.maxResponseSizeBytes = maxResponseSizeBytes;
+    }
+
+    @Override
+    public void handle(RequestContext context, FetchRequest request) {
+        FetchSessions sessions = context.connectionState(FetchSessions.class, () -> openSessions(context));
+        boolean usesTopicIds = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
+        int epoch = request.sessionEpoch();
+        if (epoch == NO_SESSION_EPOCH || epoch == NEW_SESSION_EPOCH) {
+            sessions.end(request.sessionId());
+            FetchSession session =
+                    epoch == NEW_SESSION_EPOCH ? sessions.open(usesTopicIds) : sessions.openSessionless(usesTopicIds);
+            fetch(context, request, sessions, session, true);
+            return;
+        }
+        FetchSession session = sessions.find(request.sessionId());
+        ErrorCode error = check(session, request, usesTopicIds);
+        if (error == ErrorCode.NONE) {
+            session.advanceEpoch();
+            fetch(context, request, sessions, session, false);
+        } else {
+            context.respond(new FetchResponse().setErrorCode(error.code()));
+        }
+    }
+
+    /** Has all waiting fetches answered with what there is, and none wait any more: the broker stops. Any thread. */
+    public void stopWaiting() {
+        stopping = true;
+        for (FetchSessions sessions : connections) {
+            sessions.cycle().execute(sessions::hurry);
+        }
+    }
+
+    private static ErrorCode check(FetchSession session, FetchRequest request, boolean usesTopicIds) {
+        if (session == null) {
+            return ErrorCode.FETCH_SESSION_ID_NOT_FOUND;
+        }
+        if (session.usesTopicIds() != usesTopicIds) {
+            return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR;
+        }
+        // One request at a time: a client that sends the next one early has lost count.
+        return request.sessionEpoch() != session.nextEpoch() || session.pending() != null
+                ? ErrorCode.INVALID_FETCH_SESSION_EPOCH
+                : ErrorCode.NONE;
+    }
+
+    private void fetch(
+            RequestContext context, FetchRequest request, FetchSessions sessions, FetchSession session, boolean full) {
+        session.update(request);
+        int maxWaitMs = stopping ? 0 : Math.min(request.maxWaitMs(), MAX_WAIT_MS);
+        int maxSizeBytes = Math.min(Math.max(0, request.maxBytes()), maxResponseSizeBytes);
+        PendingFetch.Limits limits = new PendingFetch.Limits(request.minBytes(), maxSizeBytes, maxWaitMs);
+        FetchAnswer answer = new FetchAnswer(sessions, blockingPool, full, request.isolationLevel() == READ_COMMITTED);
+        new PendingFetch(context, session, answer, limits, this::locate).start(maxWaitMs);
+    }
+
+    private FetchSessions openSessions(RequestContext context) {
+        FetchSessions[] self = new FetchSessions[1];
+        FetchSessions opened = new FetchSessions(context.cycle(), () -> connections.remove(self[0]));
+        self[0] = opened;
+        connections.add(opened);
+        return opened;
+    }
+
+    private void locate(FetchPart part) {
+        MetadataImage image = images.get();
+        SessionTopic topic = part.topic();
+        TopicImage found = topic.usesId() ? image.topic(topic.resolvedId()) : image.topic(topic.name());
+        if (found == null) {
+            part.locate(null, topic.usesId() ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+        } else if (part.partition() < 0
+                || part.partition() >= found.partitions().size()) {
+            part.locate(null, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+        } else {
+            Uuid id = found.id();
+            topic.resolve(id);
+            part.locate(shards.shardOf(id, part.partition()), ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        }
+    }
+}

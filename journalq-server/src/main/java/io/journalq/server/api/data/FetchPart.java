@@ -1,0 +1,210 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.shard.PartitionRead;
+import io.journalq.server.shard.PartitionReader;
+import io.journalq.server.shard.Shard;
+
+/**
+ * One partition of a fetch session: how far its client has read it, and what the client was last told about it.
+ *
+ * <p>Belongs to its connection's loop, but for {@link #read}, {@link #disarmOnShard} and {@link #rearmOnShard}, which
+ * the partition's loop calls while the connection's loop leaves the part alone.
+ */
+final class FetchPart extends PartitionReader {
+    private static final long UNKNOWN = -1L;
+
+    private final FetchSession session;
+    private final SessionTopic topic;
+    private final int partition;
+    private long fetchOffset;
+    private int maxSizeBytes;
+    private int currentLeaderEpoch;
+    private int lastFetchedEpoch;
+
+    private Shard shard;
+    private PartitionHost host;
+    private ErrorCode missingError = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
+    private PartitionRead found;
+    private RecordsData records;
+
+    private boolean ready;
+    private boolean forgotten;
+    private long highWatermark = UNKNOWN;
+    private long logStartOffset = UNKNOWN;
+    private long toldHighWatermark = UNKNOWN;
+    private long toldLogStartOffset = UNKNOWN;
+
+    FetchPart(FetchSession session, SessionTopic topic, int partition) {
+        this.session = session;
+        this.topic = topic;
+        this.partition = partition;
+    }
+
+    /** Takes over what a request says of the partition. */
+    void update(FetchRequest.FetchPartition wanted) {
+        fetchOffset = wanted.fetchOffset();
+        maxSizeBytes = Math.max(0, wanted.partitionMaxBytes());
+        currentLeaderEpoch = wanted.currentLeaderEpoch();
+        lastFetchedEpoch = wanted.lastFetchedEpoch();
+    }
+
+    SessionTopic topic() {
+        return topic;
+    }
+
+    int partition() {
+        return partition;
+    }
+
+    /** The shard to read on; null when the topic is unknown. */
+    Shard shard() {
+        return shard;
+    }
+
+    /**
+     * Sets where to read.
+     *
+     * @param newShard null when there is no such partition
+     * @param errorWhenMissing what the client is told when there is none, or its shard does not host it
+     */
+    void locate(Shard newShard, ErrorCode errorWhenMissing) {
+        if (newShard != shard) {
+            host = null;
+        }
+        shard = newShard;
+        missingError = errorWhenMissing;
+    }
+
+    boolean isReady() {
+        return ready;
+    }
+
+    void setReady(boolean isReady) {
+        ready = isReady;
+    }
+
+    boolean isForgotten() {
+        return forgotten;
+    }
+
+    void forget() {
+        forgotten = true;
+    }
+
+    /** What the last read found; null once it was taken. */
+    PartitionRead found() {
+        return found;
+    }
+
+    PartitionRead takeFound() {
+        PartitionRead taken = found;
+        found = null;
+        return taken;
+    }
+
+    void setFound(PartitionRead read) {
+        found = read;
+    }
+
+    /** The records that go into the answer; null when there are none. */
+    RecordsData takeRecords() {
+        RecordsData taken = records;
+        records = null;
+        return taken;
+    }
+
+    void setRecords(RecordsData newRecords) {
+        records = newRecords;
+    }
+
+    /** Drops the records that the last read found. */
+    void dropFound() {
+        PartitionRead dropped = takeFound();
+        if (dropped != null && dropped.slice() != null) {
+            dropped.slice().release();
+        }
+    }
+
+    /** Remembers the offsets of the last read. */
+    void remember(PartitionRead read) {
+        highWatermark = read.highWatermark();
+        logStartOffset = read.logStartOffset();
+    }
+
+    long highWatermark() {
+        return highWatermark;
+    }
+
+    long logStartOffset() {
+        return logStartOffset;
+    }
+
+    /** Whether the client was told other offsets than those of the last read. */
+    boolean hasNewOffsets() {
+        return highWatermark != toldHighWatermark || logStartOffset != toldLogStartOffset;
+    }
+
+    void markTold() {
+        toldHighWatermark = highWatermark;
+        toldLogStartOffset = logStartOffset;
+    }
+
+    /**
+     * Reads on the shard's loop, and arms for news when that found less than {@code wantedBytes}.
+     *
+     * @return size of what was found
+     */
+    int read(int budgetBytes, boolean atLeastOneBatch, int wantedBytes) {
+        if (host == null || host.isClosed()) {
+            host = shard.host(topic.resolvedId(), partition);
+        }
+        if (host == null) {
+            found = PartitionRead.failed(missingError);
+            return 0;
+        }
+        found = host.read(
+                fetchOffset,
+                currentLeaderEpoch,
+                lastFetchedEpoch,
+                Math.min(budgetBytes, maxSizeBytes),
+                atLeastOneBatch);
+        host.markRead(this);
+        int sizeBytes = found.sizeBytes();
+        if (sizeBytes < wantedBytes) {
+            host.arm(this);
+        }
+        return sizeBytes;
+    }
+
+    /** There is no such partition, and so no shard to read on. */
+    void failMissing() {
+        found = PartitionRead.failed(missingError);
+    }
+
+    /** On the shard's loop. */
+    void disarmOnShard() {
+        if (host != null) {
+            host.disarm(this);
+        }
+    }
+
+    /** On the shard's loop: there was news, but too little of it. */
+    void rearmOnShard() {
+        if (host != null) {
+            host.arm(this);
+        }
+    }
+
+    @Override
+    protected void onNews(long grownBytes) {
+        if (shard.cycle() == session.cycle()) {
+            session.onNews(this, grownBytes);
+        } else {
+            shard.cycle().handOver(session.cycle(), () -> session.onNews(this, grownBytes));
+        }
+    }
+}

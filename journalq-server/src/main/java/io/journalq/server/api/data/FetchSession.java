@@ -1,0 +1,217 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.Shard;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * The partitions that one client fetches, kept between its requests so that each request names only what changed
+ * (KIP-227). A partition that was read to its end waits armed on its shard; one that has news, or was just read with
+ * success, stands in the queue of those that are ready. So a fetch costs what its ready partitions cost, not what all
+ * partitions of the session would.
+ *
+ * <p>On its connection's loop. A fetch without a session uses one of these once.
+ */
+final class FetchSession {
+    /** The id of a fetch without a session. */
+    static final int NO_SESSION = 0;
+
+    private static final int FIRST_INCREMENTAL_EPOCH = 1;
+
+    private final int id;
+    private final boolean usesTopicIds;
+    private final LoopCycle cycle;
+    private final Map<Object, SessionTopic> topics = new LinkedHashMap<>();
+    private final ArrayDeque<FetchPart> ready = new ArrayDeque<>();
+    private int nextEpoch = FIRST_INCREMENTAL_EPOCH;
+    private int partCount;
+    private long readyBytes;
+    private PendingFetch pending;
+    private boolean closed;
+
+    FetchSession(int id, boolean usesTopicIds, LoopCycle cycle) {
+        this.id = id;
+        this.usesTopicIds = usesTopicIds;
+        this.cycle = cycle;
+    }
+
+    int id() {
+        return id;
+    }
+
+    boolean usesTopicIds() {
+        return usesTopicIds;
+    }
+
+    LoopCycle cycle() {
+        return cycle;
+    }
+
+    int nextEpoch() {
+        return nextEpoch;
+    }
+
+    /** The next request's epoch is one more; after the largest comes 1, as 0 means a new session. */
+    void advanceEpoch() {
+        nextEpoch = nextEpoch == Integer.MAX_VALUE ? FIRST_INCREMENTAL_EPOCH : nextEpoch + 1;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    int partCount() {
+        return partCount;
+    }
+
+    PendingFetch pending() {
+        return pending;
+    }
+
+    void setPending(PendingFetch fetch) {
+        pending = fetch;
+    }
+
+    /** Takes over the partitions that a request adds, changes or forgets. */
+    void update(FetchRequest request) {
+        for (FetchRequest.FetchTopic wanted : request.topics()) {
+            Object key = key(wanted.topic(), wanted.topicId());
+            SessionTopic topic =
+                    topics.computeIfAbsent(key, absent -> new SessionTopic(wanted.topic(), wanted.topicId()));
+            for (FetchRequest.FetchPartition wantedPart : wanted.partitions()) {
+                FetchPart part = topic.parts().get(wantedPart.partition());
+                if (part == null) {
+                    part = new FetchPart(this, topic, wantedPart.partition());
+                    topic.parts().put(wantedPart.partition(), part);
+                    partCount++;
+                }
+                part.update(wantedPart);
+                markReady(part);
+            }
+        }
+        for (FetchRequest.ForgottenTopic forgotten : request.forgottenTopicsData()) {
+            forget(forgotten);
+        }
+    }
+
+    private void forget(FetchRequest.ForgottenTopic forgotten) {
+        Object key = key(forgotten.topic(), forgotten.topicId());
+        SessionTopic topic = topics.get(key);
+        if (topic == null) {
+            return;
+        }
+        List<FetchPart> gone = new ArrayList<>();
+        for (int partition : forgotten.partitions()) {
+            FetchPart part = topic.parts().remove(partition);
+            if (part != null) {
+                part.forget();
+                gone.add(part);
+                partCount--;
+            }
+        }
+        if (topic.parts().isEmpty()) {
+            topics.remove(key);
+        }
+        disarm(gone);
+    }
+
+    private Object key(String name, Uuid topicId) {
+        return usesTopicIds ? topicId : name;
+    }
+
+    /** A partition has news. Also called from the hand-over of a partition's loop. */
+    void onNews(FetchPart part, long grownBytes) {
+        if (closed || part.isForgotten()) {
+            return;
+        }
+        markReady(part);
+        readyBytes += grownBytes;
+        if (pending != null) {
+            pending.onNews(part, grownBytes);
+        }
+    }
+
+    /** Has the next pass read {@code part}. */
+    void markReady(FetchPart part) {
+        if (!part.isReady()) {
+            part.setReady(true);
+            ready.add(part);
+        }
+    }
+
+    /** Counts records that a pass found and left for later. */
+    void addReadyBytes(long sizeBytes) {
+        readyBytes += sizeBytes;
+    }
+
+    /** Size of what is known to be ready. */
+    long readyBytes() {
+        return readyBytes;
+    }
+
+    /** Empties the queue of ready partitions into the returned list, in its order. */
+    List<FetchPart> takeReady() {
+        List<FetchPart> taken = new ArrayList<>(ready.size());
+        for (FetchPart part = ready.poll(); part != null; part = ready.poll()) {
+            part.setReady(false);
+            if (!part.isForgotten()) {
+                taken.add(part);
+            }
+        }
+        readyBytes = 0;
+        return taken;
+    }
+
+    void forEachPart(Consumer<FetchPart> action) {
+        for (SessionTopic topic : topics.values()) {
+            topic.parts().values().forEach(action);
+        }
+    }
+
+    /** Leaves every partition. A fetch that is under way ends without an answer. */
+    void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        List<FetchPart> parts = new ArrayList<>();
+        forEachPart(parts::add);
+        disarm(parts);
+        if (pending != null) {
+            pending.abandon();
+        }
+    }
+
+    private static void disarm(List<FetchPart> parts) {
+        IdentityHashMap<Shard, List<FetchPart>> partsByShard = new IdentityHashMap<>();
+        for (FetchPart part : parts) {
+            if (part.shard() != null) {
+                partsByShard
+                        .computeIfAbsent(part.shard(), absent -> new ArrayList<>())
+                        .add(part);
+            }
+        }
+        partsByShard.forEach(
+                (shard, onShard) -> shard.cycle().execute(() -> onShard.forEach(FetchPart::disarmOnShard)));
+    }
+
+    /** Partitions by the shard that they are read on, for a pass that spans several. */
+    static Map<Shard, List<FetchPart>> byShard(List<FetchPart> parts) {
+        Map<Shard, List<FetchPart>> partsByShard = new HashMap<>();
+        for (FetchPart part : parts) {
+            partsByShard
+                    .computeIfAbsent(part.shard(), absent -> new ArrayList<>())
+                    .add(part);
+        }
+        return partsByShard;
+    }
+}

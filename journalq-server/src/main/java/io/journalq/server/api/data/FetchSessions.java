@@ -1,0 +1,95 @@
+package io.journalq.server.api.data;
+
+import io.journalq.server.loop.LoopCycle;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The fetch sessions of one connection, and its fetches that have none. A session ends with its connection: a client
+ * that comes back begins a new one, as the protocol provides for. On the connection's loop.
+ */
+final class FetchSessions implements AutoCloseable {
+    /** Sessions of one connection; clients in use have one for each. The oldest ends when there are more. */
+    static final int MAX_SESSIONS = 8;
+
+    private final LoopCycle cycle;
+    private final Runnable onClose;
+    private final Map<Integer, FetchSession> sessionById = new LinkedHashMap<>();
+    private final Set<FetchSession> sessionless = new LinkedHashSet<>();
+    private int lastId;
+
+    FetchSessions(LoopCycle cycle, Runnable onClose) {
+        this.cycle = cycle;
+        this.onClose = onClose;
+    }
+
+    LoopCycle cycle() {
+        return cycle;
+    }
+
+    /** The session of that id; null when there is none. */
+    FetchSession find(int id) {
+        return sessionById.get(id);
+    }
+
+    FetchSession open(boolean usesTopicIds) {
+        if (sessionById.size() >= MAX_SESSIONS) {
+            Iterator<FetchSession> oldestFirst = sessionById.values().iterator();
+            FetchSession oldest = oldestFirst.next();
+            oldestFirst.remove();
+            oldest.close();
+        }
+        lastId = lastId == Integer.MAX_VALUE ? 1 : lastId + 1;
+        FetchSession session = new FetchSession(lastId, usesTopicIds, cycle);
+        sessionById.put(lastId, session);
+        return session;
+    }
+
+    /** What a fetch without a session uses until it is answered. */
+    FetchSession openSessionless(boolean usesTopicIds) {
+        FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle);
+        sessionless.add(session);
+        return session;
+    }
+
+    void end(int id) {
+        FetchSession session = sessionById.remove(id);
+        if (session != null) {
+            session.close();
+        }
+    }
+
+    /** A fetch is answered; without a session nothing stays of it. */
+    void onAnswered(FetchSession session) {
+        if (session.id() == FetchSession.NO_SESSION) {
+            sessionless.remove(session);
+            session.close();
+        }
+    }
+
+    /** Has every fetch that waits answered with what there is. */
+    void hurry() {
+        List<FetchSession> all = new ArrayList<>(sessionById.values());
+        all.addAll(sessionless);
+        for (FetchSession session : all) {
+            if (session.pending() != null) {
+                session.pending().onTimeout();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        sessionById.values().forEach(FetchSession::close);
+        sessionById.clear();
+        List<FetchSession> open = new ArrayList<>(sessionless);
+        sessionless.clear();
+        open.forEach(FetchSession::close);
+        onClose.run();
+    }
+}

@@ -1,0 +1,234 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.shard.PartitionRead;
+import io.journalq.server.shard.Shard;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One Fetch request from its arrival to its answer. It reads the session's ready partitions in passes: partitions of
+ * the connection's own loop at once, those of other loops by one hand-over each. A pass that finds too little leaves
+ * the request parked until its partitions have news or its time is up.
+ *
+ * <p>On the connection's loop.
+ */
+final class PendingFetch {
+    private final RequestContext context;
+    private final FetchSession session;
+    private final FetchAnswer answer;
+    private final int minSizeBytes;
+    private final int maxSizeBytes;
+    private final boolean mayPark;
+    private final Locator locator;
+    private final Runnable pass = this::startPass;
+    private List<FetchPart> parts = List.of();
+    private ScheduledFuture<?> timeout;
+    private int outstandingShards;
+    private boolean passRegistered;
+    private boolean missedNews;
+    private boolean timedOut;
+    private boolean done;
+
+    /** Finds the shard of a partition. */
+    @FunctionalInterface
+    interface Locator {
+        /** Sets where {@code part} is to be read, by the image of this moment. */
+        void locate(FetchPart part);
+    }
+
+    /**
+     * How a request wants to be answered.
+     *
+     * @param minSizeBytes records to wait for
+     * @param maxSizeBytes records at which to stop
+     * @param maxWaitMs how long to wait for them
+     */
+    record Limits(int minSizeBytes, int maxSizeBytes, int maxWaitMs) {}
+
+    PendingFetch(RequestContext context, FetchSession session, FetchAnswer answer, Limits limits, Locator locator) {
+        this.context = context;
+        this.session = session;
+        this.answer = answer;
+        this.minSizeBytes = Math.max(1, limits.minSizeBytes());
+        this.maxSizeBytes = limits.maxSizeBytes();
+        this.mayPark = limits.maxWaitMs() > 0 && limits.minSizeBytes() > 0;
+        this.locator = locator;
+    }
+
+    void start(int maxWaitMs) {
+        session.setPending(this);
+        if (mayPark) {
+            timeout = session.cycle().loop().schedule(this::onTimeout, maxWaitMs, TimeUnit.MILLISECONDS);
+        }
+        startPass();
+    }
+
+    /** A partition of the session has news, and now stands among the ready ones. */
+    void onNews(FetchPart part, long grownBytes) {
+        if (done || passRegistered) {
+            return;
+        }
+        if (isInPass()) {
+            missedNews |= grownBytes <= 0;
+        } else if (grownBytes <= 0 || session.readyBytes() >= minSizeBytes) {
+            registerPass();
+        } else {
+            part.shard().cycle().execute(part::rearmOnShard);
+        }
+    }
+
+    /** The time is up: answers with what there is. */
+    void onTimeout() {
+        timedOut = true;
+        if (!done && !isInPass() && !passRegistered) {
+            startPass();
+        }
+    }
+
+    /** The session has ended, usually because the client is gone. */
+    void abandon() {
+        timedOut = true;
+        if (!done && !isInPass()) {
+            evaluate();
+        }
+    }
+
+    private void registerPass() {
+        passRegistered = true;
+        session.cycle().onWakeUp(pass);
+    }
+
+    private boolean isInPass() {
+        return outstandingShards > 0;
+    }
+
+    private void startPass() {
+        passRegistered = false;
+        if (done) {
+            return;
+        }
+        missedNews = false;
+        parts = session.takeReady();
+        List<FetchPart> elsewhere = List.of();
+        int budgetBytes = maxSizeBytes;
+        boolean nothingYet = true;
+        for (FetchPart part : parts) {
+            locator.locate(part);
+            if (part.shard() == null) {
+                part.failMissing();
+            } else if (part.shard().cycle() == session.cycle()) {
+                int foundBytes = part.read(budgetBytes, nothingYet, minSizeBytes);
+                nothingYet &= foundBytes == 0;
+                budgetBytes = Math.max(0, budgetBytes - foundBytes);
+            } else {
+                if (elsewhere.isEmpty()) {
+                    elsewhere = new ArrayList<>();
+                }
+                elsewhere.add(part);
+            }
+        }
+        if (elsewhere.isEmpty()) {
+            evaluate();
+        } else {
+            readElsewhere(elsewhere, budgetBytes);
+        }
+    }
+
+    private void readElsewhere(List<FetchPart> elsewhere, int budgetBytes) {
+        Map<Shard, List<FetchPart>> partsByShard = FetchSession.byShard(elsewhere);
+        outstandingShards = partsByShard.size();
+        partsByShard.forEach((shard, onShard) -> session.cycle().handOver(shard.cycle(), () -> {
+            int rest = budgetBytes;
+            boolean nothingYet = true;
+            for (FetchPart part : onShard) {
+                int foundBytes = part.read(rest, nothingYet, minSizeBytes);
+                nothingYet &= foundBytes == 0;
+                rest = Math.max(0, rest - foundBytes);
+            }
+            shard.cycle().handOver(session.cycle(), this::onShardRead);
+        }));
+    }
+
+    private void onShardRead() {
+        outstandingShards--;
+        if (outstandingShards == 0) {
+            evaluate();
+        }
+    }
+
+    /** All reads of a pass are done. */
+    private void evaluate() {
+        if (session.isClosed()) {
+            finish();
+            parts.forEach(FetchPart::dropFound);
+            context.respond(new FetchResponse().setErrorCode(ErrorCode.FETCH_SESSION_ID_NOT_FOUND.code()));
+            return;
+        }
+        long foundBytes = trimToBudget();
+        if (foundBytes >= minSizeBytes || !mayPark || timedOut || session.partCount() == 0 || hasErrors()) {
+            finish();
+            answer.send(context, session, parts);
+        } else {
+            park();
+        }
+    }
+
+    /** Shards were each given the whole budget; what exceeds it together is left for the next fetch. */
+    private long trimToBudget() {
+        long foundBytes = 0;
+        for (FetchPart part : parts) {
+            int sizeBytes = part.found() == null ? 0 : part.found().sizeBytes();
+            if (sizeBytes == 0) {
+                continue;
+            }
+            if (foundBytes > 0 && foundBytes + sizeBytes > maxSizeBytes) {
+                PartitionRead read = part.takeFound();
+                read.slice().release();
+                part.setFound(read.withoutSlice());
+                session.markReady(part);
+            } else {
+                foundBytes += sizeBytes;
+            }
+        }
+        return foundBytes;
+    }
+
+    private boolean hasErrors() {
+        for (FetchPart part : parts) {
+            PartitionRead found = part.found();
+            if (found != null && (found.error() != ErrorCode.NONE || found.divergingEpoch() != null)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void park() {
+        for (FetchPart part : parts) {
+            PartitionRead found = part.found();
+            part.remember(found);
+            if (found.slice() != null) {
+                session.markReady(part);
+                session.addReadyBytes(found.sizeBytes());
+            }
+            part.dropFound();
+        }
+        parts = List.of();
+        if (missedNews || session.readyBytes() >= minSizeBytes) {
+            registerPass();
+        }
+    }
+
+    private void finish() {
+        done = true;
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+    }
+}

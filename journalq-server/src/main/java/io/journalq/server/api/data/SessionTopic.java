@@ -1,0 +1,65 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.message.FetchResponse;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * One topic of a fetch session, by name in the older versions and by id in the newer. On the connection's loop; the
+ * resolved id is also read by shards while the connection's loop leaves it alone.
+ */
+final class SessionTopic {
+    private final String name;
+    private final Uuid id;
+    private final Map<Integer, FetchPart> parts = new LinkedHashMap<>();
+    private Uuid resolvedId;
+    private FetchResponse.FetchableTopicResponse response;
+
+    /**
+     * A topic as the client names it.
+     *
+     * @param name null or empty when the client uses ids
+     * @param id {@link Uuid#ZERO} when the client uses names
+     */
+    SessionTopic(String name, Uuid id) {
+        this.name = name;
+        this.id = id;
+        this.resolvedId = id;
+    }
+
+    boolean usesId() {
+        return !id.equals(Uuid.ZERO);
+    }
+
+    String name() {
+        return name;
+    }
+
+    Uuid resolvedId() {
+        return resolvedId;
+    }
+
+    void resolve(Uuid foundId) {
+        resolvedId = foundId;
+    }
+
+    Map<Integer, FetchPart> parts() {
+        return parts;
+    }
+
+    /** This topic's place in the response that is being built. */
+    FetchResponse.FetchableTopicResponse response() {
+        return response;
+    }
+
+    void setResponse(FetchResponse.FetchableTopicResponse newResponse) {
+        response = newResponse;
+    }
+
+    FetchResponse.FetchableTopicResponse newResponse() {
+        return new FetchResponse.FetchableTopicResponse()
+                .setTopic(name == null ? "" : name)
+                .setTopicId(id);
+    }
+}

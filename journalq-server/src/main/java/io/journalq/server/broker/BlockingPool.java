@@ -1,0 +1,39 @@
+package io.journalq.server.broker;
+
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Threads for what waits for a disk. Work beyond the bound is rejected. */
+final class BlockingPool extends ThreadPoolExecutor {
+    private static final int THREADS = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    private static final int MAX_QUEUED = 1_000_000;
+    private static final long IDLE_SECONDS = 60;
+
+    BlockingPool(String threadName) {
+        super(THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MAX_QUEUED));
+        AtomicInteger number = new AtomicInteger();
+        setThreadFactory(work -> {
+            Thread thread = new Thread(work, threadName + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+        allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Takes no more work and lets what was handed in finish.
+     *
+     * @return whether all of it finished in time
+     */
+    boolean drain(long timeoutMs) {
+        shutdown();
+        try {
+            return awaitTermination(timeoutMs, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

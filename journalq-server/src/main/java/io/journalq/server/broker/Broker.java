@@ -1,0 +1,218 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.api.RequestDispatcher;
+import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.data.FetchHandler;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.JournalMetadataLog;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.metadata.MetadataLimits;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.network.Acceptor;
+import io.journalq.server.network.ConnectionLimits;
+import io.journalq.server.network.NetworkCounters;
+import io.journalq.server.observe.AdminListener;
+import io.journalq.server.observe.BrokerMetrics;
+import io.journalq.server.shard.Shards;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A broker, from its configuration to its close. Starting opens everything in order: data folders, metadata log,
+ * controller, partitions, listeners; closing goes the other way, so that no answer is promised that is not kept. Any
+ * thread may close it.
+ */
+public final class Broker implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Broker.class);
+
+    private static final String METADATA_DIRECTORY = "metadata";
+    private static final long POOL_DRAIN_MS = 10_000;
+    private static final int NO_PORT = -1;
+
+    private final BrokerConfig config;
+    private final Clock clock = Clock.systemUTC();
+    private final SecureRandom random = new SecureRandom();
+    private final BlockingPool blockingPool = new BlockingPool("journalq-blocking");
+    private final Deque<Closing> closings = new ArrayDeque<>();
+    private final NetworkCounters networkCounters = new NetworkCounters();
+    private final BrokerMetrics metrics = new BrokerMetrics();
+    private volatile List<ListenerAddress> listeners = List.of();
+    private volatile int adminPort = NO_PORT;
+    private volatile boolean serving;
+
+    /** A step of the way down. */
+    private interface Closing {
+        void close() throws IOException;
+    }
+
+    private Broker(BrokerConfig config) {
+        this.config = config;
+    }
+
+    /**
+     * Starts a broker; when this returns it serves.
+     *
+     * @throws StartException when it cannot, with one line that says why and what to do; nothing is left open
+     */
+    public static Broker start(BrokerConfig config) throws StartException {
+        Broker broker = new Broker(config);
+        try {
+            broker.open();
+            return broker;
+        } catch (IOException failure) {
+            broker.close();
+            throw new StartException(failure.getMessage(), failure);
+        } catch (StartException | RuntimeException failure) {
+            broker.close();
+            throw failure;
+        }
+    }
+
+    /** The listeners with the ports that they were given. */
+    public List<ListenerAddress> listeners() {
+        return listeners;
+    }
+
+    /** Where a client on this machine finds the first listener: {@code host:port}. */
+    public String bootstrapServers() {
+        ListenerAddress first = listeners().get(0);
+        String host = first.bindsEveryInterface() ? "localhost" : first.host();
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + first.port();
+    }
+
+    /** The port that metrics and health are served on; -1 when they are not. */
+    public int adminPort() {
+        return adminPort;
+    }
+
+    /** Stops to accept, answers what is under way, and closes every journal cleanly. */
+    @Override
+    public synchronized void close() {
+        while (!closings.isEmpty()) {
+            try {
+                closings.pop().close();
+            } catch (IOException | RuntimeException failure) {
+                log.error("cannot close cleanly", failure);
+            }
+        }
+    }
+
+    private synchronized void open() throws IOException, StartException {
+        long startNanos = System.nanoTime();
+        closings.push(metrics::close);
+        DataLocks locks = DataLocks.acquire(config.dataDirectories());
+        closings.push(locks::close);
+        closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
+        EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
+        closings.push(loops::close);
+        metrics.bindLoops(loops.cycles());
+        metrics.bindNetwork(networkCounters);
+        metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
+        openAdminListener();
+        FileStore store = new SystemFileStore();
+        MetadataPublisher metadata = new MetadataPublisher();
+        Controller controller = openController(store, metadata);
+        Shards shards = new Shards(config, loops, store, blockingPool, clock);
+        shards.follow(metadata.current());
+        metadata.addListener((before, now) -> shards.follow(now));
+        closings.push(() -> {
+            controller.close();
+            shards.close();
+        });
+        serve(loops, new HandlerTable(config, metadata, controller), shards);
+        serving = true;
+        log.info(
+                "broker started: node={} listeners={} shards={} partitions={} tookMs={}",
+                config.get(BrokerSettings.NODE_ID),
+                listeners,
+                loops.count(),
+                shards.partitionCount(),
+                TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+    }
+
+    private void openAdminListener() throws IOException {
+        Optional<ListenerAddress> wanted = config.adminListener();
+        if (wanted.isPresent()) {
+            AdminListener admin =
+                    AdminListener.start(wanted.get().host(), wanted.get().port(), metrics.registry(), () -> serving);
+            closings.push(admin::close);
+            adminPort = admin.port();
+        }
+    }
+
+    private Controller openController(FileStore store, MetadataPublisher metadata) throws IOException {
+        for (var directory : config.dataDirectories()) {
+            Journal.deleteLeftovers(store, directory);
+        }
+        Journal journal = Journal.open(
+                store,
+                config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
+                JournalConfig.DEFAULT.withRetention(JournalConfig.UNLIMITED, JournalConfig.UNLIMITED),
+                blockingPool);
+        MetadataLimits limits = new MetadataLimits(
+                config.get(BrokerSettings.NODE_ID),
+                config.get(BrokerSettings.NUM_PARTITIONS),
+                config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
+                config.get(BrokerSettings.MAX_PARTITIONS));
+        Controller controller = new Controller(
+                new MetadataMachine(limits),
+                new JournalMetadataLog(journal, clock, PooledByteBufAllocator.DEFAULT),
+                metadata,
+                () -> new Uuid(random.nextLong(), random.nextLong()));
+        closings.push(controller::close);
+        controller.start();
+        closings.pop();
+        return controller;
+    }
+
+    private void serve(EventLoops loops, HandlerTable handlers, Shards shards) throws IOException {
+        FetchHandler fetch = handlers.registerData(shards, blockingPool);
+        Acceptor acceptor = new Acceptor(
+                loops, connectionLimits(loops.count()), new RequestDispatcher(handlers.registry()), networkCounters);
+        closings.push(() -> {
+            serving = false;
+            log.info("broker stops: listeners={}", listeners);
+            fetch.stopWaiting();
+            acceptor.close(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS));
+        });
+        List<ListenerAddress> bound = new ArrayList<>();
+        for (ListenerAddress wanted : config.listeners()) {
+            bound.add(wanted.withPort(acceptor.bind(wanted.name(), wanted.host(), wanted.port())));
+        }
+        listeners = List.copyOf(bound);
+        List<ListenerAddress> advertised =
+                config.advertisedListeners().isEmpty() ? listeners : config.advertisedListeners();
+        handlers.registerAdmin(
+                new BrokerIdentity(config.get(BrokerSettings.NODE_ID), advertised),
+                new DiskUsage(config.dataDirectories(), shards, blockingPool));
+        acceptor.accept();
+    }
+
+    private ConnectionLimits connectionLimits(int loopCount) {
+        return new ConnectionLimits(
+                config.get(BrokerSettings.SOCKET_REQUEST_MAX_BYTES),
+                config.get(BrokerSettings.QUEUED_MAX_REQUESTS),
+                config.get(BrokerSettings.CONNECTION_IN_FLIGHT_MAX_BYTES),
+                Math.max(1, config.get(BrokerSettings.TOTAL_IN_FLIGHT_MAX_BYTES) / loopCount),
+                config.get(BrokerSettings.MAX_CONNECTIONS));
+    }
+}

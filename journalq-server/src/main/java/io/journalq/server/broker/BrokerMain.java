@@ -1,0 +1,64 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.config.BrokerConfigLoader;
+import io.journalq.server.config.ConfigException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Runs a broker in the foreground until the process is told to stop. Exit code 0 after a stop, 1 when it could not
+ * start, 2 when the arguments make no sense.
+ */
+public final class BrokerMain {
+    private static final int FAILED = 1;
+    private static final int USAGE = 2;
+    private static final String USAGE_LINE = "usage: [--config FILE] [--set key=value]...";
+
+    private BrokerMain() {}
+
+    /** Starts a broker by {@code [--config FILE] [--set key=value]...}. */
+    public static void main(String[] arguments) {
+        int exitCode = run(List.of(arguments), System.getenv(), System.err);
+        if (exitCode != 0) {
+            System.exit(exitCode);
+        }
+    }
+
+    /**
+     * Starts a broker whose threads keep the process alive until it is told to stop.
+     *
+     * @return the exit code when it could not start, else 0
+     */
+    static int run(List<String> arguments, Map<String, String> environment, PrintStream errors) {
+        Path file = null;
+        List<String> assignments = new ArrayList<>();
+        for (int i = 0; i < arguments.size(); i++) {
+            String argument = arguments.get(i);
+            int equals = argument.indexOf('=');
+            String option = equals < 0 ? argument : argument.substring(0, equals);
+            String value = equals >= 0 ? argument.substring(equals + 1) : null;
+            if (value == null && i + 1 < arguments.size()) {
+                value = arguments.get(++i);
+            }
+            if (option.equals("--config") && value != null) {
+                file = Path.of(value);
+            } else if (option.equals("--set") && value != null) {
+                assignments.add(value);
+            } else {
+                errors.println("what does " + argument + " mean? " + USAGE_LINE);
+                return USAGE;
+            }
+        }
+        try {
+            Broker broker = Broker.start(BrokerConfigLoader.load(file, environment, assignments));
+            Runtime.getRuntime().addShutdownHook(new Thread(broker::close, "journalq-stop"));
+            return 0;
+        } catch (ConfigException | StartException refused) {
+            errors.println(refused.getMessage());
+            return FAILED;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.server.api.ApiVersionsHandler;
+import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.admin.AlterConfigsHandler;
+import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.admin.ConfigDescriber;
+import io.journalq.server.api.admin.CreatePartitionsHandler;
+import io.journalq.server.api.admin.CreateTopicsHandler;
+import io.journalq.server.api.admin.DeleteTopicsHandler;
+import io.journalq.server.api.admin.DescribeClusterHandler;
+import io.journalq.server.api.admin.DescribeConfigsHandler;
+import io.journalq.server.api.admin.DescribeLogDirsHandler;
+import io.journalq.server.api.admin.DescribeTopicPartitionsHandler;
+import io.journalq.server.api.admin.IncrementalAlterConfigsHandler;
+import io.journalq.server.api.admin.LogDirectories;
+import io.journalq.server.api.admin.MetadataHandler;
+import io.journalq.server.api.data.DeleteRecordsHandler;
+import io.journalq.server.api.data.FetchHandler;
+import io.journalq.server.api.data.ListOffsetsHandler;
+import io.journalq.server.api.data.OffsetForLeaderEpochHandler;
+import io.journalq.server.api.data.ProduceHandler;
+import io.journalq.server.api.transaction.InitProducerIdHandler;
+import io.journalq.server.api.transaction.ProducerIds;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.shard.Shards;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/** Every API that is served, with its versions and its handler. */
+final class HandlerTable {
+    /** Ids taken from the controller at a time: few blocks, and few ids lost when the broker stops. */
+    private static final int PRODUCER_ID_BLOCK_SIZE = 1_000;
+
+    private final HandlerRegistry registry = new HandlerRegistry();
+    private final BrokerConfig config;
+    private final MetadataPublisher metadata;
+    private final Controller controller;
+
+    HandlerTable(BrokerConfig config, MetadataPublisher metadata, Controller controller) {
+        this.config = config;
+        this.metadata = metadata;
+        this.controller = controller;
+        registry.register(ApiKey.API_VERSIONS, 0, 4, new ApiVersionsHandler(registry));
+    }
+
+    HandlerRegistry registry() {
+        return registry;
+    }
+
+    /** What moves records. Returns the handler of fetches, whose waiting ends when the broker stops. */
+    FetchHandler registerData(Shards shards, Executor blockingPool) {
+        Supplier<MetadataImage> images = metadata::current;
+        FetchHandler fetch = new FetchHandler(images, shards, blockingPool, config.get(BrokerSettings.FETCH_MAX_BYTES));
+        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards));
+        registry.register(ApiKey.FETCH, 4, 18, fetch);
+        registry.register(ApiKey.LIST_OFFSETS, 1, 11, new ListOffsetsHandler(images, shards, blockingPool));
+        registry.register(ApiKey.DELETE_RECORDS, 0, 2, new DeleteRecordsHandler(images, shards));
+        registry.register(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, new OffsetForLeaderEpochHandler(images, shards));
+        ProducerIds producerIds = new ProducerIds(() -> controller
+                .allocateProducerIds(PRODUCER_ID_BLOCK_SIZE)
+                .thenApply(first -> new ProducerIds.Block(first, PRODUCER_ID_BLOCK_SIZE)));
+        registry.register(ApiKey.INIT_PRODUCER_ID, 0, 5, new InitProducerIdHandler(producerIds));
+        return fetch;
+    }
+
+    /** What describes and changes the cluster. */
+    void registerAdmin(BrokerIdentity identity, LogDirectories directories) {
+        ConfigDescriber describer = new ConfigDescriber(config);
+        boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
+        registry.register(ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, autoCreate));
+        registry.register(ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer));
+        registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller));
+        registry.register(ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(controller));
+        registry.register(ApiKey.DESCRIBE_CONFIGS, 1, 4, new DescribeConfigsHandler(identity, metadata, describer));
+        registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(metadata, controller));
+        registry.register(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, new IncrementalAlterConfigsHandler(controller));
+        registry.register(ApiKey.DESCRIBE_CLUSTER, 0, 2, new DescribeClusterHandler(identity, metadata));
+        registry.register(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, new DescribeTopicPartitionsHandler(metadata));
+        registry.register(ApiKey.DESCRIBE_LOG_DIRS, 1, 4, new DescribeLogDirsHandler(directories));
+    }
+}

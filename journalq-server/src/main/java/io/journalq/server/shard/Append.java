@@ -1,0 +1,96 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * One batch on its way into one partition, and what became of it. Filled in by whoever sends it, decided by its {@link
+ * PartitionHost}; touched by one thread at a time, handed from loop to loop.
+ */
+public abstract class Append {
+    private static final long NONE = -1L;
+
+    private final ByteBuf records;
+    private final int produceVersion;
+    private ErrorCode error = ErrorCode.NONE;
+    private String errorMessage;
+    private long baseOffset = NONE;
+    private long nextOffset = NONE;
+    private long appendTimeMs = NONE;
+    private long logStartOffset = NONE;
+
+    /**
+     * Prepares an append.
+     *
+     * @param records what the producer sent for the partition; null when it sent nothing. It must stay readable until
+     *     the append is decided
+     * @param produceVersion version of the request that brought it
+     */
+    protected Append(ByteBuf records, int produceVersion) {
+        this.records = records;
+        this.produceVersion = produceVersion;
+    }
+
+    /** Called once, on the loop of the partition's shard: the batch is as safe as its topic demands, or refused. */
+    protected abstract void onDecided();
+
+    final ByteBuf records() {
+        return records;
+    }
+
+    final int produceVersion() {
+        return produceVersion;
+    }
+
+    /** {@link ErrorCode#NONE} when the batch was appended, now or, as a duplicate, before. */
+    public final ErrorCode error() {
+        return error;
+    }
+
+    /** The error in words for people; null for the code's own. */
+    public final String errorMessage() {
+        return errorMessage;
+    }
+
+    /** Offset of the batch's first record; -1 when it was not appended. */
+    public final long baseOffset() {
+        return baseOffset;
+    }
+
+    /** The broker's time of appending in milliseconds since 1970 UTC, where the topic keeps that; else -1. */
+    public final long appendTimeMs() {
+        return appendTimeMs;
+    }
+
+    /** The partition's first offset; -1 when it was not appended. */
+    public final long logStartOffset() {
+        return logStartOffset;
+    }
+
+    /** Offset behind the batch: what must be written, or flushed, before the producer hears of it. */
+    final long nextOffset() {
+        return nextOffset;
+    }
+
+    /** The batch has its place, now or, as a duplicate, since before. */
+    final void place(long itsBaseOffset, long itsNextOffset, long itsAppendTimeMs) {
+        baseOffset = itsBaseOffset;
+        nextOffset = itsNextOffset;
+        appendTimeMs = itsAppendTimeMs;
+    }
+
+    /** The batch is safe. */
+    final void complete(long startOffset) {
+        logStartOffset = startOffset;
+        onDecided();
+    }
+
+    /** The batch is not appended. Also for the sender, when there is no such partition. */
+    public final void refuse(ErrorCode refusal, String message) {
+        error = refusal;
+        errorMessage = message;
+        baseOffset = NONE;
+        appendTimeMs = NONE;
+        onDecided();
+    }
+}

@@ -1,0 +1,46 @@
+package io.journalq.server.shard;
+
+import java.util.ArrayList;
+
+/** The readers that wait for news of one partition, in no order. On the partition's loop. */
+final class ArmedReaders {
+    private final ArrayList<PartitionReader> readers = new ArrayList<>(0);
+
+    void add(PartitionReader reader) {
+        if (!reader.isArmed()) {
+            reader.arm(readers.size());
+            readers.add(reader);
+        }
+    }
+
+    void remove(PartitionReader reader) {
+        if (reader.isArmed()) {
+            int index = reader.armedIndex();
+            PartitionReader last = readers.remove(readers.size() - 1);
+            if (last != reader) {
+                readers.set(index, last);
+                last.arm(index);
+            }
+            reader.disarm();
+        }
+    }
+
+    boolean isEmpty() {
+        return readers.isEmpty();
+    }
+
+    /** Tells every reader, and forgets it unless it arms itself anew. */
+    void fire(long readableBytes) {
+        if (readers.isEmpty()) {
+            return;
+        }
+        PartitionReader[] waiting = readers.toArray(new PartitionReader[0]);
+        readers.clear();
+        for (PartitionReader reader : waiting) {
+            reader.disarm();
+        }
+        for (PartitionReader reader : waiting) {
+            reader.onNews(reader.takeGrowth(readableBytes));
+        }
+    }
+}

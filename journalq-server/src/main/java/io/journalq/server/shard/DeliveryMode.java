@@ -1,0 +1,16 @@
+package io.journalq.server.shard;
+
+import java.util.Locale;
+
+/** When an append is acknowledged, per topic ({@code delivery.mode}). */
+public enum DeliveryMode {
+    /** Once it is on disk: survives a loss of power. */
+    CONSISTENT,
+    /** Once it is in the operating system's page cache; on disk within the flush interval. */
+    EVENTUAL;
+
+    /** The mode of a setting's text. */
+    public static DeliveryMode of(String text) {
+        return valueOf(text.toUpperCase(Locale.ROOT));
+    }
+}

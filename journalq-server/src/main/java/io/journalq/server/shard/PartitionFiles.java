@@ -1,0 +1,90 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalSnapshot;
+import io.journalq.server.replication.ProducerDedup;
+import io.journalq.server.replication.ProducerSnapshot;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where partitions lie on disk, and how they are opened. A partition's folder is named by its topic's id and its number,
+ * never by a name from the wire; it lies in the data folder where it was first created. Any thread; everything blocks.
+ */
+final class PartitionFiles {
+    private static final Logger log = LoggerFactory.getLogger(PartitionFiles.class);
+
+    private final FileStore store;
+    private final List<Path> dataDirectories;
+    private final Executor background;
+    private final Clock clock;
+
+    PartitionFiles(FileStore store, List<Path> dataDirectories, Executor background, Clock clock) {
+        this.store = store;
+        this.dataDirectories = List.copyOf(dataDirectories);
+        this.background = background;
+        this.clock = clock;
+    }
+
+    /** Opens a partition, which is created when it is not there, and brings its producers' state up to its end. */
+    RecoveredPartition open(TopicPartition name, Uuid topicId, PartitionSettings settings) throws IOException {
+        Path directory = directory(topicId, name.partition());
+        Journal journal = Journal.open(store, directory, settings.journal(), background);
+        try {
+            return new RecoveredPartition(name, journal, recoverProducers(name, journal));
+        } catch (IOException | RuntimeException failure) {
+            journal.close();
+            throw failure;
+        }
+    }
+
+    private Path directory(Uuid topicId, int partition) {
+        String folder = topicId + "-" + partition;
+        for (Path dataDirectory : dataDirectories) {
+            if (dataDirectories.size() > 1 && Files.isDirectory(dataDirectory.resolve(folder))) {
+                return dataDirectory.resolve(folder);
+            }
+        }
+        int choice = Math.floorMod(topicId.hashCode() + partition, dataDirectories.size());
+        return dataDirectories.get(choice).resolve(folder);
+    }
+
+    private ProducerDedup recoverProducers(TopicPartition name, Journal journal) throws IOException {
+        JournalSnapshot snapshot = journal.latestSnapshot();
+        ProducerDedup restored = snapshot == null ? null : ProducerSnapshot.decode(snapshot.state());
+        if (snapshot != null && restored == null) {
+            log.warn("producer snapshot is unreadable, replaying the journal instead: partition={}", name);
+        }
+        ProducerDedup producers = restored == null ? new ProducerDedup() : restored;
+        long from = restored == null ? journal.startOffset() : snapshot.offset();
+        long nowMs = clock.millis();
+        journal.forEachBatch(from, header -> replay(producers, header, nowMs));
+        return producers;
+    }
+
+    private static void replay(ProducerDedup producers, ByteBuf header, long nowMs) {
+        int at = 0;
+        if (RecordBatch.isControl(header, at)) {
+            return;
+        }
+        producers.replay(
+                RecordBatch.producerId(header, at),
+                RecordBatch.producerEpoch(header, at),
+                RecordBatch.baseSequence(header, at),
+                RecordBatch.lastOffsetDelta(header, at) + 1,
+                RecordBatch.baseOffset(header, at),
+                RecordBatch.isLogAppendTime(header, at) ? RecordBatch.maxTimestamp(header, at) : -1L,
+                nowMs);
+    }
+}

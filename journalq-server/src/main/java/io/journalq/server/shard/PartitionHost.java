@@ -1,0 +1,370 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.EpochEndOffset;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.replication.ProducerDedup;
+import io.journalq.server.replication.ProducerSnapshot;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One partition on its shard: its journal, its producers' state, the appends that wait for their journal and the
+ * readers that wait for news. Appends of one iteration of the loop are staged and written at its end, all at once.
+ *
+ * <p>Every method on the shard's loop unless it says otherwise.
+ */
+public final class PartitionHost {
+    private static final Logger log = LoggerFactory.getLogger(PartitionHost.class);
+
+    private final Shard shard;
+    private final TopicPartition name;
+    private final Journal journal;
+    private final ProducerDedup producers;
+    private final BatchAdmission admission;
+    private final ArmedReaders readers = new ArmedReaders();
+    private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
+    private final ArrayDeque<Append> unflushed = new ArrayDeque<>();
+    private final Runnable write = this::write;
+    private PartitionSettings settings;
+    private int leaderEpoch;
+    private long highWatermark;
+    private long readableBytes;
+    private long unreadableBytes;
+    private long flushDueNanos;
+    private int snapshotSegmentCount;
+    private boolean writeRegistered;
+    private boolean failing;
+    private boolean closed;
+
+    /** Begins to host a partition whose journal and producer state are recovered. */
+    PartitionHost(Shard shard, RecoveredPartition recovered, PartitionSettings settings, int leaderEpoch) {
+        this.shard = shard;
+        this.name = recovered.name();
+        this.journal = recovered.journal();
+        this.producers = recovered.producers();
+        this.admission = new BatchAdmission(shard.validator(), producers, journal);
+        this.settings = settings;
+        this.leaderEpoch = leaderEpoch;
+        this.snapshotSegmentCount = journal.segmentCount();
+        // What a restart finds, it flushes or has flushed: all of it may be seen.
+        this.highWatermark = journal.endOffset();
+    }
+
+    public TopicPartition name() {
+        return name;
+    }
+
+    /** Whether the partition has left this shard; its readers must look for it anew. */
+    public boolean isClosed() {
+        return closed;
+    }
+
+    public int leaderEpoch() {
+        return leaderEpoch;
+    }
+
+    /** First offset that can be read. */
+    public long logStartOffset() {
+        return journal.startOffset();
+    }
+
+    /** Offset behind the last record that consumers may see. */
+    public long highWatermark() {
+        return highWatermark;
+    }
+
+    StoredPartition stored() {
+        return new StoredPartition(name, journal.directory().getParent(), journal.sizeBytes());
+    }
+
+    PartitionSettings settings() {
+        return settings;
+    }
+
+    Journal journal() {
+        return journal;
+    }
+
+    /** Follows a changed configuration or leader epoch. */
+    void update(PartitionSettings newSettings, int newLeaderEpoch) {
+        settings = newSettings;
+        leaderEpoch = newLeaderEpoch;
+        journal.setConfig(newSettings.journal());
+    }
+
+    /** Stages a batch; its listener hears of it once the topic's delivery mode is satisfied, or at once of a refusal. */
+    public void append(Append append) {
+        if (closed) {
+            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
+        } else if (admission.admit(
+                append, settings, leaderEpoch, shard.times().clock().millis())) {
+            unwritten.add(append);
+            unreadableBytes += append.records().readableBytes();
+            if (!writeRegistered) {
+                writeRegistered = true;
+                shard.cycle().onWrite(write);
+            }
+        }
+    }
+
+    /**
+     * Reads whole batches from {@code offset} on.
+     *
+     * @param currentLeaderEpoch the epoch that the reader believes in; -1 when it does not say
+     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 when it does not say
+     * @param maxSizeBytes size at which to stop
+     * @param atLeastOneBatch whether the first batch may exceed that size
+     */
+    public PartitionRead read(
+            long offset, int currentLeaderEpoch, int lastFetchedEpoch, int maxSizeBytes, boolean atLeastOneBatch) {
+        ErrorCode epochError = checkLeaderEpoch(currentLeaderEpoch);
+        if (epochError != ErrorCode.NONE) {
+            return PartitionRead.failed(epochError);
+        }
+        if (lastFetchedEpoch >= 0) {
+            EpochEndOffset end = journal.endOffsetForEpoch(lastFetchedEpoch);
+            if (end.epoch() < lastFetchedEpoch || end.endOffset() < offset) {
+                return new PartitionRead(ErrorCode.NONE, highWatermark, journal.startOffset(), null, end);
+            }
+        }
+        if (offset < journal.startOffset() || offset > journal.endOffset()) {
+            return new PartitionRead(ErrorCode.OFFSET_OUT_OF_RANGE, highWatermark, journal.startOffset(), null, null);
+        }
+        if (offset >= highWatermark || (maxSizeBytes <= 0 && !atLeastOneBatch)) {
+            return new PartitionRead(ErrorCode.NONE, highWatermark, journal.startOffset(), null, null);
+        }
+        try {
+            JournalSlice slice = journal.read(offset, highWatermark, maxSizeBytes, atLeastOneBatch);
+            return new PartitionRead(
+                    ErrorCode.NONE, highWatermark, journal.startOffset(), slice.isEmpty() ? null : slice, null);
+        } catch (IOException failure) {
+            log.error("cannot read: partition={} offset={}", name, offset, failure);
+            return PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR);
+        }
+    }
+
+    /** Whether a client's idea of the leader's epoch is this one (KIP-320); -1 always is. */
+    public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
+        if (closed) {
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER;
+        }
+        if (currentLeaderEpoch < 0 || currentLeaderEpoch == leaderEpoch) {
+            return ErrorCode.NONE;
+        }
+        return currentLeaderEpoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
+    }
+
+    /** Remembers how far {@code reader} has read, so that only what comes later is news to it. */
+    public void markRead(PartitionReader reader) {
+        reader.see(readableBytes);
+    }
+
+    /** Has {@code reader} told of the next news; at once when there was some since its last read. */
+    public void arm(PartitionReader reader) {
+        readers.add(reader);
+        if (closed) {
+            readers.fire(readableBytes);
+        } else if (reader.hasUnseen(readableBytes)) {
+            readers.remove(reader);
+            reader.onNews(reader.takeGrowth(readableBytes));
+        }
+    }
+
+    public void disarm(PartitionReader reader) {
+        readers.remove(reader);
+    }
+
+    /** The epoch in which the record at {@code offset} was written; -1 when unknown. */
+    public int epochOf(long offset) {
+        return journal.epochOf(offset);
+    }
+
+    /** Finds offsets by time, on a thread that may block. */
+    public OffsetLookup offsetLookup() {
+        return new OffsetLookup(journal, highWatermark);
+    }
+
+    /** Where an epoch's records end. */
+    public EpochEndOffset endOffsetForEpoch(int epoch) {
+        return journal.endOffsetForEpoch(epoch);
+    }
+
+    /**
+     * Gives up everything before {@code offset}.
+     *
+     * @param offset the new first offset; -1 for the high watermark
+     * @return {@link ErrorCode#NONE}, or why not
+     */
+    public ErrorCode deleteRecordsBefore(long offset) {
+        long target = offset == -1 ? highWatermark : offset;
+        if (target < 0 || target > highWatermark || target > journal.writtenOffset()) {
+            return ErrorCode.OFFSET_OUT_OF_RANGE;
+        }
+        journal.deleteRecordsBefore(target);
+        readers.fire(readableBytes);
+        return ErrorCode.NONE;
+    }
+
+    private void write() {
+        writeRegistered = false;
+        if (closed) {
+            return;
+        }
+        try {
+            journal.write();
+            if (failing) {
+                failing = false;
+                log.info("partition accepts records again: partition={}", name);
+            }
+        } catch (IOException failure) {
+            onWriteFailure(failure);
+        }
+        shard.flusher().onWritten(this);
+        snapshotIfRolled();
+        if (settings.deliveryMode() == DeliveryMode.CONSISTENT) {
+            unflushed.addAll(unwritten);
+            unwritten.clear();
+        } else {
+            advanceHighWatermark(journal.writtenOffset());
+            completeUpTo(unwritten, highWatermark);
+        }
+    }
+
+    /** What could not be written is dropped from the journal: its producers are told, and may send it again. */
+    private void onWriteFailure(IOException failure) {
+        if (!failing) {
+            failing = true;
+            log.error("cannot write: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
+        }
+        long writtenOffset = journal.writtenOffset();
+        producers.truncateTo(writtenOffset);
+        List<Append> lost = new ArrayList<>();
+        for (Append append : unwritten) {
+            if (append.nextOffset() > writtenOffset) {
+                lost.add(append);
+            }
+        }
+        unwritten.removeAll(lost);
+        lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
+    }
+
+    /** The first append since the last flush was written now. */
+    void startFlushInterval(long nowNanos) {
+        flushDueNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(settings.flushIntervalMs());
+    }
+
+    boolean isFlushDue(long nowNanos) {
+        return nowNanos - flushDueNanos >= 0;
+    }
+
+    /** What was written before {@code offset} is on disk now. */
+    void onFlushed(long offset) {
+        if (closed) {
+            return;
+        }
+        if (offset > highWatermark) {
+            advanceHighWatermark(offset);
+        }
+        completeUpTo(unflushed, offset);
+    }
+
+    /** The disk failed under what was written: nobody can say what of it is safe. */
+    void onFlushFailure(IOException failure) {
+        log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
+        while (!unflushed.isEmpty()) {
+            unflushed.poll().refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage());
+        }
+    }
+
+    /** Looks after the journal by the clock: closes and gives up old segments, forgets silent producers. */
+    void maintain(ShardTimes times) {
+        long nowMs = times.clock().millis();
+        producers.onTick(nowMs, times.producerExpiryMs());
+        if (journal.applyRetention(nowMs) > 0) {
+            readers.fire(readableBytes);
+        }
+        journal.releaseIdleFiles();
+        snapshotIfRolled();
+    }
+
+    /** Keeps the producers' state with each new segment, so that a restart replays little. */
+    private void snapshotIfRolled() {
+        if (journal.segmentCount() == snapshotSegmentCount) {
+            return;
+        }
+        snapshotSegmentCount = journal.segmentCount();
+        long offset = journal.writtenOffset();
+        ByteBuffer state = ProducerSnapshot.encode(producers);
+        shard.runBlocking(() -> writeSnapshot(offset, state));
+    }
+
+    /** Any thread; blocks. */
+    private void writeSnapshot(long offset, ByteBuffer state) {
+        try {
+            journal.writeSnapshot(offset, state);
+        } catch (IOException failure) {
+            log.warn("cannot write a producer snapshot: partition={} reason=\"{}\"", name, failure.getMessage());
+        }
+    }
+
+    /** After {@link #close}: flushes and closes the journal. Any thread; blocks. */
+    void closeJournal() {
+        writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(producers));
+        try {
+            journal.close();
+        } catch (IOException failure) {
+            log.error("cannot close the journal: partition={}", name, failure);
+        }
+    }
+
+    /** After {@link #close}: deletes the journal. Any thread; blocks. */
+    void deleteJournal() {
+        try {
+            journal.delete();
+        } catch (IOException failure) {
+            log.error("cannot delete the journal: partition={}", name, failure);
+        }
+    }
+
+    /** Leaves the shard. Waiting appends are refused, waiting readers told. The journal stays open for its next owner. */
+    void close() {
+        closed = true;
+        failAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        readers.fire(readableBytes);
+    }
+
+    private void failAll(ErrorCode error) {
+        while (!unflushed.isEmpty()) {
+            unflushed.poll().refuse(error, null);
+        }
+        while (!unwritten.isEmpty()) {
+            unwritten.poll().refuse(error, null);
+        }
+    }
+
+    private void advanceHighWatermark(long offset) {
+        if (offset == highWatermark) {
+            return;
+        }
+        highWatermark = offset;
+        readableBytes += unreadableBytes;
+        unreadableBytes = 0;
+        readers.fire(readableBytes);
+    }
+
+    private void completeUpTo(ArrayDeque<Append> waiting, long offset) {
+        long startOffset = journal.startOffset();
+        for (Append head = waiting.peek(); head != null && head.nextOffset() <= offset; head = waiting.peek()) {
+            waiting.poll().complete(startOffset);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.EpochEndOffset;
+import io.journalq.server.journal.JournalSlice;
+
+/**
+ * What one read of one partition found.
+ *
+ * @param error {@link ErrorCode#NONE} when the read was possible
+ * @param highWatermark offset behind the last record that consumers may see; -1 when unknown
+ * @param logStartOffset first offset; -1 when unknown
+ * @param slice the records, to be released by the receiver; null when there are none
+ * @param divergingEpoch where the reader's history parts from this partition's; null when it does not
+ */
+public record PartitionRead(
+        ErrorCode error, long highWatermark, long logStartOffset, JournalSlice slice, EpochEndOffset divergingEpoch) {
+    private static final long UNKNOWN = -1L;
+
+    /** A read that was not possible. */
+    public static PartitionRead failed(ErrorCode error) {
+        return new PartitionRead(error, UNKNOWN, UNKNOWN, null, null);
+    }
+
+    /** Size of the records found. */
+    public int sizeBytes() {
+        return slice == null ? 0 : slice.sizeBytes();
+    }
+
+    /** The same without its records, which the caller has released. */
+    public PartitionRead withoutSlice() {
+        return new PartitionRead(error, highWatermark, logStartOffset, null, divergingEpoch);
+    }
+}

@@ -1,0 +1,127 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.record.BatchValidator;
+import io.journalq.server.loop.LoopCycle;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The partitions of one event loop. Every method on that loop, but for {@link #cycle}. */
+public final class Shard {
+    private static final Logger log = LoggerFactory.getLogger(Shard.class);
+
+    private final LoopCycle cycle;
+    private final ShardTimes times;
+    private final Executor blockingPool;
+    private final BatchValidator validator = new BatchValidator(PooledByteBufAllocator.DEFAULT);
+    private final Flusher flusher;
+    private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
+
+    Shard(LoopCycle cycle, ShardTimes times, Executor blockingPool) {
+        this.cycle = cycle;
+        this.times = times;
+        this.blockingPool = blockingPool;
+        this.flusher = new Flusher(cycle, blockingPool);
+        var unused = cycle.loop()
+                .scheduleWithFixedDelay(
+                        this::maintain,
+                        times.retentionCheckIntervalMs(),
+                        times.retentionCheckIntervalMs(),
+                        TimeUnit.MILLISECONDS);
+    }
+
+    private void maintain() {
+        for (PartitionHost host : hosts()) {
+            host.maintain(times);
+        }
+    }
+
+    /** Runs {@code work} on a thread that may wait for the disk; drops it when too much is waiting already. */
+    void runBlocking(Runnable work) {
+        try {
+            blockingPool.execute(work);
+        } catch (RejectedExecutionException overloaded) {
+            log.warn("too much work waits for the disk: loop={}", cycle.index());
+        }
+    }
+
+    /** The cycle of the loop that this shard lives on. Any thread. */
+    public LoopCycle cycle() {
+        return cycle;
+    }
+
+    /** The partition's host; null when this shard does not host it, or not yet. */
+    public PartitionHost host(Uuid topicId, int partition) {
+        PartitionHost[] hosts = hostsByTopic.get(topicId);
+        return hosts != null && partition >= 0 && partition < hosts.length ? hosts[partition] : null;
+    }
+
+    ShardTimes times() {
+        return times;
+    }
+
+    /** Shared by the partitions of this loop. */
+    BatchValidator validator() {
+        return validator;
+    }
+
+    Flusher flusher() {
+        return flusher;
+    }
+
+    void add(Uuid topicId, int partition, PartitionHost host) {
+        PartitionHost[] hosts = hostsByTopic.getOrDefault(topicId, new PartitionHost[0]);
+        if (partition >= hosts.length) {
+            hosts = Arrays.copyOf(hosts, partition + 1);
+            hostsByTopic.put(topicId, hosts);
+        }
+        hosts[partition] = host;
+    }
+
+    /** Stops to host a topic; the hosts are closed, their journals are not. */
+    List<PartitionHost> remove(Uuid topicId) {
+        PartitionHost[] removed = hostsByTopic.remove(topicId);
+        List<PartitionHost> hosts = new ArrayList<>();
+        if (removed != null) {
+            for (PartitionHost host : removed) {
+                if (host != null) {
+                    host.close();
+                    flusher.forget(host);
+                    hosts.add(host);
+                }
+            }
+        }
+        return hosts;
+    }
+
+    /** Every host. */
+    List<PartitionHost> hosts() {
+        List<PartitionHost> hosts = new ArrayList<>();
+        for (PartitionHost[] ofTopic : hostsByTopic.values()) {
+            for (PartitionHost host : ofTopic) {
+                if (host != null) {
+                    hosts.add(host);
+                }
+            }
+        }
+        return hosts;
+    }
+
+    /** Stops to host anything; the hosts are closed, their journals are not. */
+    List<PartitionHost> removeAll() {
+        List<PartitionHost> hosts = new ArrayList<>();
+        for (Uuid topicId : new ArrayList<>(hostsByTopic.keySet())) {
+            hosts.addAll(remove(topicId));
+        }
+        return hosts;
+    }
+}

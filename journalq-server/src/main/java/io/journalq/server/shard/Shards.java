@@ -1,0 +1,189 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.TopicConfig;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.PartitionImage;
+import io.journalq.server.metadata.TopicImage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All shards of the broker. Decides which shard hosts a partition, and has the shards follow the metadata: partitions
+ * that appear are opened, those that go are deleted, changed settings are passed on.
+ *
+ * <p>{@link #shardOf} on any thread; {@link #follow} and {@link #close} on one thread at a time, not a loop's.
+ */
+public final class Shards {
+    private static final Logger log = LoggerFactory.getLogger(Shards.class);
+
+    private final BrokerConfig config;
+    private final Shard[] shards;
+    private final PartitionFiles files;
+    private final Executor blockingPool;
+    private MetadataImage followed = MetadataImage.EMPTY;
+
+    /**
+     * Makes one shard for each loop; none hosts anything yet.
+     *
+     * @param blockingPool for what waits for the disk
+     */
+    public Shards(BrokerConfig config, EventLoops loops, FileStore store, Executor blockingPool, Clock clock) {
+        this.config = config;
+        this.blockingPool = blockingPool;
+        this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock);
+        this.shards = new Shard[loops.count()];
+        ShardTimes times = new ShardTimes(
+                clock,
+                config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
+                config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS));
+        for (LoopCycle cycle : loops.cycles()) {
+            shards[cycle.index()] = new Shard(cycle, times, blockingPool);
+        }
+    }
+
+    /** The shard of a partition: the same for as long as the number of shards is. Neighbours lie on different ones. */
+    public Shard shardOf(Uuid topicId, int partition) {
+        if (shards.length == 1) {
+            return shards[0];
+        }
+        long bits = topicId.mostSignificantBits() * 31 + topicId.leastSignificantBits();
+        return shards[Math.floorMod((int) (bits ^ (bits >>> 32)) + partition, shards.length)];
+    }
+
+    /** Every shard. */
+    public List<Shard> all() {
+        return List.of(shards);
+    }
+
+    /**
+     * Brings the shards to {@code image}; when this returns, what it added can be appended to and read. Partitions that
+     * cannot be opened are logged and not hosted.
+     */
+    public synchronized void follow(MetadataImage image) {
+        List<CompletableFuture<Void>> opening = new ArrayList<>();
+        for (TopicImage topic : image.topics()) {
+            TopicImage before = followed.topic(topic.id());
+            if (topic.equals(before)) {
+                continue;
+            }
+            PartitionSettings settings = PartitionSettings.of(TopicConfig.of(config, topic.configs()));
+            int known = before == null ? 0 : before.partitions().size();
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                if (partition >= known) {
+                    opening.add(open(topic, partition, settings));
+                } else {
+                    update(topic, partition, settings);
+                }
+            }
+        }
+        for (TopicImage before : followed.topics()) {
+            if (image.topic(before.id()) == null) {
+                delete(before.id());
+            }
+        }
+        CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0])).join();
+        followed = image;
+    }
+
+    /** Closes every journal cleanly. Blocks. */
+    public synchronized void close() {
+        List<CompletableFuture<Void>> closing = new ArrayList<>();
+        for (Shard shard : shards) {
+            CompletableFuture<List<PartitionHost>> hosts = new CompletableFuture<>();
+            if (shard.cycle().execute(() -> hosts.complete(shard.removeAll()))) {
+                for (PartitionHost host : hosts.join()) {
+                    closing.add(CompletableFuture.runAsync(host::closeJournal, blockingPool));
+                }
+            }
+        }
+        CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0])).join();
+    }
+
+    /** Partitions that the followed image gives this broker. */
+    public synchronized int partitionCount() {
+        return followed.topics().stream()
+                .mapToInt(topic -> topic.partitions().size())
+                .sum();
+    }
+
+    /** What every partition occupies. */
+    public CompletableFuture<List<StoredPartition>> storedPartitions() {
+        List<CompletableFuture<List<StoredPartition>>> asked = new ArrayList<>();
+        for (Shard shard : shards) {
+            CompletableFuture<List<StoredPartition>> sizes = new CompletableFuture<>();
+            asked.add(sizes);
+            if (!shard.cycle()
+                    .execute(() -> sizes.complete(
+                            shard.hosts().stream().map(PartitionHost::stored).toList()))) {
+                sizes.complete(List.of());
+            }
+        }
+        return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
+                .thenApply(all ->
+                        asked.stream().flatMap(sizes -> sizes.join().stream()).toList());
+    }
+
+    private CompletableFuture<Void> open(TopicImage topic, int partition, PartitionSettings settings) {
+        PartitionImage state = topic.partitions().get(partition);
+        Check.that(state.replicas().contains(config.get(BrokerSettings.NODE_ID)), "a partition of another node");
+        TopicPartition name = new TopicPartition(topic.name(), partition);
+        Shard shard = shardOf(topic.id(), partition);
+        return CompletableFuture.supplyAsync(() -> openFiles(name, topic.id(), settings), blockingPool)
+                .thenAcceptAsync(
+                        recovered -> shard.add(
+                                topic.id(),
+                                partition,
+                                new PartitionHost(shard, recovered, settings, state.leaderEpoch())),
+                        shard.cycle()::execute)
+                .exceptionally(failure -> {
+                    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                    log.error("cannot open: partition={} reason=\"{}\"", name, cause.getMessage(), cause);
+                    return null;
+                });
+    }
+
+    private RecoveredPartition openFiles(TopicPartition name, Uuid topicId, PartitionSettings settings) {
+        try {
+            return files.open(name, topicId, settings);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private void update(TopicImage topic, int partition, PartitionSettings settings) {
+        Shard shard = shardOf(topic.id(), partition);
+        int leaderEpoch = topic.partitions().get(partition).leaderEpoch();
+        shard.cycle().execute(() -> {
+            PartitionHost host = shard.host(topic.id(), partition);
+            if (host != null) {
+                host.update(settings, leaderEpoch);
+            }
+        });
+    }
+
+    private void delete(Uuid topicId) {
+        for (Shard shard : shards) {
+            shard.cycle().execute(() -> {
+                for (PartitionHost host : shard.remove(topicId)) {
+                    blockingPool.execute(host::deleteJournal);
+                }
+            });
+        }
+    }
+}

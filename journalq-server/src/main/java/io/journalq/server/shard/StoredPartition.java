@@ -1,0 +1,12 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.id.TopicPartition;
+import java.nio.file.Path;
+
+/**
+ * What a partition occupies.
+ *
+ * @param dataDirectory the data folder that it lies in
+ * @param sizeBytes size of its log files
+ */
+public record StoredPartition(TopicPartition name, Path dataDirectory, long sizeBytes) {}

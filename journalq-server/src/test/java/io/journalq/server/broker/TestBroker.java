@@ -1,0 +1,122 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** A real broker in this process, on a free port, and real clients of it. It can be stopped and started again. */
+public final class TestBroker implements AutoCloseable {
+    private final Path dataDirectory;
+    private final Map<String, String> settings = new TreeMap<>();
+    private Broker broker;
+
+    public TestBroker(Path dataDirectory) {
+        this.dataDirectory = dataDirectory;
+    }
+
+    public TestBroker with(String key, String value) {
+        settings.put(key, value);
+        return this;
+    }
+
+    public BrokerConfig config() throws ConfigException {
+        BrokerConfig config = BrokerConfig.defaults()
+                .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
+                .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
+                .with("shutdown.timeout.ms", "3000", ConfigOrigin.COMMAND_LINE)
+                .with("data.directories", dataDirectory.toString(), ConfigOrigin.COMMAND_LINE);
+        for (Map.Entry<String, String> setting : settings.entrySet()) {
+            config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);
+        }
+        return config;
+    }
+
+    public TestBroker start() throws ConfigException, StartException {
+        broker = Broker.start(config());
+        return this;
+    }
+
+    public void stop() {
+        broker.close();
+        broker = null;
+    }
+
+    public String bootstrap() {
+        return broker.bootstrapServers();
+    }
+
+    public int port() {
+        return broker.listeners().get(0).port();
+    }
+
+    public Admin admin() {
+        return Admin.create(Map.of("bootstrap.servers", bootstrap()));
+    }
+
+    public void createTopic(String name, int partitions, Map<String, String> configs) throws Exception {
+        try (Admin admin = admin()) {
+            admin.createTopics(List.of(new NewTopic(name, partitions, (short) 1).configs(configs)))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    public KafkaProducer<byte[], byte[]> producer(Map<String, Object> overrides) {
+        Properties properties = new Properties();
+        properties.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap());
+        properties.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class.getName());
+        properties.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class.getName());
+        properties.putAll(overrides);
+        return new KafkaProducer<>(properties);
+    }
+
+    public KafkaConsumer<byte[], byte[]> consumer(Map<String, Object> overrides) {
+        Properties properties = new Properties();
+        properties.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap());
+        properties.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class.getName());
+        properties.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class.getName());
+        properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+        properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        properties.putAll(overrides);
+        return new KafkaConsumer<>(properties);
+    }
+
+    /** Reads {@code count} records of the partitions from the beginning, in the order in which they came. */
+    public List<ConsumerRecord<byte[], byte[]>> readAll(Collection<TopicPartition> partitions, int count) {
+        List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(Map.of())) {
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (records.size() < count && System.nanoTime() < deadlineNanos) {
+                consumer.poll(java.time.Duration.ofMillis(200)).forEach(records::add);
+            }
+        }
+        return records;
+    }
+
+    @Override
+    public void close() {
+        if (broker != null) {
+            stop();
+        }
+    }
+}

@@ -1,0 +1,253 @@
+package io.journalq.server.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.server.network.TestServer.Client;
+import io.journalq.server.network.TestServer.EchoExchange;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+
+class AcceptorTest {
+    private static final long WAIT_MS = 10_000;
+
+    @Test
+    void shouldAnswerInRequestOrderWhenHandlersFinishInAnyOrder() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, false, 0);
+                Client client = new Client(server.port)) {
+            // given a hundred pipelined requests, every seventh without an answer
+            for (int i = 0; i < 100; i++) {
+                client.send(i, 10);
+            }
+            until(() -> server.opened.size() == 100);
+            // when they are answered in random order, from another thread
+            List<EchoExchange> shuffled = new ArrayList<>(server.opened);
+            Collections.shuffle(shuffled, new Random(1));
+            for (EchoExchange exchange : shuffled) {
+                if (exchange.number % 7 == 0) {
+                    exchange.answerWithNothing();
+                } else {
+                    exchange.answer();
+                }
+            }
+            // then the answers come in order
+            for (int i = 0; i < 100; i++) {
+                if (i % 7 != 0) {
+                    assertThat(client.receive()).isEqualTo(i);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldFindFramesHoweverTheyAreCut() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0);
+                Client client = new Client(server.port)) {
+            // given frames of all sizes, one of them larger than any read
+            java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
+            java.io.DataOutputStream out = new java.io.DataOutputStream(bytes);
+            int[] sizes = {0, 1, 100, 900_000, 5, 70_000, 0, 3};
+            for (int i = 0; i < sizes.length; i++) {
+                out.writeInt(Integer.BYTES + sizes[i]);
+                out.writeInt(i);
+                out.write(new byte[sizes[i]]);
+            }
+            // when they arrive in pieces that respect no boundary
+            byte[] all = bytes.toByteArray();
+            Random random = new Random(2);
+            client.socket.setTcpNoDelay(true);
+            for (int at = 0; at < all.length; ) {
+                int piece = Math.min(all.length - at, random.nextBoolean() ? 1 + random.nextInt(7) : 50_000);
+                client.out.write(all, at, piece);
+                at += piece;
+                if (random.nextInt(3) == 0) {
+                    Thread.sleep(1);
+                }
+            }
+            // then each is answered
+            for (int i = 0; i < sizes.length; i++) {
+                assertThat(client.receive()).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    void shouldCloseTheConnectionWhenALengthIsNegativeOrTooLarge() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0)) {
+            for (int length : new int[] {-1, Integer.MIN_VALUE, (1 << 20) + 1, Integer.MAX_VALUE}) {
+                try (Client client = new Client(server.port)) {
+                    // given a good request before the bad one
+                    client.send(1, 0);
+                    assertThat(client.receive()).isEqualTo(1);
+                    // when a length is not acceptable
+                    client.out.writeInt(length);
+                    // then the connection ends
+                    assertThat(client.in.read()).isEqualTo(-1);
+                }
+            }
+            assertThat(server.counters.refusedConnections()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void shouldLeaveTheSocketUnreadWhileTooMuchIsUnanswered() throws Exception {
+        // given a limit of 10 requests in flight
+        ConnectionLimits limits = new ConnectionLimits(1 << 20, 10, 1 << 20, 1 << 24, 100);
+        try (TestServer server = new TestServer(limits, false, 0);
+                Client client = new Client(server.port)) {
+            // when a client sends 100 and none is answered
+            for (int i = 0; i < 100; i++) {
+                client.send(i, 100);
+            }
+            until(() -> server.opened.size() == 10);
+            Thread.sleep(50);
+            // then no more than 10 are opened, and the rest after answers, in order
+            assertThat(server.opened).hasSize(10);
+            for (int i = 0; i < 100; i++) {
+                until(() -> !server.opened.isEmpty());
+                server.opened.poll().answer();
+                assertThat(client.receive()).isEqualTo(i);
+                assertThat(server.opened.size()).isLessThanOrEqualTo(10);
+            }
+        }
+    }
+
+    @Test
+    void shouldShareTheLoopsBudgetAmongConnections() throws Exception {
+        // given room for about two requests of 100 KiB on the loop
+        ConnectionLimits limits = new ConnectionLimits(1 << 20, 100, 1 << 24, 150_000, 100);
+        try (TestServer server = new TestServer(limits, false, 0);
+                Client first = new Client(server.port);
+                Client second = new Client(server.port)) {
+            first.send(1, 100_000);
+            first.send(2, 100_000);
+            until(() -> server.opened.size() == 2);
+            // when another connection sends too
+            second.send(3, 100_000);
+            second.send(4, 100_000);
+            Thread.sleep(100);
+            // then it is served at the latest when the first one's requests are answered
+            assertThat(server.opened.size()).isLessThanOrEqualTo(3);
+            server.opened.poll().answer();
+            server.opened.poll().answer();
+            assertThat(first.receive()).isEqualTo(1);
+            assertThat(first.receive()).isEqualTo(2);
+            until(() -> !server.opened.isEmpty());
+            server.opened.poll().answer();
+            assertThat(second.receive()).isEqualTo(3);
+            until(() -> !server.opened.isEmpty());
+            server.opened.poll().answer();
+            assertThat(second.receive()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void shouldStopReadingFromAClientThatDoesNotRead() throws Exception {
+        // given answers of 64 KiB
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 64 * 1024);
+                Client client = new Client(server.port)) {
+            // when a client sends many requests and reads nothing
+            int count = 2_000;
+            Thread sender = new Thread(() -> {
+                try {
+                    for (int i = 0; i < count; i++) {
+                        client.send(i, 16);
+                    }
+                } catch (IOException closed) {
+                    throw new java.io.UncheckedIOException(closed);
+                }
+            });
+            sender.start();
+            until(() -> server.counters.suspensions() > 0);
+            Thread.sleep(100);
+            // then only a part of them is opened, until it reads
+            assertThat(server.opened.size()).isLessThan(count / 2);
+            for (int i = 0; i < count; i++) {
+                assertThat(client.receive()).isEqualTo(i);
+            }
+            sender.join();
+        }
+    }
+
+    @Test
+    void shouldReleaseEverythingWhenAClientLeavesInMidFrameAndWithRequestsOpen() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, false, 0)) {
+            // given a client with two open requests and half a frame
+            try (Client client = new Client(server.port)) {
+                client.send(1, 0);
+                client.send(2, 0);
+                client.out.writeInt(1_000);
+                client.out.write(new byte[500]);
+                until(() -> server.opened.size() == 2);
+            }
+            until(() -> server.counters.openConnections() == 0);
+            // when the answers come too late, in any order: nothing leaks (paranoid detection) and nothing fails
+            List<EchoExchange> open = new ArrayList<>(server.opened);
+            open.get(1).answer();
+            open.get(0).answer();
+            // then another client is served
+            try (Client client = new Client(server.port)) {
+                client.send(3, 0);
+                until(() -> server.opened.size() == 3);
+                new ArrayList<>(server.opened).get(2).answer();
+                assertThat(client.receive()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseConnectionsBeyondTheLimit() throws Exception {
+        ConnectionLimits limits = new ConnectionLimits(1 << 20, 10, 1 << 20, 1 << 24, 1);
+        try (TestServer server = new TestServer(limits, true, 0);
+                Client first = new Client(server.port)) {
+            first.send(1, 0);
+            assertThat(first.receive()).isEqualTo(1);
+            try (Client second = new Client(server.port)) {
+                assertThat(second.in.read()).isEqualTo(-1);
+            }
+            first.send(2, 0);
+            assertThat(first.receive()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldLetOpenRequestsBeAnsweredWhenItStops() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, false, 0);
+                Client client = new Client(server.port)) {
+            client.send(1, 0);
+            until(() -> server.opened.size() == 1);
+            Thread stopping = new Thread(() -> server.drain(5_000));
+            stopping.start();
+            Thread.sleep(50);
+            server.opened.poll().answer();
+            assertThat(client.receive()).isEqualTo(1);
+            assertThat(client.in.read()).isEqualTo(-1);
+            stopping.join(WAIT_MS);
+            assertThat(stopping.isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldSayWhichAddressIsTakenAndWhatToDo() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0);
+                TestServer other = new TestServer(TestServer.ROOMY, true, 0)) {
+            assertThatThrownBy(() -> other.bind("127.0.0.1", server.port))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("cannot listen on 127.0.0.1:" + server.port)
+                    .hasMessageContaining("'listeners'");
+        }
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        long deadlineNanos = System.nanoTime() + WAIT_MS * 1_000_000;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("condition within 10 s").isLessThan(deadlineNanos);
+            Thread.sleep(1);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.journalq.server.network;
+
+import io.journalq.common.protocol.MessageWriter;
+import io.journalq.server.loop.EventLoops;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * The network layer with exchanges that a test answers itself: a frame holds one int, its answer holds that int and as
+ * many bytes more as asked for.
+ */
+final class TestServer implements AutoCloseable {
+    static final ConnectionLimits ROOMY = new ConnectionLimits(1 << 20, 1_000, 1 << 20, 1 << 24, 100);
+
+    final Queue<EchoExchange> opened = new ConcurrentLinkedQueue<>();
+    final NetworkCounters counters = new NetworkCounters();
+    private final EventLoops loops = new EventLoops(1);
+    private final Acceptor acceptor;
+    private final boolean answersAtOnce;
+    private final int answerPaddingBytes;
+    final int port;
+
+    TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes) throws IOException {
+        this.answersAtOnce = answersAtOnce;
+        this.answerPaddingBytes = answerPaddingBytes;
+        acceptor = new Acceptor(loops, limits, EchoExchange::new, counters);
+        port = acceptor.bind("TEST", "127.0.0.1", 0);
+        acceptor.accept();
+    }
+
+    final class EchoExchange extends Exchange {
+        final int number;
+
+        EchoExchange(Connection connection, ByteBuf frame) {
+            super(connection, frame);
+            number = frame.getInt(frame.readerIndex());
+        }
+
+        @Override
+        protected void handle() {
+            opened.add(this);
+            if (answersAtOnce) {
+                answer();
+            }
+        }
+
+        void answer() {
+            answered();
+        }
+
+        void answerWithNothing() {
+            answeredWithNothing();
+        }
+
+        @Override
+        protected void writeAnswer(MessageWriter out) {
+            out.writeInt(number);
+            out.writeBytes(Unpooled.wrappedBuffer(new byte[answerPaddingBytes]), false);
+        }
+
+        @Override
+        protected String description() {
+            return "echo " + number;
+        }
+    }
+
+    int bind(String host, int wantedPort) throws IOException {
+        return acceptor.bind("OTHER", host, wantedPort);
+    }
+
+    void drain(long timeoutMs) {
+        acceptor.close(timeoutMs);
+    }
+
+    @Override
+    public void close() {
+        acceptor.close(0);
+        loops.close();
+    }
+
+    /** A client on a plain socket. */
+    static final class Client implements AutoCloseable {
+        final Socket socket;
+        final DataOutputStream out;
+        final DataInputStream in;
+
+        Client(int port) throws IOException {
+            socket = new Socket(InetAddress.getLoopbackAddress(), port);
+            socket.setSoTimeout(10_000);
+            out = new DataOutputStream(socket.getOutputStream());
+            in = new DataInputStream(socket.getInputStream());
+        }
+
+        void send(int number, int paddingBytes) throws IOException {
+            byte[] frame = new byte[2 * Integer.BYTES + paddingBytes];
+            java.nio.ByteBuffer.wrap(frame).putInt(Integer.BYTES + paddingBytes).putInt(number);
+            out.write(frame);
+        }
+
+        /** The number in the next answer. */
+        int receive() throws IOException {
+            byte[] answer = new byte[in.readInt()];
+            in.readFully(answer);
+            return java.nio.ByteBuffer.wrap(answer).getInt();
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+}

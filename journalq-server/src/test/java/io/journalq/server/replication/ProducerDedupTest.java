@@ -1,0 +1,215 @@
+package io.journalq.server.replication;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.replication.ProducerDedup.Verdict;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ProducerDedupTest {
+    private static final long PRODUCER = 7;
+    private static final short EPOCH = 0;
+    private static final long NOW_MS = 1_000;
+    private static final long NO_APPEND_TIME = -1;
+
+    private final ProducerDedup dedup = new ProducerDedup();
+
+    @Test
+    void shouldAnswerAsTheFirstTimeWhenABatchComesAgain() {
+        // given five batches of ten records
+        for (int i = 0; i < ProducerDedup.REMEMBERED_BATCHES; i++) {
+            dedup.replay(PRODUCER, EPOCH, i * 10, 10, 100 + i * 10, 5_000 + i, NOW_MS);
+        }
+        // when the oldest of them comes again
+        Verdict verdict = dedup.check(PRODUCER, EPOCH, 0, 10);
+        // then it is known with its offset and time
+        assertThat(verdict).isEqualTo(Verdict.DUPLICATE);
+        assertThat(dedup.duplicateBaseOffset()).isEqualTo(100);
+        assertThat(dedup.duplicateAppendTimeMs()).isEqualTo(5_000);
+    }
+
+    @Test
+    void shouldRefuseABatchThatIsOlderThanWhatIsRemembered() {
+        // given six batches, of which five are remembered
+        for (int i = 0; i <= ProducerDedup.REMEMBERED_BATCHES; i++) {
+            replay(EPOCH, i, 1, i);
+        }
+        // then the first is out of order, not a duplicate
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldRefuseAGapWhenTheProducerIsKnown() {
+        replay(EPOCH, 0, 3, 0);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldAcceptAnySequenceWhenTheProducerIsUnknown() {
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_234, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldFenceAnOlderEpochAndBeginANewOneAtZero() {
+        // given a producer that bumped its epoch
+        replay((short) 3, 0, 1, 0);
+        // then the old epoch is fenced, a newer one begins with sequence 0
+        assertThat(dedup.check(PRODUCER, (short) 2, 1, 1)).isEqualTo(Verdict.FENCED);
+        assertThat(dedup.check(PRODUCER, (short) 4, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, (short) 4, 0, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldWrapSequencesBehindTheLargestInt() {
+        // given a batch that crosses the largest int: its last sequences are 0 and 1
+        replay(EPOCH, Integer.MAX_VALUE - 1, 4, 0);
+        // then the next one begins at 2, and the same one is a duplicate
+        assertThat(dedup.check(PRODUCER, EPOCH, 2, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(dedup.check(PRODUCER, EPOCH, Integer.MAX_VALUE - 1, 4)).isEqualTo(Verdict.DUPLICATE);
+        // and a batch that ends exactly there is followed by 0
+        replay(EPOCH, 2, Integer.MAX_VALUE - 1, 4);
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldForgetASilentProducerOnly() {
+        // given one producer that is silent and one that is not
+        dedup.replay(1, EPOCH, 0, 1, 0, NO_APPEND_TIME, 1_000);
+        dedup.replay(2, EPOCH, 0, 1, 1, NO_APPEND_TIME, 1_000);
+        dedup.replay(1, EPOCH, 1, 1, 2, NO_APPEND_TIME, 5_000);
+        // when time passes
+        dedup.onTick(6_000, 2_000);
+        // then the silent one may begin anywhere, the other not
+        assertThat(dedup.producerCount()).isEqualTo(1);
+        assertThat(dedup.check(2, EPOCH, 9, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(dedup.check(1, EPOCH, 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldStayBoundedWhenEveryBatchIsOfANewProducer() {
+        for (long producer = 0; producer < ProducerDedup.MAX_PRODUCERS + 100; producer++) {
+            dedup.replay(producer, EPOCH, 0, 1, producer, NO_APPEND_TIME, NOW_MS);
+        }
+        assertThat(dedup.producerCount()).isEqualTo(ProducerDedup.MAX_PRODUCERS);
+    }
+
+    @Test
+    void shouldAcceptTheSameBatchAgainWhenTheJournalLostIt() {
+        // given a batch that was staged but not written
+        replay(EPOCH, 0, 1, 0);
+        replay(EPOCH, 1, 1, 1);
+        // when it is cut
+        dedup.truncateTo(1);
+        // then it is neither a duplicate nor out of order
+        assertThat(dedup.check(PRODUCER, EPOCH, 1, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 1)).isEqualTo(Verdict.DUPLICATE);
+    }
+
+    @Test
+    void shouldRefuseASnapshotOfWhichAnyByteIsChanged() {
+        replay(EPOCH, 0, 3, 0);
+        ByteBuffer bytes = ProducerSnapshot.encode(dedup);
+        assertThat(ProducerSnapshot.decode(bytes)).isNotNull();
+        for (int i = 0; i < bytes.limit(); i++) {
+            bytes.put(i, (byte) (bytes.get(i) ^ 1));
+            assertThat(ProducerSnapshot.decode(bytes)).as("byte %d changed", i).isNull();
+            bytes.put(i, (byte) (bytes.get(i) ^ 1));
+        }
+        for (int size = 0; size < bytes.limit(); size++) {
+            assertThat(ProducerSnapshot.decode(bytes.duplicate().limit(size))).isNull();
+        }
+    }
+
+    /** Against a model that remembers everything: the same verdict, with restarts from a snapshot in between. */
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void shouldJudgeAsAModelThatRemembersEverything(long seed) {
+        Random random = new Random(seed);
+        ProducerDedup tested = new ProducerDedup();
+        Map<Long, List<Batch>> modelById = new LinkedHashMap<>();
+        long offset = 0;
+        for (int step = 0; step < 20_000; step++) {
+            long producer = random.nextInt(5);
+            List<Batch> model = modelById.computeIfAbsent(producer, absent -> new ArrayList<>());
+            Batch batch = nextBatch(random, model, offset);
+            Verdict verdict = tested.check(producer, batch.epoch, batch.base, batch.count);
+            assertThat(verdict).as("seed %d step %d %s", seed, step, batch).isEqualTo(expected(model, batch));
+            if (verdict == Verdict.APPEND) {
+                tested.replay(producer, batch.epoch, batch.base, batch.count, offset, NO_APPEND_TIME, step);
+                model.add(batch);
+                offset += batch.count;
+            } else if (verdict == Verdict.DUPLICATE) {
+                assertThat(tested.duplicateBaseOffset()).isEqualTo(find(model, batch).offset);
+            }
+            if (random.nextInt(500) == 0) {
+                tested = ProducerSnapshot.decode(ProducerSnapshot.encode(tested));
+            }
+        }
+    }
+
+    private record Batch(short epoch, int base, int count, long offset) {
+        int next() {
+            return (int) (((long) base + count) & Integer.MAX_VALUE);
+        }
+    }
+
+    /** Mostly the right next batch, else one sent again, a gap, or another epoch. */
+    private static Batch nextBatch(Random random, List<Batch> model, long offset) {
+        int count = 1 + random.nextInt(50);
+        if (model.isEmpty()) {
+            return new Batch((short) 0, Integer.MAX_VALUE - random.nextInt(2_000), count, offset);
+        }
+        Batch last = model.get(model.size() - 1);
+        return switch (random.nextInt(10)) {
+            case 0 -> new Batch(last.epoch, last.next() ^ 1, count, offset);
+            case 1 -> new Batch((short) (last.epoch + 1), random.nextInt(2), count, offset);
+            case 2 -> new Batch((short) (last.epoch - 1), last.next(), count, offset);
+            case 3, 4 -> model.get(Math.max(0, model.size() - 1 - random.nextInt(7)));
+            default -> new Batch(last.epoch, last.next(), count, offset);
+        };
+    }
+
+    private static Verdict expected(List<Batch> model, Batch batch) {
+        if (model.isEmpty()) {
+            return Verdict.APPEND;
+        }
+        Batch last = model.get(model.size() - 1);
+        if (batch.epoch != last.epoch) {
+            if (batch.epoch < last.epoch) {
+                return Verdict.FENCED;
+            }
+            return batch.base == 0 ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+        }
+        if (find(model, batch) != null) {
+            return Verdict.DUPLICATE;
+        }
+        return batch.base == last.next() ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+    }
+
+    private static Batch find(List<Batch> model, Batch batch) {
+        int remembered = 0;
+        for (int i = model.size() - 1; i >= 0 && remembered < ProducerDedup.REMEMBERED_BATCHES; i--) {
+            Batch known = model.get(i);
+            if (known.epoch != batch.epoch) {
+                return null;
+            }
+            if (known.base == batch.base && known.count == batch.count) {
+                return known;
+            }
+            remembered++;
+        }
+        return null;
+    }
+
+    private void replay(short epoch, int baseSequence, int count, long offset) {
+        dedup.replay(PRODUCER, epoch, baseSequence, count, offset, NO_APPEND_TIME, NOW_MS);
+    }
+}
