@@ -70,7 +70,11 @@ public enum CompressionCodec {
     };
 
     private static final CompressionCodec[] BY_ID = values();
+    /** First guess at the result: so many times the input, or text's larger ratio while the room stays small. */
     private static final int FIRST_GUESS_RATIO = 4;
+
+    private static final int TEXT_RATIO = 64;
+    private static final int SMALL_ROOM_BYTES = 256 * 1024;
     private static final int SMALLEST_BUFFER_BYTES = 256;
 
     private final int id;
@@ -123,8 +127,8 @@ public enum CompressionCodec {
         ByteBuf input = asDirect(source);
         ByteBuf output = null;
         try {
-            long guess = Math.max(SMALLEST_BUFFER_BYTES, (long) input.readableBytes() * FIRST_GUESS_RATIO);
-            output = allocator.directBuffer((int) Math.min(guess, Math.max(0, maxSizeBytes)));
+            output = allocator.directBuffer(
+                    (int) Math.min(firstGuess(input.readableBytes()), Math.max(0, maxSizeBytes)));
             decompressDirect(input, output, maxSizeBytes);
             ByteBuf result = output;
             output = null;
@@ -140,6 +144,11 @@ public enum CompressionCodec {
     abstract void compressDirect(ByteBuf source, ByteBuf target);
 
     abstract void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes);
+
+    private static long firstGuess(long inputBytes) {
+        long text = Math.min(inputBytes * TEXT_RATIO, SMALL_ROOM_BYTES);
+        return Math.max(SMALLEST_BUFFER_BYTES, Math.max(inputBytes * FIRST_GUESS_RATIO, text));
+    }
 
     static CorruptBatchException tooLarge(int maxSizeBytes) {
         return new CorruptBatchException("decompressed records exceed " + maxSizeBytes + " bytes");

@@ -76,7 +76,7 @@ class BatchValidatorTest {
     @ParameterizedTest
     @EnumSource(CompressionCodec.class)
     void shouldRefuseWhenTheBatchIsCutOffOrABitIsFlipped(CompressionCodec codec) {
-        ByteBuf batch = KafkaBatches.writtenByKafka(codec, KafkaBatches.messages(8));
+        ByteBuf batch = KafkaBatches.writtenByKafka(codec, KafkaBatches.messages(5));
         for (int length = 1; length < batch.readableBytes(); length++) {
             assertThat(validate(batch.slice(0, length)).error()).isEqualTo(ErrorCode.CORRUPT_MESSAGE);
         }
@@ -95,10 +95,10 @@ class BatchValidatorTest {
     @EnumSource(CompressionCodec.class)
     void shouldOnlyAcceptWhatKafkaReadsWhenBytesAreBadUnderARightChecksum(CompressionCodec codec) {
         // given
-        ByteBuf sound = KafkaBatches.writtenByKafka(codec, KafkaBatches.messages(40));
+        ByteBuf sound = KafkaBatches.writtenByKafka(codec, KafkaBatches.messages(20));
         Random random = new Random(codec.id());
         int refused = 0;
-        for (int round = 0; round < 3000; round++) {
+        for (int round = 0; round < 1500; round++) {
             ByteBuf bad = sound.copy();
             for (int flips = 1 + random.nextInt(3); flips > 0; flips--) {
                 int at = RecordBatch.ATTRIBUTES + random.nextInt(bad.readableBytes() - RecordBatch.ATTRIBUTES);

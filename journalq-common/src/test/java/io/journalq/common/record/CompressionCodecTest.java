@@ -105,7 +105,7 @@ class CompressionCodecTest {
         compressedByKafka(codec, plain).readBytes(sound);
         Random random = new Random(7);
         int refused = 0;
-        int rounds = 8000;
+        int rounds = 3000;
         for (int round = 0; round < rounds; round++) {
             byte[] bad = sound.clone();
             int length = bad.length;
