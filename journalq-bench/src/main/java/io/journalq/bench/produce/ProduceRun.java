@@ -22,6 +22,7 @@ import org.HdrHistogram.Histogram;
 public final class ProduceRun {
     private static final long STOP_TIMEOUT_MS = 60_000;
     private static final long PROGRESS_INTERVAL_MS = 1_000;
+    private static final double SHORTEST_RATE_SECONDS = 0.5;
     /** Partitions of which the newest messages are read back when no consumers read along, and how many of each. */
     private static final int SAMPLED_PARTITIONS = 5;
 
@@ -131,6 +132,9 @@ public final class ProduceRun {
             long now = load.acknowledged();
             long nowConsumed = consumption.consumed();
             double seconds = (nowNs - lastNs) / 1e9;
+            if (seconds < SHORTEST_RATE_SECONDS) {
+                continue; // The rest of the stretch, too short for a rate.
+            }
             String line = "%s %s: %,.0f msg/s".formatted(broker.name(), what, (now - last) / seconds);
             if (settings.produceCase().consumed()) {
                 line += ", consumed %,.0f msg/s".formatted((nowConsumed - lastConsumed) / seconds);
