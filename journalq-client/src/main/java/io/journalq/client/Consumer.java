@@ -33,7 +33,7 @@ import java.util.Set;
  */
 public final class Consumer implements AutoCloseable {
     private final Fetcher fetcher;
-    private ConsumerRecords last = ConsumerRecords.empty();
+    private ConsumerRecords last = new ConsumerRecords(List.of());
 
     private Consumer(ConsumerConfig config) {
         this.fetcher = new Fetcher(config);
@@ -96,7 +96,7 @@ public final class Consumer implements AutoCloseable {
     public ConsumerRecords poll(Duration timeout) {
         last.release();
         List<FetchedPartition> fetched = fetcher.poll(timeout.toNanos());
-        last = fetched.isEmpty() ? ConsumerRecords.empty() : new ConsumerRecords(fetched);
+        last = new ConsumerRecords(fetched);
         return last;
     }
 
@@ -138,7 +138,7 @@ public final class Consumer implements AutoCloseable {
     @Override
     public void close() {
         last.release();
-        last = ConsumerRecords.empty();
+        last = new ConsumerRecords(List.of());
         fetcher.close();
     }
 

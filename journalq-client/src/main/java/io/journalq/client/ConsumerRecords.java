@@ -20,8 +20,6 @@ import java.util.NoSuchElementException;
  * valid. Belongs to the consumer's thread.
  */
 public final class ConsumerRecords implements Iterable<ConsumerRecord> {
-    private static final ConsumerRecords EMPTY = new ConsumerRecords(List.of());
-
     private final List<FetchedPartition> fetched;
     private final List<BatchReader> readers = new ArrayList<>(1);
     private final int count;
@@ -34,10 +32,6 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
             total += part.recordCount();
         }
         this.count = total;
-    }
-
-    static ConsumerRecords empty() {
-        return EMPTY;
     }
 
     /** Number of records. Costs nothing. */
