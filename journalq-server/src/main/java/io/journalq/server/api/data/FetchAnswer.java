@@ -134,9 +134,25 @@ final class FetchAnswer {
             parts.forEach(this::addIfNews);
         }
         answeredTopics.forEach(topic -> topic.setResponse(null));
+        keepReady();
+        session.setPending(null);
+        context.respond(new FetchResponse().setSessionId(session.id()).setResponses(topicResponses));
+        sessions.onAnswered(session);
+    }
+
+    /**
+     * Has the next fetch read what may still have something: first the partitions that the limits left out, then those
+     * that gave records now, so that each has its turn.
+     */
+    private void keepReady() {
         for (FetchPart part : parts) {
-            PartitionRead found = part.takeFound();
-            if (found.slice() != null || found.error() != ErrorCode.NONE) {
+            if (part.found().slice() == null
+                    && (part.hasUnread() || part.found().error() != ErrorCode.NONE)) {
+                session.markReady(part);
+            }
+        }
+        for (FetchPart part : parts) {
+            if (part.takeFound().slice() != null) {
                 session.markReady(part);
             }
             RecordsData unused = part.takeRecords();
@@ -144,9 +160,6 @@ final class FetchAnswer {
                 unused.release(); // of a partition that was forgotten meanwhile
             }
         }
-        session.setPending(null);
-        context.respond(new FetchResponse().setSessionId(session.id()).setResponses(topicResponses));
-        sessions.onAnswered(session);
     }
 
     private void addIfNews(FetchPart part) {

@@ -139,6 +139,11 @@ final class FetchPart extends PartitionReader {
         return highWatermark;
     }
 
+    /** Whether there are records that the client has not read, as of the last read. */
+    boolean hasUnread() {
+        return fetchOffset < highWatermark;
+    }
+
     long logStartOffset() {
         return logStartOffset;
     }

@@ -216,6 +216,8 @@ final class PendingFetch {
             if (found.slice() != null) {
                 session.markReady(part);
                 session.addReadyBytes(found.sizeBytes());
+            } else if (part.hasUnread()) {
+                session.markReady(part);
             }
             part.dropFound();
         }
