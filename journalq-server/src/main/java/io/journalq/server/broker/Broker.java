@@ -49,6 +49,7 @@ public final class Broker implements AutoCloseable {
     private static final int NO_PORT = -1;
 
     private final BrokerConfig config;
+    private final FileStore store;
     private final Clock clock = Clock.systemUTC();
     private final SecureRandom random = new SecureRandom();
     private final BlockingPool blockingPool = new BlockingPool("journalq-blocking");
@@ -64,8 +65,9 @@ public final class Broker implements AutoCloseable {
         void close() throws IOException;
     }
 
-    private Broker(BrokerConfig config) {
+    private Broker(BrokerConfig config, FileStore store) {
         this.config = config;
+        this.store = store;
     }
 
     /**
@@ -74,7 +76,12 @@ public final class Broker implements AutoCloseable {
      * @throws StartException when it cannot, with one line that says why and what to do; nothing is left open
      */
     public static Broker start(BrokerConfig config) throws StartException {
-        Broker broker = new Broker(config);
+        return start(config, new SystemFileStore());
+    }
+
+    /** Starts a broker on files of another kind. */
+    static Broker start(BrokerConfig config, FileStore store) throws StartException {
+        Broker broker = new Broker(config, store);
         try {
             broker.open();
             return broker;
@@ -128,9 +135,8 @@ public final class Broker implements AutoCloseable {
         metrics.bindNetwork(networkCounters);
         metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
         openAdminListener();
-        FileStore store = new SystemFileStore();
         MetadataPublisher metadata = new MetadataPublisher();
-        Controller controller = openController(store, metadata);
+        Controller controller = openController(metadata);
         Shards shards = new Shards(config, loops, store, blockingPool, clock);
         shards.follow(metadata.current());
         metadata.addListener((before, now) -> shards.follow(now));
@@ -159,7 +165,7 @@ public final class Broker implements AutoCloseable {
         }
     }
 
-    private Controller openController(FileStore store, MetadataPublisher metadata) throws IOException {
+    private Controller openController(MetadataPublisher metadata) throws IOException {
         for (var directory : config.dataDirectories()) {
             Journal.deleteLeftovers(store, directory);
         }

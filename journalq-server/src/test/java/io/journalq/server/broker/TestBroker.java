@@ -3,6 +3,8 @@ package io.journalq.server.broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.SystemFileStore;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -50,7 +52,11 @@ public final class TestBroker implements AutoCloseable {
     }
 
     public TestBroker start() throws ConfigException, StartException {
-        broker = Broker.start(config());
+        return start(new SystemFileStore());
+    }
+
+    public TestBroker start(FileStore store) throws ConfigException, StartException {
+        broker = Broker.start(config(), store);
         return this;
     }
 
