@@ -43,14 +43,28 @@ class ArchitectureTest {
             Map.entry("journal", List.of()),
             Map.entry("loop", List.of()),
             Map.entry("replication", List.of()),
-            Map.entry("group", List.of()),
-            Map.entry("transaction", List.of()),
+            Map.entry("coordinator", List.of()),
+            Map.entry("group", List.of("coordinator")),
+            Map.entry("transaction", List.of("coordinator")),
+            Map.entry("store", List.of()),
             // Topic settings are checked by the same registry that reads them.
             Map.entry("metadata", List.of("config")),
             Map.entry("network", List.of("loop")),
             Map.entry("control", List.of("config", "journal", "metadata")),
-            Map.entry("shard", List.of("config", "journal", "loop", "metadata", "replication")),
-            Map.entry("api", List.of("config", "control", "journal", "loop", "metadata", "network", "shard")),
+            Map.entry("shard", List.of("config", "coordinator", "journal", "loop", "metadata", "replication", "store")),
+            Map.entry(
+                    "api",
+                    List.of(
+                            "config",
+                            "control",
+                            "coordinator",
+                            "group",
+                            "journal",
+                            "loop",
+                            "metadata",
+                            "network",
+                            "shard",
+                            "transaction")),
             Map.entry("observe", List.of("loop", "network")),
             Map.entry(
                     "broker",
@@ -58,17 +72,21 @@ class ArchitectureTest {
                             "api",
                             "config",
                             "control",
+                            "coordinator",
+                            "group",
                             "journal",
                             "loop",
                             "metadata",
                             "network",
                             "observe",
                             "replication",
-                            "shard")),
+                            "shard",
+                            "store",
+                            "transaction")),
             Map.entry("cli", List.of("config"))));
 
     private static final String[] PURE = {
-        ROOT + "replication..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
+        ROOT + "replication..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
     };
 
     private static final String[] WITH_EFFECTS = {
