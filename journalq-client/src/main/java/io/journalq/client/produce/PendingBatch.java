@@ -57,6 +57,7 @@ final class PendingBatch {
     private long appendTimeMs;
     private JournalQException failure;
     private volatile boolean done;
+    private volatile boolean told;
 
     PendingBatch(Lane lane, BuilderPool.Slot slot, long nowNanos, long deliveryTimeoutNanos) {
         this.lane = lane;
@@ -160,6 +161,7 @@ final class PendingBatch {
 
     /** Tells those who wait. After {@link #complete}, outside every lock, for futures run the application's code. */
     void tell() {
+        told = true;
         for (int i = 0; i < waiterCount; i++) {
             LockSupport.unpark(waiters[i]);
         }
@@ -189,11 +191,16 @@ final class PendingBatch {
         return done;
     }
 
-    /** Parks until the result is there; the caller is one of the waiters. */
+    /** Whether the result is there and nothing of the batch is left with the producer. */
+    boolean isTold() {
+        return told;
+    }
+
+    /** Parks until {@link #tell}; the caller is one of the waiters. */
     void await() {
-        while (!done) {
+        while (!told) {
             LockSupport.park(this);
-            if (!done && Thread.interrupted()) {
+            if (!told && Thread.interrupted()) {
                 Thread.currentThread().interrupt();
                 throw new InterruptedWaitException(
                         "interrupted while waiting for an acknowledgement; the record may still be sent", null);

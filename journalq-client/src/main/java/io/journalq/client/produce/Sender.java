@@ -131,7 +131,7 @@ public final class Sender implements AutoCloseable {
             }
         }
         for (PendingBatch batch : incomplete) {
-            while (!batch.isDone()) {
+            while (!batch.isTold()) {
                 LockSupport.parkNanos(FLUSH_POLL_NANOS);
                 if (Thread.interrupted()) {
                     Thread.currentThread().interrupt();

@@ -142,12 +142,11 @@ final class Settling implements ProduceCall.Outcome {
 
     /** Ends a batch that is in no queue of the loop any more with an error. */
     void fail(PendingBatch batch, JournalQException cause) {
-        if (batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause)) {
+        boolean decided = batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause);
+        if (decided) {
             counters.failedRecords.add(Math.max(1, batch.recordCount));
-            memory.release(batch.accountedBytes);
-            batch.tell();
         }
-        settle(batch);
+        settle(batch, decided);
     }
 
     /** Fails the batches whose delivery time-out is over. One in flight stays there, unclaimed, until it comes back. */
@@ -220,18 +219,17 @@ final class Settling implements ProduceCall.Outcome {
 
     private void succeed(PendingBatch batch, long baseOffset, long appendTimeMs) {
         batch.lane.established |= batch.producerEpoch == batch.lane.producerEpoch;
-        if (batch.complete(baseOffset, appendTimeMs, null)) {
+        boolean decided = batch.complete(baseOffset, appendTimeMs, null);
+        if (decided) {
             counters.records.add(batch.recordCount);
             counters.batches.increment();
-            memory.release(batch.accountedBytes);
-            batch.tell();
         }
-        settle(batch);
+        settle(batch, decided);
     }
 
     private void again(PendingBatch batch, JournalQException cause) {
         if (batch.isDone()) {
-            settle(batch);
+            settle(batch, false);
             return;
         }
         long nowNanos = System.nanoTime();
@@ -246,8 +244,13 @@ final class Settling implements ProduceCall.Outcome {
         pause(batch.lane, nowNanos, batch.tries);
     }
 
-    /** The batch is in no queue any more: its lane forgets it, and may go on. */
-    private void settle(PendingBatch batch) {
+    /**
+     * The batch is in no queue any more: its lane forgets it, and may go on. Its senders are told last, so that one that
+     * sends again at once finds the lane free.
+     *
+     * @param decided whether they were not told before
+     */
+    private void settle(PendingBatch batch, boolean decided) {
         Lane lane = batch.lane;
         batch.releaseBuffers();
         boolean signal;
@@ -264,6 +267,10 @@ final class Settling implements ProduceCall.Outcome {
         }
         if (signal) {
             loop.signal(lane);
+        }
+        if (decided) {
+            memory.release(batch.accountedBytes);
+            batch.tell();
         }
     }
 
