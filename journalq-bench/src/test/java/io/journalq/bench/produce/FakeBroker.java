@@ -1,0 +1,193 @@
+package io.journalq.bench.produce;
+
+import io.journalq.bench.driver.BatchProducer;
+import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.MessageConsumer;
+import io.journalq.bench.driver.SyncProducer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/** Broker and client in memory, with faults on request: what a run must notice. Any thread. */
+final class FakeBroker implements BrokerDriver, ClientDriver {
+    /** What goes wrong with every message whose number is a multiple of {@link #FAULT_INTERVAL}. */
+    enum Fault {
+        NONE,
+        LOSE,
+        DUPLICATE,
+        DAMAGE,
+        REFUSE
+    }
+
+    static final int FAULT_INTERVAL = 100;
+
+    private final Fault fault;
+    private final Map<String, List<List<byte[]>>> topics = new HashMap<>();
+    private long messages;
+
+    FakeBroker(Fault fault) {
+        this.fault = fault;
+    }
+
+    private synchronized long append(String topic, int partition, byte[] value) {
+        List<byte[]> journal = topics.get(topic).get(partition);
+        boolean hit = messages++ % FAULT_INTERVAL == 0;
+        if (hit && fault == Fault.REFUSE) {
+            throw new IllegalStateException("refused");
+        }
+        if (hit && fault == Fault.DAMAGE) {
+            byte[] damaged = value.clone();
+            damaged[damaged.length - 1] ^= 1;
+            journal.add(damaged);
+        } else if (!hit || fault != Fault.LOSE) {
+            journal.add(value);
+        }
+        if (hit && fault == Fault.DUPLICATE) {
+            journal.add(value);
+        }
+        return journal.size() - 1L;
+    }
+
+    @Override
+    public String name() {
+        return "fake";
+    }
+
+    @Override
+    public String version() {
+        return "1";
+    }
+
+    @Override
+    public void start() {}
+
+    @Override
+    public String bootstrap() {
+        return "memory:1";
+    }
+
+    @Override
+    public long pid() {
+        return 0;
+    }
+
+    @Override
+    public Map<String, String> settings() {
+        return Map.of();
+    }
+
+    @Override
+    public void freeze() {}
+
+    @Override
+    public void thaw() {}
+
+    @Override
+    public synchronized void createTopic(String topic, int partitions) {
+        List<List<byte[]>> journals = new ArrayList<>();
+        IntStream.range(0, partitions).forEach(partition -> journals.add(new ArrayList<>()));
+        topics.put(topic, journals);
+    }
+
+    @Override
+    public synchronized void deleteTopic(String topic) {
+        topics.remove(topic);
+    }
+
+    @Override
+    public synchronized List<Long> startOffsets(String topic, int partitions) {
+        return topics.get(topic).stream().map(journal -> 0L).toList();
+    }
+
+    @Override
+    public synchronized List<Long> endOffsets(String topic, int partitions) {
+        return topics.get(topic).stream().map(journal -> (long) journal.size()).toList();
+    }
+
+    @Override
+    public synchronized long storedBytes(String topic) {
+        return topics.get(topic).stream()
+                .flatMap(List::stream)
+                .mapToLong(value -> value.length)
+                .sum();
+    }
+
+    @Override
+    public synchronized Set<String> topics() {
+        return Set.copyOf(topics.keySet());
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public SyncProducer openSyncProducer(ProducerSettings settings) {
+        return new SyncProducer() {
+            @Override
+            public long send(int partition, byte[] value) throws InterruptedException {
+                Thread.sleep(1); // A real broker keeps its callers waiting too.
+                return append(settings.topic(), partition, value);
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    @Override
+    public BatchProducer openBatchProducer(ProducerSettings settings) {
+        return new BatchProducer() {
+            @Override
+            public void send(int partition, List<byte[]> values, Listener listener) throws InterruptedException {
+                Thread.sleep(1);
+                for (byte[] value : values) {
+                    append(settings.topic(), partition, value);
+                }
+                listener.onComplete(null);
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    @Override
+    public MessageConsumer openConsumer(String bootstrap, String topic, Map<Integer, Long> startOffsets) {
+        Map<Integer, Long> positions = new TreeMap<>(startOffsets);
+        return new MessageConsumer() {
+            @Override
+            public int poll(Duration timeout, Visitor visitor) throws InterruptedException {
+                Thread.sleep(1);
+                int count = 0;
+                for (Map.Entry<Integer, Long> position : positions.entrySet()) {
+                    for (byte[] value : newMessages(topic, position.getKey(), position.getValue())) {
+                        long offset = position.getValue();
+                        if (visitor.onMessage(position.getKey(), offset)) {
+                            visitor.onValue(position.getKey(), offset, value);
+                        }
+                        position.setValue(offset + 1);
+                        count++;
+                    }
+                }
+                return count;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private synchronized List<byte[]> newMessages(String topic, int partition, long from) {
+        List<byte[]> journal = topics.get(topic).get(partition);
+        return List.copyOf(journal.subList((int) from, journal.size()));
+    }
+}
