@@ -32,9 +32,11 @@ class OutputTest {
         assertThat(document.get("machine").asText()).isEqualTo("2 x test");
         assertThat(document.get("results")).hasSize(2);
         assertThat(document.get("results").get(0).get("case").asText()).isEqualTo("1");
-        assertThat(document.get("results").get(0).get("journalq_qps").isNumber()).isTrue();
+        assertThat(document.get("results").get(0).get("journalq_qps").isNumber())
+                .isTrue();
         assertThat(document.get("results").get(1).get("ratio").asDouble()).isEqualTo(3.25);
-        assertThat(document.get("results").get(1).get("consumed_per_s").isNull()).isTrue();
+        assertThat(document.get("results").get(1).get("consumed_per_s").isNull())
+                .isTrue();
     }
 
     @Test
@@ -43,8 +45,7 @@ class OutputTest {
 
         assertThat(text.lines())
                 .containsExactly(
-                        "case,journalq_qps,ratio,consumed_per_s,check",
-                        "1,150000,3.25,,\"5 lost, \"\"why\"\"\"");
+                        "case,journalq_qps,ratio,consumed_per_s,check", "1,150000,3.25,,\"5 lost, \"\"why\"\"\"");
     }
 
     @Test
