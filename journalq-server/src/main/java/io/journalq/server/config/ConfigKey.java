@@ -185,15 +185,21 @@ public final class ConfigKey<T> {
         } catch (NumberFormatException notANumber) {
             throw new ConfigException("must be a whole number" + suffixWords(unit));
         } catch (ArithmeticException tooLarge) {
-            throw new ConfigException("must be from " + lowest + " to " + highest);
+            throw new ConfigException(rangeWords(lowest, highest));
         }
         if (value < lowest || value > highest) {
-            throw new ConfigException(
-                    highest == Integer.MAX_VALUE || highest == Long.MAX_VALUE
-                            ? "must be at least " + lowest
-                            : "must be from " + lowest + " to " + highest);
+            throw new ConfigException(rangeWords(lowest, highest));
         }
         return value;
+    }
+
+    private static String rangeWords(long lowest, long highest) {
+        if (lowest == highest) {
+            return "must be " + lowest;
+        }
+        return highest == Integer.MAX_VALUE || highest == Long.MAX_VALUE
+                ? "must be at least " + lowest
+                : "must be from " + lowest + " to " + highest;
     }
 
     private static String suffixWords(ConfigUnit unit) {

@@ -85,8 +85,8 @@ public final class TopicSettings {
             ConfigUnit.NONE,
             1,
             1,
-            Integer.MAX_VALUE,
-            "Replicas that must have a message before acks=all is answered.");
+            1,
+            "Replicas that must have a message before acks=all is answered; 1, as there is one broker.");
 
     public static final ConfigKeys ALL = new ConfigKeys(List.of(
             CLEANUP_POLICY,

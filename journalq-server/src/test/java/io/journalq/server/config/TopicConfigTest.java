@@ -33,6 +33,9 @@ class TopicConfigTest {
         assertThatThrownBy(() -> TopicConfig.check("cleanup.policy", "compact"))
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining("must be one of delete");
+        assertThatThrownBy(() -> TopicConfig.check("min.insync.replicas", "2"))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("must be 1");
     }
 
     @Test
