@@ -562,7 +562,7 @@ public final class Journal implements AutoCloseable {
             idleSinceOffset = writtenOffset;
             return;
         }
-        reads.closeIdle(segments);
+        reads.closeIdle(segments, flushedOffset());
     }
 
     private static Segment last(Segment[] all) {

@@ -26,6 +26,7 @@ final class JournalFlusher {
     private volatile boolean stateChanged;
 
     private boolean stopped;
+    private boolean checkpointFailing;
     private long uncheckpointedBytes;
     private JournalCheckpoint.Extent lastFlushed;
 
@@ -80,9 +81,22 @@ final class JournalFlusher {
         }
         boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
         if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
-            writeCheckpoint(List.of(segments), states, false);
+            tryCheckpoint(List.of(segments), states);
         }
         return flushedOffset;
+    }
+
+    /** Without a new checkpoint recovery reads more, but nothing is lost: on a full disk a flush is still a flush. */
+    private void tryCheckpoint(List<Segment> segments, List<JournalCheckpoint.SegmentState> states) {
+        try {
+            writeCheckpoint(segments, states, false);
+            checkpointFailing = false;
+        } catch (IOException failure) {
+            if (!checkpointFailing) {
+                LOG.warn("{}: could not write the checkpoint, trying again later: {}", directory, failure.toString());
+            }
+            checkpointFailing = true;
+        }
     }
 
     private void countFlushed(JournalCheckpoint.Extent now) {

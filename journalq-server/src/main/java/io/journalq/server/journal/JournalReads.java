@@ -135,10 +135,10 @@ final class JournalReads {
         positions.clear();
     }
 
-    /** Closes all files that nobody reads just now. */
-    void closeIdle(Segment[] all) {
+    /** Closes all files that nobody reads just now; one with unflushed data stays, so that its sync sees every error. */
+    void closeIdle(Segment[] all, long flushedOffset) {
         for (Segment segment : all) {
-            if (segment.isOpen()) {
+            if (segment.isOpen() && segment.endOffset() <= flushedOffset) {
                 segment.evict();
             }
         }

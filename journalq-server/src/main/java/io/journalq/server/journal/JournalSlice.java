@@ -74,15 +74,24 @@ public final class JournalSlice {
         if (segment == null) {
             return RecordsData.EMPTY;
         }
-        if (sizeBytes >= COPY_BELOW_BYTES) {
-            Check.that(!finished, "a slice is used once");
-            FileRegion region = segment.file().region(position, sizeBytes, segment::release);
-            if (region != null) {
-                finished = true;
-                return RecordsData.of(region);
-            }
+        FileRegion region = sizeBytes < COPY_BELOW_BYTES ? null : region();
+        if (region != null) {
+            return RecordsData.of(region);
         }
         return RecordsData.of(readFully(allocator));
+    }
+
+    /** A region that takes over the reference; null when the store has none. */
+    private FileRegion region() throws IOException {
+        Check.that(!finished, "a slice is used once");
+        try {
+            FileRegion region = segment.file().region(position, sizeBytes, segment::release);
+            finished = region != null;
+            return region;
+        } catch (IOException failure) {
+            release();
+            throw failure;
+        }
     }
 
     /**
