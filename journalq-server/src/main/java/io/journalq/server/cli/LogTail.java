@@ -22,6 +22,9 @@ final class LogTail {
 
     /** The last lines since then, at most {@code maxLines}. */
     List<String> lastLines(int maxLines) throws IOException {
+        if (!Files.exists(file)) {
+            return List.of();
+        }
         try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "r")) {
             long length = log.length();
             // A log that was rotated meanwhile starts anew.

@@ -29,6 +29,7 @@ final class StartCommand extends LocalCommand {
     private static final int CHECK_INTERVAL_MS = 50;
     private static final int SHOWN_LOG_LINES = 15;
     private static final String LOG_FILE = "journalq-server.log";
+    private static final String OUTPUT_FILE = "journalq-server.out";
 
     @Option(
             names = "--foreground",
@@ -61,16 +62,19 @@ final class StartCommand extends LocalCommand {
             throw new CommandFailure("another program listens at " + broker.address()
                     + "; stop it, or choose another port with --set listeners=PLAINTEXT://localhost:PORT");
         }
-        Path log = logFile();
-        LogTail tail = new LogTail(log);
-        Process process = launch(log);
+        Path logDirectory = logDirectory();
+        // The log is the broker's own; what Java itself says, when it cannot even start, is not in it.
+        Path output = logDirectory.resolve(OUTPUT_FILE);
+        Files.deleteIfExists(output);
+        List<LogTail> tails = List.of(new LogTail(output), new LogTail(logDirectory.resolve(LOG_FILE)));
+        Process process = launch(logDirectory, output);
         pidFile.write(process.toHandle());
-        awaitReady(broker, process, tail, log);
+        awaitReady(broker, process, tails, logDirectory.resolve(LOG_FILE));
         return ExitCode.DONE;
     }
 
-    /** Where the broker's output goes. */
-    private Path logFile() throws IOException {
+    /** Where the broker's log and output go. */
+    private Path logDirectory() throws IOException {
         String chosen = System.getenv("JOURNALQ_LOG_DIR");
         Path directory = chosen == null || chosen.isEmpty() ? home().resolve("logs") : Path.of(chosen);
         try {
@@ -79,11 +83,11 @@ final class StartCommand extends LocalCommand {
             throw new CommandFailure("cannot create the log folder " + directory
                     + "; name another with JOURNALQ_LOG_DIR in the environment");
         }
-        return directory.toAbsolutePath().normalize().resolve(LOG_FILE);
+        return directory.toAbsolutePath().normalize();
     }
 
     /** Starts the script again, in the foreground of a session of its own that outlives this terminal. */
-    private Process launch(Path log) throws IOException {
+    private Process launch(Path logDirectory, Path output) throws IOException {
         List<String> command = new ArrayList<>();
         if (onPath("setsid")) {
             command.add("setsid");
@@ -98,9 +102,14 @@ final class StartCommand extends LocalCommand {
         for (String override : overrides()) {
             command.addAll(List.of("--set", override));
         }
-        return new ProcessBuilder(command)
-                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("JOURNALQ_LOG_DIR", logDirectory.toString());
+        builder.environment()
+                .putIfAbsent(
+                        "JOURNALQ_LOGBACK",
+                        home().resolve("conf").resolve("logback-file.xml").toString());
+        return builder.redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
                 .redirectErrorStream(true)
                 .start();
     }
@@ -114,19 +123,19 @@ final class StartCommand extends LocalCommand {
         return false;
     }
 
-    private void awaitReady(LocalBroker broker, Process process, LogTail tail, Path log)
+    private void awaitReady(LocalBroker broker, Process process, List<LogTail> tails, Path log)
             throws IOException, InterruptedException {
         long startNs = System.nanoTime();
         while (!broker.ready()) {
             Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
             if (!process.isAlive()) {
-                showLog(tail);
+                showLog(tails);
                 new PidFile(broker.dataDirectory()).delete();
                 throw new CommandFailure("the broker did not start (exit code " + process.exitValue()
                         + "); its last words stand above, its log is " + log);
             }
             if (waited.compareTo(timeout) >= 0) {
-                showLog(tail);
+                showLog(tails);
                 throw new CommandFailure("the broker (process " + process.pid() + ") is not ready after "
                         + Quantity.duration(waited) + "; see " + log + ", and bin/journalq-server status");
             }
@@ -145,10 +154,11 @@ final class StartCommand extends LocalCommand {
         }
     }
 
-    private void showLog(LogTail tail) throws IOException {
-        terminal().endProgress();
-        for (String line : tail.lastLines(SHOWN_LOG_LINES)) {
-            terminal().tell("  | " + line);
+    private void showLog(List<LogTail> tails) throws IOException {
+        for (LogTail tail : tails) {
+            for (String line : tail.lastLines(SHOWN_LOG_LINES)) {
+                terminal().tell("  | " + line);
+            }
         }
     }
 }
