@@ -2,9 +2,9 @@ package io.journalq.bench.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +24,7 @@ class OutputTest {
     }
 
     @Test
-    void shouldHoldResultsInAnArrayWhenWrittenAsJson() throws JsonProcessingException {
+    void shouldHoldResultsInAnArrayWhenWrittenAsJson() throws IOException {
         String text = Output.format(
                 Output.Format.JSON, ABOUT, List.of(row("1", 150_000, "passed"), row("2", 120_000, "passed")));
 

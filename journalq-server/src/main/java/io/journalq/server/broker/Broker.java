@@ -111,6 +111,11 @@ public final class Broker implements AutoCloseable {
         return adminPort;
     }
 
+    /** What is counted of its connections. */
+    NetworkCounters network() {
+        return networkCounters;
+    }
+
     /** Stops to accept, answers what is under way, and closes every journal cleanly. */
     @Override
     public synchronized void close() {

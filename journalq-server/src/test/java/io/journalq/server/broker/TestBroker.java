@@ -5,6 +5,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.network.NetworkCounters;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -63,6 +65,22 @@ public final class TestBroker implements AutoCloseable {
     public void stop() {
         broker.close();
         broker = null;
+    }
+
+    /** What the running broker counts of its connections. */
+    NetworkCounters network() {
+        return broker.network();
+    }
+
+    /** Waits for a condition, on the slowest machine. */
+    void await(BooleanSupplier condition) throws InterruptedException {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadlineNanos) {
+                throw new AssertionError("the condition did not come true within 30 s");
+            }
+            Thread.sleep(1);
+        }
     }
 
     public String bootstrap() {

@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 class AcceptorTest {
-    private static final long WAIT_MS = 10_000;
+    private static final long WAIT_MS = 30_000;
 
     @Test
     void shouldAnswerInRequestOrderWhenHandlersFinishInAnyOrder() throws Exception {
@@ -246,7 +246,7 @@ class AcceptorTest {
     private static void until(BooleanSupplier condition) throws InterruptedException {
         long deadlineNanos = System.nanoTime() + WAIT_MS * 1_000_000;
         while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("condition within 10 s").isLessThan(deadlineNanos);
+            assertThat(System.nanoTime()).as("condition within the limit").isLessThan(deadlineNanos);
             Thread.sleep(1);
         }
     }
