@@ -1,0 +1,172 @@
+package io.journalq.server.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.broker.TestBroker;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Kafka's own command-line tools, each as a program of its own, against the real broker. */
+class ConsoleToolsTest {
+    private static final long LIMIT_SECONDS = 120;
+
+    @TempDir
+    Path directory;
+
+    private TestBroker broker;
+
+    /** What a tool printed, and how it ended. */
+    private record Result(int exitCode, String out, String err) {
+        Result succeeded() {
+            assertThat(exitCode).as("%s%s", out, err).isZero();
+            return this;
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        broker = new TestBroker(directory.resolve("data")).start();
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    @Test
+    void shouldServeTopicProducerConsumerAndOffsetTools() throws Exception {
+        topics("--create", "--topic", "orders", "--partitions", "2", "--config", "retention.ms=123456")
+                .succeeded();
+        assertThat(topics("--describe", "--topic", "orders").succeeded().out())
+                .contains("PartitionCount: 2", "ReplicationFactor: 1", "retention.ms=123456", "Partition: 1");
+        topics("--alter", "--topic", "orders", "--partitions", "3").succeeded();
+
+        run(
+                        "org.apache.kafka.tools.ConsoleProducer",
+                        "k1:first\nk1:second\nk1:third\n",
+                        "--topic",
+                        "orders",
+                        "--reader-property",
+                        "parse.key=true",
+                        "--reader-property",
+                        "key.separator=:",
+                        "--compression-codec",
+                        "lz4")
+                .succeeded();
+        Result ends = run("org.apache.kafka.tools.GetOffsetShell", "", "--topic", "orders")
+                .succeeded();
+        String end = ends.out()
+                .lines()
+                .filter(line -> line.endsWith(":3"))
+                .findFirst()
+                .orElseThrow();
+        String partition = end.substring("orders:".length(), end.length() - ":3".length());
+        Result consumed = run(
+                        "org.apache.kafka.tools.consumer.ConsoleConsumer",
+                        "",
+                        "--topic",
+                        "orders",
+                        "--partition",
+                        partition,
+                        "--offset",
+                        "earliest",
+                        "--max-messages",
+                        "3",
+                        "--formatter-property",
+                        "print.key=true",
+                        "--formatter-property",
+                        "print.offset=true")
+                .succeeded();
+        assertThat(consumed.out().lines())
+                .containsExactly("Offset:0\tk1\tfirst", "Offset:1\tk1\tsecond", "Offset:2\tk1\tthird");
+
+        topics("--delete", "--topic", "orders").succeeded();
+        assertThat(topics("--list").succeeded().out()).doesNotContain("orders");
+    }
+
+    @Test
+    void shouldServeSettingsLogFolderAndVersionTools() throws Exception {
+        topics("--create", "--topic", "orders", "--partitions", "1").succeeded();
+
+        run(
+                        "kafka.admin.ConfigCommand",
+                        "",
+                        "--entity-type",
+                        "topics",
+                        "--entity-name",
+                        "orders",
+                        "--alter",
+                        "--add-config",
+                        "retention.ms=98765")
+                .succeeded();
+        assertThat(run(
+                                "kafka.admin.ConfigCommand",
+                                "",
+                                "--entity-type",
+                                "topics",
+                                "--entity-name",
+                                "orders",
+                                "--describe")
+                        .succeeded()
+                        .out())
+                .contains("retention.ms=98765");
+        assertThat(run("org.apache.kafka.tools.LogDirsCommand", "", "--describe")
+                        .succeeded()
+                        .out())
+                .contains("orders-0");
+        assertThat(run("org.apache.kafka.tools.BrokerApiVersionsCommand", "")
+                        .succeeded()
+                        .out())
+                .contains("Produce(0): 0 to 13 [usable: 13]", "Fetch(1): 4 to 18 [usable: 18]");
+
+        Path offsets = Files.writeString(
+                directory.resolve("delete.json"),
+                "{\"partitions\": [{\"topic\": \"orders\", \"partition\": 0, \"offset\": 0}], \"version\": 1}");
+        assertThat(run("org.apache.kafka.tools.DeleteRecordsCommand", "", "--offset-json-file", offsets.toString())
+                        .succeeded()
+                        .out())
+                .contains("orders-0")
+                .contains("low_watermark: 0");
+    }
+
+    private Result topics(String... arguments) throws IOException, InterruptedException {
+        return run("org.apache.kafka.tools.TopicCommand", "", arguments);
+    }
+
+    private Result run(String mainClass, String input, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                mainClass,
+                "--bootstrap-server",
+                broker.bootstrap()));
+        command.addAll(List.of(arguments));
+        Path out = directory.resolve("out.txt");
+        Path err = directory.resolve("err.txt");
+        Process process = new ProcessBuilder(command)
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .start();
+        try (OutputStream in = process.getOutputStream()) {
+            in.write(input.getBytes(StandardCharsets.UTF_8));
+        }
+        if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new AssertionError(mainClass + " did not end: " + Files.readString(out) + Files.readString(err));
+        }
+        return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
+    }
+}
