@@ -7,9 +7,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Rows of named values as a table for people, as CSV or as JSON. Stateless. */
 final class Output {
@@ -29,16 +32,18 @@ final class Output {
      *
      * @param about what holds for all rows
      * @param rows all with the same names, in the same order
+     * @param more what only JSON has room for
      */
-    static String format(Format format, Map<String, Object> about, List<Map<String, Object>> rows) {
+    static String format(
+            Format format, Map<String, Object> about, List<Map<String, Object>> rows, Map<String, Object> more) {
         return switch (format) {
             case TABLE ->
                 table(rows)
                         + about.entrySet().stream()
                                 .map(entry -> entry.getKey() + ": " + entry.getValue() + "\n")
                                 .collect(Collectors.joining());
-            case CSV -> csv(rows);
-            case JSON -> json(about, rows);
+            case CSV -> csv(about, rows);
+            case JSON -> json(about, rows, more);
         };
     }
 
@@ -55,9 +60,10 @@ final class Output {
         }
     }
 
-    private static String json(Map<String, Object> about, List<Map<String, Object>> rows) {
-        Map<String, Object> document = new java.util.LinkedHashMap<>(about);
+    private static String json(Map<String, Object> about, List<Map<String, Object>> rows, Map<String, Object> more) {
+        Map<String, Object> document = new LinkedHashMap<>(about);
         document.put("results", rows);
+        document.putAll(more);
         try {
             return JSON.writeValueAsString(document) + "\n";
         } catch (IOException e) {
@@ -65,21 +71,29 @@ final class Output {
         }
     }
 
-    private static String csv(List<Map<String, Object>> rows) {
+    /** What holds for all rows stands at the end of each, so that a row means something on its own. */
+    private static String csv(Map<String, Object> about, List<Map<String, Object>> rows) {
         StringBuilder text = new StringBuilder();
         if (!rows.isEmpty()) {
-            text.append(String.join(",", rows.get(0).keySet())).append('\n');
+            text.append(csvLine(rows.get(0).keySet(), about.keySet()));
         }
         for (Map<String, Object> row : rows) {
-            text.append(row.values().stream().map(Output::csvField).collect(Collectors.joining(",")))
-                    .append('\n');
+            text.append(csvLine(row.values(), about.values()));
         }
         return text.toString();
     }
 
+    private static String csvLine(Collection<?> own, Collection<?> common) {
+        return Stream.concat(own.stream(), common.stream())
+                .map(Output::csvField)
+                .collect(Collectors.joining(",", "", "\n"));
+    }
+
     private static String csvField(Object value) {
         String text = value == null ? "" : String.valueOf(value);
-        return text.contains(",") || text.contains("\"") ? '"' + text.replace("\"", "\"\"") + '"' : text;
+        return text.contains(",") || text.contains("\"") || text.contains("\n")
+                ? '"' + text.replace("\"", "\"\"") + '"'
+                : text;
     }
 
     private static String table(List<Map<String, Object>> rows) {

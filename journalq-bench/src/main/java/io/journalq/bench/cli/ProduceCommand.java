@@ -8,21 +8,22 @@ import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.driver.KafkaClientsDriver;
-import io.journalq.bench.measure.Machine;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.PayloadSource;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceRun;
 import io.journalq.bench.produce.ProduceSettings;
-import java.nio.file.Path;
+import io.journalq.bench.produce.Tuning;
+import io.journalq.bench.produce.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code journalq-bench produce}: the four cases against one broker. */
@@ -32,12 +33,23 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Runs the produce cases: 1 sync single message, 2 the same with lz4, 3 async batches with lz4,",
-            "4 as 3 with consumers reading along. Without --bootstrap it starts a broker of its own and stops it."
+            "4 as 3 with consumers reading along. Without --bootstrap it starts a broker of its own and stops it.",
+            "Exits with 0 when all is well, 1 when a run failed or did not check out, 2 on a wrong command line."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  journalq-bench produce --case all --duration 10s",
+            "  journalq-bench produce --case 1 --threads 400 --virtual --output json --out result.json",
+            "  journalq-bench produce --case 1 --rate 10000 --bootstrap localhost:9092",
+            "  journalq-bench produce --case 3 --broker kafka --client kafka-clients --client-setting linger.ms=5"
         })
 final class ProduceCommand implements Callable<Integer> {
     static final int DEFAULT_SYNC_THREADS = 100;
     static final int DEFAULT_BATCH_THREADS = 2;
     static final int DEFAULT_IN_FLIGHT_BATCHES = 64;
+    static final int DEFAULT_BATCH_SIZE = 100;
+    static final int DEFAULT_CONSUMERS = 60;
 
     @Option(names = "--case", defaultValue = "all", paramLabel = "1|2|3|4|all", description = "Default: all.")
     private String cases;
@@ -66,8 +78,24 @@ final class ProduceCommand implements Callable<Integer> {
     @Option(names = "--producers", defaultValue = "1", description = "Producers that callers share. Default: 1.")
     private int producers;
 
+    @Option(
+            names = "--rate",
+            defaultValue = "0",
+            paramLabel = "MESSAGES",
+            description = "Messages due a second, over all callers, whatever the broker does; latency then counts from"
+                    + " when each was due. Default: each caller sends its next as soon as it may.")
+    private long messagesPerSecond;
+
     @Option(names = "--batch", defaultValue = "100", description = "Messages of a batch, cases 3, 4. Default: 100.")
     private int batchSize;
+
+    @Option(
+            names = "--in-flight",
+            defaultValue = "" + DEFAULT_IN_FLIGHT_BATCHES,
+            paramLabel = "BATCHES",
+            description =
+                    "Most unanswered batches of one thread, cases 3, 4. Default: " + DEFAULT_IN_FLIGHT_BATCHES + ".")
+    private int inFlightBatches;
 
     @Option(names = "--consumers", defaultValue = "60", description = "In case 4. Default: 60.")
     private int consumers;
@@ -88,16 +116,26 @@ final class ProduceCommand implements Callable<Integer> {
     private String broker;
 
     @Option(
+            names = "--broker-setting",
+            paramLabel = "NAME=VALUE",
+            description = "A setting of the broker that is started, by its own name. Repeatable.")
+    private Map<String, String> brokerSettings = new TreeMap<>();
+
+    @Option(
             names = "--client",
             defaultValue = "journalq",
             description = "journalq or kafka-clients. Default: journalq.")
     private String client;
 
-    @Option(names = "--output", defaultValue = "table", description = "table, csv or json. Default: table.")
-    private Output.Format output;
+    @Option(
+            names = "--client-setting",
+            paramLabel = "NAME=VALUE",
+            description = "A setting of the client library, by its own name (batch.size of kafka-clients,"
+                    + " batchSizeBytes of journalq); consumer.NAME for consumers. Repeatable.")
+    private Map<String, String> clientSettings = new TreeMap<>();
 
-    @Option(names = "--out", description = "Write the result to this file too.")
-    private Path out;
+    @Mixin
+    private OutputOptions output;
 
     @Override
     public Integer call() throws InterruptedException {
@@ -105,7 +143,11 @@ final class ProduceCommand implements Callable<Integer> {
         requirePositive("--partitions", partitions);
         requirePositive("--producers", producers);
         requirePositive("--batch", batchSize);
+        requirePositive("--in-flight", inFlightBatches);
         requirePositive("--consumers", consumers);
+        if (messagesPerSecond < 0) {
+            throw new BenchException("--rate is " + messagesPerSecond, "give messages a second, or leave it out");
+        }
         PayloadPool pool = PayloadPool.build(payload, messageSizeBytes, PayloadPool.DEFAULT_SIZE_BYTES);
         ClientDriver clientDriver = clientNamed(client);
         List<Map<String, Object>> rows = new ArrayList<>();
@@ -113,13 +155,14 @@ final class ProduceCommand implements Callable<Integer> {
         try (BrokerDriver brokerDriver = openBroker()) {
             brokerDriver.start();
             for (ProduceCase one : chosen) {
-                ProduceRun run = new ProduceRun(brokerDriver, clientDriver, settings(one), pool, System.err::println);
+                ProduceRun run = new ProduceRun(
+                        brokerDriver, clientDriver, new KafkaClientsDriver(), settings(one), pool, System.err::println);
                 ProduceResult result = run.run();
                 passed &= result.problem() == null;
                 rows.add(ResultRow.of(result));
             }
+            output.emit(Map.of("broker_settings", brokerDriver.settings().toString()), rows, Map.of());
         }
-        Output.emit(Output.format(output, about(), rows), out);
         return passed ? 0 : 1;
     }
 
@@ -128,55 +171,23 @@ final class ProduceCommand implements Callable<Integer> {
         requirePositive("--threads", callers);
         return new ProduceSettings(
                 one,
-                topic,
-                partitions,
-                messageSizeBytes,
-                payload,
-                callers,
-                virtual,
-                producers,
-                batchSize,
-                DEFAULT_IN_FLIGHT_BATCHES,
-                consumers,
+                new Workload(topic, partitions, messageSizeBytes, payload, batchSize, consumers),
+                new Tuning(callers, virtual, producers, inFlightBatches, clientSettings),
+                messagesPerSecond,
                 warmup,
-                duration,
-                Map.of());
-    }
-
-    private Map<String, Object> about() {
-        Map<String, Object> about = new LinkedHashMap<>();
-        about.put("machine", Machine.here().inWords());
-        about.put(
-                "settings",
-                "partitions %d, message size %d B, payload %s, batch %d, consumers %d, warm-up %d s, measured %d s"
-                        .formatted(
-                                partitions,
-                                messageSizeBytes,
-                                payload,
-                                batchSize,
-                                consumers,
-                                warmup.toSeconds(),
-                                duration.toSeconds()));
-        about.put(
-                "latency",
-                "sync: of each call in a closed loop, and corrected for calls that a stall kept from being made;"
-                        + " async: from handing a batch over to its answer");
-        return about;
+                duration);
     }
 
     private BrokerDriver openBroker() {
-        return bootstrap == null ? brokerNamed(broker) : new ExternalBroker(broker, bootstrap, listenerPid());
+        return bootstrap == null
+                ? brokerNamed(broker, brokerSettings)
+                : new ExternalBroker(broker, bootstrap, LocalListener.pidOf(bootstrap));
     }
 
-    /** The local process that listens at the address, for its processor time; 0 when it cannot be told. */
-    private long listenerPid() {
-        return LocalListener.pidOf(bootstrap);
-    }
-
-    static BrokerDriver brokerNamed(String name) {
+    static BrokerDriver brokerNamed(String name, Map<String, String> settings) {
         return switch (name) {
-            case "journalq" -> new JournalQBroker();
-            case "kafka" -> new KafkaBroker();
+            case "journalq" -> new JournalQBroker(settings);
+            case "kafka" -> new KafkaBroker(settings);
             default -> throw new BenchException("no broker is called '" + name + "'", "use journalq or kafka");
         };
     }
@@ -189,7 +200,7 @@ final class ProduceCommand implements Callable<Integer> {
         };
     }
 
-    private static void requirePositive(String option, int value) {
+    static void requirePositive(String option, int value) {
         if (value < 1) {
             throw new BenchException(option + " is " + value, "give a number from 1 up");
         }

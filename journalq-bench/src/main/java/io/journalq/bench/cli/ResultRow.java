@@ -1,6 +1,8 @@
 package io.journalq.bench.cli;
 
+import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.produce.ProduceResult;
+import io.journalq.bench.produce.ProduceSettings;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -9,46 +11,71 @@ final class ResultRow {
     private ResultRow() {}
 
     static Map<String, Object> of(ProduceResult result) {
+        ProduceSettings settings = result.settings();
         Map<String, Object> row = new LinkedHashMap<>();
-        row.put("case", result.settings().produceCase().number());
-        row.put("what", result.settings().produceCase().words());
+        row.put("case", settings.produceCase().number());
+        row.put("what", settings.produceCase().words());
         row.put("broker", result.broker());
         row.put("client", result.client());
-        row.put("threads", threads(result));
-        row.put("cpu_percent", result.use().cpuPercent());
-        row.put("memory_percent", result.use().memoryPercent());
-        row.put("network_in_mb_per_s", result.use().networkInMbPerSecond());
-        row.put("network_out_mb_per_s", result.use().networkOutMbPerSecond());
-        row.put("disk_write_mb_per_s", result.use().diskWriteMbPerSecond());
-        row.put("qps", Math.round(result.qps()));
+        putUse(row, result.measured().use());
+        row.put("qps", Math.round(result.measured().qps()));
         row.put(
                 "consumed_per_s",
-                result.settings().produceCase().consumed() ? (Object) Math.round(result.consumedPerSecond()) : null);
-        row.put("latency_p50_us", result.latency().p50Us());
-        row.put("latency_p95_us", result.latency().p95Us());
-        row.put("latency_p99_us", result.latency().p99Us());
-        row.put("latency_p999_us", result.latency().p999Us());
-        row.put("latency_max_us", result.latency().maxUs());
-        row.put(
-                "corrected_p99_us",
-                result.corrected() == null ? null : (Object) result.corrected().p99Us());
-        row.put("broker_cores", round(result.use().brokerCores()));
-        row.put("client_cores", round(result.use().clientCores()));
-        row.put("broker_rss_mib", result.use().brokerResidentBytes() >> 20);
+                settings.produceCase().consumed()
+                        ? (Object) Math.round(result.measured().consumedPerSecond())
+                        : null);
+        putLatency(row, result.measured());
+        row.put("broker_cores", hundredths(result.measured().use().brokerCores()));
+        row.put("client_cores", hundredths(result.measured().use().clientCores()));
+        row.put("broker_rss_mib", result.measured().use().brokerResidentBytes() >> 20);
+        row.put("client_rss_mib", result.measured().use().clientResidentBytes() >> 20);
         row.put("errors", result.errors());
-        row.put("bytes_per_message_on_disk", result.bytesPerMessage());
-        row.put("acknowledged", result.acknowledged());
-        row.put("in_journal", result.inJournal());
-        row.put("verified_by_content", result.verified());
+        row.put("bytes_per_message_on_disk", tenths(result.checks().bytesPerMessage()));
+        row.put("acknowledged", result.checks().acknowledged());
+        row.put("in_journal", result.checks().inJournal());
+        row.put("verified_by_content", result.checks().verified());
         row.put("check", result.problem() == null ? "passed" : result.problem());
+        putSettings(row, settings);
         return row;
     }
 
-    private static String threads(ProduceResult result) {
-        return result.settings().threads() + (result.settings().virtualThreads() ? " virtual" : " platform");
+    private static void putUse(Map<String, Object> row, ResourceUse use) {
+        row.put("cpu_percent", tenths(use.cpuPercent()));
+        row.put("memory_percent", tenths(use.memoryPercent()));
+        row.put("network_in_mb_per_s", tenths(use.networkInMbPerSecond()));
+        row.put("network_out_mb_per_s", tenths(use.networkOutMbPerSecond()));
+        row.put("disk_write_mb_per_s", tenths(use.diskWriteMbPerSecond()));
     }
 
-    private static double round(double value) {
+    private static void putLatency(Map<String, Object> row, ProduceResult.Measured measured) {
+        row.put("latency", measured.latency().kind());
+        row.put("latency_p50_us", measured.latency().p50Us());
+        row.put("latency_p95_us", measured.latency().p95Us());
+        row.put("latency_p99_us", measured.latency().p99Us());
+        row.put("latency_p999_us", measured.latency().p999Us());
+        row.put("latency_max_us", measured.latency().maxUs());
+        row.put("service_p50_us", measured.serviceTime().p50Us());
+        row.put("service_p99_us", measured.serviceTime().p99Us());
+    }
+
+    private static void putSettings(Map<String, Object> row, ProduceSettings settings) {
+        row.put("callers", settings.tuning().inWords(settings.produceCase().batched()));
+        row.put("batch", settings.produceCase().batched() ? settings.workload().batchSize() : 1);
+        row.put(
+                "consumers",
+                settings.produceCase().consumed() ? settings.workload().consumers() : 0);
+        row.put("rate", settings.messagesPerSecond() == 0 ? "unlimited" : settings.messagesPerSecond() + "/s");
+        row.put("partitions", settings.workload().partitions());
+        row.put("message_size_bytes", settings.workload().messageSizeBytes());
+        row.put("payload", settings.workload().payload());
+        row.put("measured_s", settings.duration().toMillis() / 1e3);
+    }
+
+    private static double tenths(double value) {
+        return Math.round(value * 10) / 10.0;
+    }
+
+    private static double hundredths(double value) {
         return Math.round(value * 100) / 100.0;
     }
 }

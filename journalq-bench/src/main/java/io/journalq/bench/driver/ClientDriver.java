@@ -13,8 +13,8 @@ public interface ClientDriver {
 
     BatchProducer openBatchProducer(ProducerSettings settings);
 
-    /** A consumer of exactly these partitions, each from the offset given. */
-    MessageConsumer openConsumer(String bootstrap, String topic, Map<Integer, Long> startOffsets);
+    /** A consumer of exactly the partitions named, each from the offset given. */
+    MessageConsumer openConsumer(ConsumerSettings settings);
 
     /**
      * What the load fixes, and the library's own knobs.
@@ -23,4 +23,13 @@ public interface ClientDriver {
      * @param extra settings by the library's own names, which win over what the driver sets
      */
     record ProducerSettings(String bootstrap, String topic, String compression, Map<String, String> extra) {}
+
+    /**
+     * What a consumer reads.
+     *
+     * @param startOffsets by partition
+     * @param extra settings by the library's own names
+     */
+    record ConsumerSettings(
+            String bootstrap, String topic, Map<Integer, Long> startOffsets, Map<String, String> extra) {}
 }

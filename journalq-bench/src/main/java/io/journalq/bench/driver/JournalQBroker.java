@@ -1,9 +1,9 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * JournalQ as a process of its own, from the class path of this program, with its defaults and its data in a temporary
@@ -12,12 +12,17 @@ import java.util.Map;
 public final class JournalQBroker extends KafkaProtocolBroker {
     private static final int START_TIMEOUT_S = 30;
     private static final int ANSWER_TIMEOUT_MS = 2_000;
-    private static final int NATIVE_ACCESS_SINCE = 24;
     /** As in bin/journalq-server. */
     private static final String HEAP = "512m";
 
+    private final Map<String, String> extra;
     private final int port = BrokerProcess.freePort();
     private BrokerProcess process;
+
+    /** {@code extra} are settings of the broker, by its own names. */
+    public JournalQBroker(Map<String, String> extra) {
+        this.extra = Map.copyOf(extra);
+    }
 
     @Override
     public String name() {
@@ -33,27 +38,23 @@ public final class JournalQBroker extends KafkaProtocolBroker {
     @Override
     public void start() {
         process = new BrokerProcess(name());
-        List<String> command = new ArrayList<>(KafkaArtifacts.java());
+        List<String> command = JvmOptions.java();
         command.addAll(List.of("-Xms" + HEAP, "-Xmx" + HEAP));
-        if (Runtime.version().feature() >= NATIVE_ACCESS_SINCE) {
-            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow"));
-        }
-        command.addAll(List.of(
-                "-cp",
-                System.getProperty("java.class.path"),
-                "io.journalq.server.broker.BrokerMain",
-                "--set",
-                "listeners=PLAINTEXT://localhost:" + port,
-                "--set",
-                "admin.listener=",
-                "--set",
-                "data.directories=" + process.folder().resolve("data")));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.journalq.server.broker.BrokerMain"));
+        Map<String, String> settings = new TreeMap<>();
+        settings.put("listeners", "PLAINTEXT://localhost:" + port);
+        settings.put("admin.listener", "");
+        settings.put("data.directories", process.folder().resolve("data").toString());
+        settings.putAll(extra);
+        settings.forEach((name, value) -> command.addAll(List.of("--set", name + "=" + value)));
         process.start(command, () -> admin().answers(ANSWER_TIMEOUT_MS), START_TIMEOUT_S);
     }
 
     @Override
     public Map<String, String> settings() {
-        return Map.of("heap", HEAP);
+        Map<String, String> settings = new TreeMap<>(extra);
+        settings.put("heap", HEAP);
+        return settings;
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -38,23 +39,27 @@ public final class JournalQClientDriver implements ClientDriver {
     }
 
     @Override
-    public MessageConsumer openConsumer(String bootstrap, String topic, Map<Integer, Long> startOffsets) {
-        Consumer consumer = Consumer.builder().bootstrapServers(bootstrap).build();
-        consumer.assign(startOffsets.keySet().stream()
-                .map(partition -> new TopicPartition(topic, partition))
-                .toList());
-        startOffsets.forEach((partition, offset) -> consumer.seek(new TopicPartition(topic, partition), offset));
+    public MessageConsumer openConsumer(ConsumerSettings settings) {
+        Consumer.Builder builder = Consumer.builder().bootstrapServers(settings.bootstrap());
+        settings.extra().forEach((name, value) -> JournalQClientSettings.apply(builder, name, value));
+        Consumer consumer = builder.build();
+        Map<TopicPartition, Long> starts = new LinkedHashMap<>();
+        settings.startOffsets()
+                .forEach((partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
+        consumer.assign(starts.keySet());
+        starts.forEach(consumer::seek);
         return new Reader(consumer);
     }
 
     /** Acknowledged by the leader and not idempotent, as the peers are measured. */
     private static Producer open(ProducerSettings settings) {
-        return Producer.builder()
+        Producer.Builder builder = Producer.builder()
                 .bootstrapServers(settings.bootstrap())
                 .compression(CompressionCodec.valueOf(settings.compression().toUpperCase(Locale.ROOT)))
                 .acks(Acks.LEADER)
-                .idempotent(false)
-                .build();
+                .idempotent(false);
+        settings.extra().forEach((name, value) -> JournalQClientSettings.apply(builder, name, value));
+        return builder.build();
     }
 
     private record Sync(String topic, Producer producer) implements SyncProducer {

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -112,10 +111,5 @@ final class KafkaArtifacts {
                 ? Path.of(System.getProperty("user.home"), ".cache")
                 : Path.of(configured);
         return cache.resolve("journalq-bench");
-    }
-
-    /** The Java that runs this program, so that every broker runs on the same one. */
-    static List<String> java() {
-        return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     }
 }

@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
 
@@ -32,8 +32,14 @@ public final class KafkaBroker extends KafkaProtocolBroker {
             "-Djava.awt.headless=true",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
 
+    private final Map<String, String> extra;
     private final int port = BrokerProcess.freePort();
     private BrokerProcess process;
+
+    /** {@code extra} are settings of the broker, by its own names. */
+    public KafkaBroker(Map<String, String> extra) {
+        this.extra = Map.copyOf(extra);
+    }
 
     @Override
     public String name() {
@@ -67,7 +73,7 @@ public final class KafkaBroker extends KafkaProtocolBroker {
     }
 
     private static List<String> command(String classPath, String mainClass, String... arguments) {
-        List<String> command = new ArrayList<>(KafkaArtifacts.java());
+        List<String> command = JvmOptions.java();
         command.addAll(JVM_OPTIONS);
         command.addAll(List.of("-cp", classPath, mainClass));
         command.addAll(List.of(arguments));
@@ -97,13 +103,15 @@ public final class KafkaBroker extends KafkaProtocolBroker {
 
     @Override
     public Map<String, String> settings() {
-        return Map.of(
-                // One broker only.
-                "offsets.topic.replication.factor", "1",
-                "transaction.state.log.replication.factor", "1",
-                "transaction.state.log.min.isr", "1",
-                // So that a broker frozen while another is measured is not taken for dead. Costs and brings nothing.
-                "broker.session.timeout.ms", "3600000");
+        Map<String, String> settings = new TreeMap<>();
+        // One broker only.
+        settings.put("offsets.topic.replication.factor", "1");
+        settings.put("transaction.state.log.replication.factor", "1");
+        settings.put("transaction.state.log.min.isr", "1");
+        // So that a broker frozen while another is measured is not taken for dead. Costs and brings nothing.
+        settings.put("broker.session.timeout.ms", "3600000");
+        settings.putAll(extra);
+        return settings;
     }
 
     @Override

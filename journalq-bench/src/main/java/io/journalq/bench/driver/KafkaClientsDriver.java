@@ -47,21 +47,24 @@ public final class KafkaClientsDriver implements ClientDriver {
     }
 
     @Override
-    public MessageConsumer openConsumer(String bootstrap, String topic, Map<Integer, Long> startOffsets) {
+    public MessageConsumer openConsumer(ConsumerSettings settings) {
         Map<String, Object> config = new HashMap<>();
-        config.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
+        config.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrap());
         config.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         config.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        config.putAll(settings.extra());
         try {
             KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config);
-            consumer.assign(startOffsets.keySet().stream()
-                    .map(partition -> new TopicPartition(topic, partition))
-                    .toList());
-            startOffsets.forEach((partition, offset) -> consumer.seek(new TopicPartition(topic, partition), offset));
+            Map<TopicPartition, Long> starts = new HashMap<>();
+            settings.startOffsets()
+                    .forEach(
+                            (partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
+            consumer.assign(starts.keySet());
+            starts.forEach(consumer::seek);
             return new Consumer(consumer);
         } catch (KafkaException e) {
-            throw new BenchException("kafka-clients opens no consumer", "check --bootstrap", e);
+            throw new BenchException("kafka-clients opens no consumer", "check --bootstrap and --client-setting", e);
         }
     }
 

@@ -2,6 +2,7 @@ package io.journalq.bench.produce;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ClientDriver.ConsumerSettings;
 import io.journalq.bench.driver.MessageConsumer;
 import io.journalq.bench.payload.PayloadPool;
 import java.time.Duration;
@@ -17,11 +18,12 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class Consumption implements MessageConsumer.Visitor {
     /** One message in so many is compared byte by byte; a prime, so that it meets every place in a batch. */
-    private static final int SAMPLE_INTERVAL = 97;
+    static final int SAMPLE_INTERVAL = 97;
 
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);
 
     private final PayloadPool pool;
+    private final int sampleInterval;
     private final long[] nextOffset;
     private final LongAdder consumed = new LongAdder();
     private final LongAdder verified = new LongAdder();
@@ -29,20 +31,22 @@ final class Consumption implements MessageConsumer.Visitor {
     private final Callers callers = new Callers(false);
     private volatile boolean running = true;
 
-    Consumption(PayloadPool pool, List<Long> startOffsets) {
+    /** One message in {@code sampleInterval} is compared byte by byte. */
+    Consumption(PayloadPool pool, List<Long> startOffsets, int sampleInterval) {
         this.pool = pool;
+        this.sampleInterval = sampleInterval;
         this.nextOffset = startOffsets.stream().mapToLong(Long::longValue).toArray();
     }
 
     /** Opens the consumers and lets each read on a thread of its own. */
-    void start(ClientDriver client, String bootstrap, String topic, int consumers) {
+    void start(ClientDriver client, String bootstrap, String topic, int consumers, Map<String, String> clientSettings) {
         int count = Math.min(consumers, nextOffset.length);
         for (int number = 0; number < count; number++) {
             Map<Integer, Long> own = new TreeMap<>();
             for (int partition = number; partition < nextOffset.length; partition += count) {
                 own.put(partition, nextOffset[partition]);
             }
-            MessageConsumer consumer = client.openConsumer(bootstrap, topic, own);
+            MessageConsumer consumer = client.openConsumer(new ConsumerSettings(bootstrap, topic, own, clientSettings));
             callers.start("consumer-" + number, () -> read(consumer));
         }
     }
@@ -53,7 +57,7 @@ final class Consumption implements MessageConsumer.Visitor {
                 consumed.add(consumer.poll(POLL_TIMEOUT, this));
             }
         } catch (Exception failure) {
-            problem.compareAndSet(null, "a consumer failed: " + failure);
+            noteProblem("a consumer failed: " + failure);
         }
     }
 
@@ -61,18 +65,16 @@ final class Consumption implements MessageConsumer.Visitor {
     @Override
     public boolean onMessage(int partition, long offset) {
         if (offset != nextOffset[partition]) {
-            problem.compareAndSet(
-                    null,
-                    "partition " + partition + " gave offset " + offset + " after " + (nextOffset[partition] - 1));
+            noteProblem("partition " + partition + " gave offset " + offset + " after " + (nextOffset[partition] - 1));
         }
         nextOffset[partition] = offset + 1;
-        return offset % SAMPLE_INTERVAL == 0;
+        return offset % sampleInterval == 0;
     }
 
     @Override
     public void onValue(int partition, long offset, byte[] value) {
         if (!pool.holds(value)) {
-            problem.compareAndSet(null, "partition " + partition + " offset " + offset + " holds what nobody sent");
+            noteProblem("partition " + partition + " offset " + offset + " holds what nobody sent");
         }
         verified.increment();
     }
@@ -87,6 +89,11 @@ final class Consumption implements MessageConsumer.Visitor {
         if (!callers.join(timeoutMs)) {
             throw new BenchException("a consumer does not stop", "look at the broker's log");
         }
+    }
+
+    /** The first one stays. Any thread. */
+    void noteProblem(String what) {
+        problem.compareAndSet(null, what);
     }
 
     long consumed() {

@@ -7,19 +7,25 @@ import io.journalq.bench.payload.PayloadPool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
-import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /** What the callers do, and what they count. Bodies run on callers' threads; counters may be read by any thread. */
 final class Load {
+    /** A caller whose calls fail waits before the next, twice as long each time, up to the second of these. */
+    private static final long FIRST_PAUSE_MS = 1;
+
+    private static final int MOST_DOUBLINGS = 9;
+
     private final ProduceSettings settings;
     private final PayloadPool pool;
     private final LongAdder acknowledged = new LongAdder();
     private final LongAdder errors = new LongAdder();
     private final AtomicReference<String> firstError = new AtomicReference<>();
-    private final Recorder latencies = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
+    private final Recorder serviceTimes = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
+    private final Recorder fromSchedule = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
     private volatile boolean running = true;
     private volatile boolean measuring;
 
@@ -30,61 +36,91 @@ final class Load {
 
     /** One caller of the synchronous cases: sends, waits, sends the next. */
     void sendOneByOne(int caller, SyncProducer producer) {
+        Pace pace = pace(caller, 1);
         long number = firstMessageOf(caller);
         int partition = firstPartitionOf(caller);
+        int failuresInARow = 0;
         while (running) {
-            long startNs = System.nanoTime();
+            long dueNs = pace.awaitNext(this::isRunning);
+            if (!running) {
+                return;
+            }
+            long startNs = pace.hasSchedule() ? System.nanoTime() : dueNs;
             try {
                 producer.send(partition, pool.message(number));
-                acknowledged.increment();
-                if (measuring) {
-                    latencies.recordValue(bounded(System.nanoTime() - startNs));
-                }
+                answered(1, pace, dueNs, startNs);
+                failuresInARow = 0;
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
             } catch (Exception e) {
                 failed(1, e);
+                if (!pause(++failuresInARow)) {
+                    return;
+                }
             }
             number++;
-            partition = partition + 1 == settings.partitions() ? 0 : partition + 1;
+            partition = partition + 1 == settings.workload().partitions() ? 0 : partition + 1;
         }
     }
 
     /** One caller of the asynchronous cases: hands batches over while fewer than the bound are unanswered. */
     void sendBatches(int caller, BatchProducer producer) {
-        Semaphore room = new Semaphore(settings.inFlightBatches());
+        int batchSize = settings.workload().batchSize();
+        Pace pace = pace(caller, batchSize);
+        Semaphore room = new Semaphore(settings.tuning().inFlightBatches());
+        AtomicInteger failuresInARow = new AtomicInteger();
         long number = firstMessageOf(caller);
         int partition = firstPartitionOf(caller);
         while (running) {
+            long dueNs = pace.awaitNext(this::isRunning);
             room.acquireUninterruptibly();
-            List<byte[]> batch = new ArrayList<>(settings.batchSize());
-            for (int i = 0; i < settings.batchSize(); i++) {
+            if (!running || !pause(failuresInARow.get())) {
+                room.release();
+                break;
+            }
+            List<byte[]> batch = new ArrayList<>(batchSize);
+            for (int i = 0; i < batchSize; i++) {
                 batch.add(pool.message(number++));
             }
             long startNs = System.nanoTime();
             try {
                 producer.send(partition, batch, failure -> {
+                    if (failure == null) {
+                        failuresInARow.setPlain(0);
+                        answered(batchSize, pace, dueNs, startNs);
+                    } else {
+                        failuresInARow.incrementAndGet();
+                        failed(batchSize, failure);
+                    }
                     room.release();
-                    onAnswer(startNs, failure);
                 });
             } catch (Exception e) {
+                failuresInARow.incrementAndGet();
+                failed(batchSize, e);
                 room.release();
-                failed(settings.batchSize(), e);
             }
-            partition = partition + 1 == settings.partitions() ? 0 : partition + 1;
+            partition = partition + 1 == settings.workload().partitions() ? 0 : partition + 1;
         }
-        room.acquireUninterruptibly(settings.inFlightBatches());
+        room.acquireUninterruptibly(settings.tuning().inFlightBatches());
     }
 
-    private void onAnswer(long startNs, Throwable failure) {
-        if (failure != null) {
-            failed(settings.batchSize(), failure);
-            return;
-        }
-        acknowledged.add(settings.batchSize());
+    private Pace pace(int caller, int messagesPerCall) {
+        return Pace.of(
+                settings.messagesPerSecond(),
+                messagesPerCall,
+                caller,
+                settings.tuning().threads());
+    }
+
+    private void answered(int messages, Pace pace, long dueNs, long startNs) {
+        acknowledged.add(messages);
         if (measuring) {
-            latencies.recordValue(bounded(System.nanoTime() - startNs));
+            long nowNs = System.nanoTime();
+            serviceTimes.recordValue(bounded(nowNs - startNs));
+            if (pace.hasSchedule()) {
+                fromSchedule.recordValue(bounded(nowNs - dueNs));
+            }
         }
     }
 
@@ -97,28 +133,55 @@ final class Load {
         firstError.compareAndSet(null, failure.toString());
     }
 
+    /** Leaves a broker that refuses everything some air; false when the caller is to end. */
+    private boolean pause(int failuresInARow) {
+        if (failuresInARow == 0) {
+            return true;
+        }
+        try {
+            Thread.sleep(FIRST_PAUSE_MS << Math.min(MOST_DOUBLINGS, failuresInARow - 1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+        return true;
+    }
+
     /** Callers begin at different places of the pool and of the partitions. */
     private long firstMessageOf(int caller) {
-        return (long) caller * pool.size() / Math.max(1, settings.threads());
+        return (long) caller * pool.size() / Math.max(1, settings.tuning().threads());
     }
 
     private int firstPartitionOf(int caller) {
-        return (int) ((long) caller * settings.partitions() / Math.max(1, settings.threads())) % settings.partitions();
+        int partitions = settings.workload().partitions();
+        return (int) ((long) caller * partitions / Math.max(1, settings.tuning().threads())) % partitions;
     }
 
     /** From now on latencies count. */
     void beginMeasuring() {
-        latencies.reset();
+        serviceTimes.reset();
+        fromSchedule.reset();
         measuring = true;
     }
 
-    Histogram endMeasuring() {
+    void endMeasuring() {
         measuring = false;
-        return latencies.getIntervalHistogram();
+    }
+
+    /** Of the measured stretch, once. */
+    Latencies latencies() {
+        return Latencies.of(
+                settings.messagesPerSecond() > 0,
+                serviceTimes.getIntervalHistogram(),
+                fromSchedule.getIntervalHistogram());
     }
 
     void stop() {
         running = false;
+    }
+
+    private boolean isRunning() {
+        return running;
     }
 
     long acknowledged() {

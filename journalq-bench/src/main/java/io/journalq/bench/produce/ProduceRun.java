@@ -6,43 +6,49 @@ import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
 import io.journalq.bench.driver.SyncProducer;
-import io.journalq.bench.measure.Latency;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.ProduceResult.Checks;
+import io.journalq.bench.produce.ProduceResult.Measured;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.HdrHistogram.Histogram;
 
 /**
- * Runs one case against one broker: warm-up, the measured stretch, then the checks. Messages acknowledged must be as many
- * as the partitions grew by, and a sample is read back and compared. One thread calls it.
+ * Runs one case against one broker: warm-up, the measured stretch, then the checks of {@link Verification}. One thread
+ * calls it.
  */
 public final class ProduceRun {
     private static final long STOP_TIMEOUT_MS = 60_000;
     private static final long PROGRESS_INTERVAL_MS = 1_000;
     private static final double SHORTEST_RATE_SECONDS = 0.5;
-    /** Partitions of which the newest messages are read back when no consumers read along, and how many of each. */
-    private static final int SAMPLED_PARTITIONS = 5;
-
-    private static final int SAMPLED_MESSAGES = 1_000;
+    /** A broker that acknowledges nothing for so long is given up. */
+    private static final long STALL_TIMEOUT_NS = 30_000_000_000L;
 
     private final BrokerDriver broker;
     private final ClientDriver client;
+    private final ClientDriver reader;
     private final ProduceSettings settings;
     private final PayloadPool pool;
     private final Consumer<String> progress;
 
-    /** @param progress gets a line a second */
+    /**
+     * Prepares a run.
+     *
+     * @param reader reads the sample back; better not the client under test
+     * @param progress gets a line a second
+     */
     public ProduceRun(
             BrokerDriver broker,
             ClientDriver client,
+            ClientDriver reader,
             ProduceSettings settings,
             PayloadPool pool,
             Consumer<String> progress) {
         this.broker = broker;
         this.client = client;
+        this.reader = reader;
         this.settings = settings;
         this.pool = pool;
         this.progress = progress;
@@ -50,49 +56,64 @@ public final class ProduceRun {
 
     /** Runs it; the topic is created when it is missing. */
     public ProduceResult run() throws InterruptedException {
-        if (!broker.topics().contains(settings.topic())) {
-            broker.createTopic(settings.topic(), settings.partitions());
+        Workload workload = settings.workload();
+        if (!broker.topics().contains(workload.topic())) {
+            broker.createTopic(workload.topic(), workload.partitions());
         }
-        List<Long> startOffsets = broker.endOffsets(settings.topic(), settings.partitions());
-        long storedBefore = broker.storedBytes(settings.topic());
-        Consumption consumption = new Consumption(pool, startOffsets);
+        Verification verification = new Verification(broker, reader, workload, pool);
+        Consumption consumption = new Consumption(pool, verification.startOffsets(), Consumption.SAMPLE_INTERVAL);
         if (settings.produceCase().consumed()) {
-            consumption.start(client, broker.bootstrap(), settings.topic(), settings.consumers());
+            consumption.start(
+                    client,
+                    broker.bootstrap(),
+                    workload.topic(),
+                    workload.consumers(),
+                    settings.tuning().consumerSettings());
         }
         Load load = new Load(settings, pool);
+        Measured measured = drive(load, consumption);
+        Checks checks = verification.check(load, settings.produceCase().consumed() ? consumption : null);
+        return new ProduceResult(
+                settings,
+                broker.name() + " " + broker.version(),
+                client.name() + " " + client.version(),
+                measured,
+                load.errors(),
+                checks);
+    }
+
+    /** After a failure producers stay open: closing one whose broker is gone may take minutes, and the program ends. */
+    private Measured drive(Load load, Consumption consumption) throws InterruptedException {
         List<AutoCloseable> producers = new ArrayList<>();
         Callers callers = startCallers(load, producers);
-        Stretch measured = null;
-        InterruptedException interruption = null;
+        Measured measured;
         try {
             pass(settings.warmup(), "warm-up", load, consumption);
             measured = measure(load, consumption);
-        } catch (InterruptedException interrupted) {
-            interruption = interrupted;
+        } finally {
+            load.stop();
         }
-        load.stop();
-        boolean stopped = callers.join(STOP_TIMEOUT_MS);
-        closeAll(producers);
-        if (interruption != null) {
-            throw interruption;
-        }
-        if (!stopped) {
+        if (!callers.join(STOP_TIMEOUT_MS)) {
             throw new BenchException("a sender does not stop", "look at the broker's log");
         }
-        return check(load, consumption, startOffsets, storedBefore, measured);
+        closeAll(producers);
+        return measured;
     }
 
     private Callers startCallers(Load load, List<AutoCloseable> producers) {
         ProducerSettings producerSettings = new ProducerSettings(
-                broker.bootstrap(), settings.topic(), settings.produceCase().compression(), settings.clientSettings());
-        Callers callers = new Callers(settings.virtualThreads());
-        for (int i = 0; i < settings.producers(); i++) {
+                broker.bootstrap(),
+                settings.workload().topic(),
+                settings.produceCase().compression(),
+                settings.tuning().producerSettings());
+        Callers callers = new Callers(settings.tuning().virtualThreads());
+        for (int i = 0; i < settings.tuning().producers(); i++) {
             producers.add(
                     settings.produceCase().batched()
                             ? client.openBatchProducer(producerSettings)
                             : client.openSyncProducer(producerSettings));
         }
-        for (int i = 0; i < settings.threads(); i++) {
+        for (int i = 0; i < settings.tuning().threads(); i++) {
             int caller = i;
             AutoCloseable producer = producers.get(i % producers.size());
             callers.start("sender-" + caller, () -> {
@@ -106,114 +127,67 @@ public final class ProduceRun {
         return callers;
     }
 
-    /** What the measured stretch gave. */
-    private record Stretch(double qps, double consumedPerSecond, Histogram latencies, ResourceUse use) {}
-
-    private Stretch measure(Load load, Consumption consumption) throws InterruptedException {
+    private Measured measure(Load load, Consumption consumption) throws InterruptedException {
         long acknowledgedBefore = load.acknowledged();
         long consumedBefore = consumption.consumed();
         ResourceUse.Meter meter = ResourceUse.start(broker.pid());
         load.beginMeasuring();
         pass(settings.duration(), "case " + settings.produceCase().number(), load, consumption);
+        load.endMeasuring();
         ResourceUse use = meter.stop();
         long acknowledged = load.acknowledged() - acknowledgedBefore;
         long consumed = consumption.consumed() - consumedBefore;
-        return new Stretch(acknowledged / use.seconds(), consumed / use.seconds(), load.endMeasuring(), use);
+        Latencies latencies = load.latencies();
+        return new Measured(
+                acknowledged / use.seconds(),
+                consumed / use.seconds(),
+                latencies.latency(),
+                latencies.serviceTime(),
+                use);
     }
 
     private void pass(Duration time, String what, Load load, Consumption consumption) throws InterruptedException {
-        long endNs = System.nanoTime() + time.toNanos();
+        long startNs = System.nanoTime();
+        long endNs = startNs + time.toNanos();
         long last = load.acknowledged();
         long lastConsumed = consumption.consumed();
-        long lastNs = System.nanoTime();
+        long lastNs = startNs;
+        long movedNs = startNs;
         while (System.nanoTime() < endNs) {
             Thread.sleep(Math.max(1, Math.min(PROGRESS_INTERVAL_MS, (endNs - System.nanoTime()) / 1_000_000)));
             long nowNs = System.nanoTime();
-            long now = load.acknowledged();
-            long nowConsumed = consumption.consumed();
             double seconds = (nowNs - lastNs) / 1e9;
             if (seconds < SHORTEST_RATE_SECONDS) {
                 continue; // The rest of the stretch, too short for a rate.
             }
-            String line = "%s %s: %,.0f msg/s".formatted(broker.name(), what, (now - last) / seconds);
+            long now = load.acknowledged();
+            long nowConsumed = consumption.consumed();
+            String line = "%s %s, %d of %d s: %,.0f msg/s"
+                    .formatted(
+                            broker.name(),
+                            what,
+                            Math.round((nowNs - startNs) / 1e9),
+                            time.toSeconds(),
+                            (now - last) / seconds);
             if (settings.produceCase().consumed()) {
                 line += ", consumed %,.0f msg/s".formatted((nowConsumed - lastConsumed) / seconds);
             }
             progress.accept(load.errors() == 0 ? line : line + ", %,d errors".formatted(load.errors()));
+            movedNs = now == last ? movedNs : nowNs;
+            giveUpWhenStalled(load, nowNs - movedNs);
             last = now;
             lastConsumed = nowConsumed;
             lastNs = nowNs;
         }
     }
 
-    private ProduceResult check(
-            Load load, Consumption consumption, List<Long> startOffsets, long storedBefore, Stretch measured)
-            throws InterruptedException {
-        List<Long> endOffsets = broker.endOffsets(settings.topic(), settings.partitions());
-        long inJournal = 0;
-        for (int partition = 0; partition < settings.partitions(); partition++) {
-            inJournal += endOffsets.get(partition) - startOffsets.get(partition);
+    private void giveUpWhenStalled(Load load, long stalledNs) {
+        if (stalledNs > STALL_TIMEOUT_NS) {
+            String why = load.firstError() == null ? "" : ", the first error was: " + load.firstError();
+            throw new BenchException(
+                    "nothing was acknowledged for " + stalledNs / 1_000_000_000L + " s" + why,
+                    "check that the broker runs and its log");
         }
-        Consumption reader = consumption;
-        long expected = inJournal;
-        if (!settings.produceCase().consumed()) {
-            List<Long> sampleStarts = new ArrayList<>(endOffsets);
-            expected = 0;
-            int step = Math.max(1, settings.partitions() / SAMPLED_PARTITIONS);
-            for (int partition = 0; partition < settings.partitions(); partition += step) {
-                long from = Math.max(startOffsets.get(partition), endOffsets.get(partition) - SAMPLED_MESSAGES);
-                sampleStarts.set(partition, from);
-                expected += endOffsets.get(partition) - from;
-            }
-            reader = new Consumption(pool, sampleStarts);
-            reader.start(client, broker.bootstrap(), settings.topic(), 1);
-        }
-        reader.finish(expected, STOP_TIMEOUT_MS);
-        String problem = problem(load, inJournal, expected, reader);
-        long storedBytes = broker.storedBytes(settings.topic());
-        double bytesPerMessage =
-                storedBytes < 0 || inJournal == 0 ? -1 : (storedBytes - storedBefore) / (double) inJournal;
-        Latency latency = Latency.of(Latency.SERVICE_TIME, measured.latencies());
-        return new ProduceResult(
-                settings,
-                broker.name() + " " + broker.version(),
-                client.name() + " " + client.version(),
-                measured.qps(),
-                measured.consumedPerSecond(),
-                load.errors(),
-                load.acknowledged(),
-                inJournal,
-                reader.verified(),
-                problem,
-                bytesPerMessage,
-                latency,
-                corrected(measured, latency),
-                measured.use());
-    }
-
-    /** A caller that waits cannot send meanwhile: those calls are filled in at its mean pace. */
-    private Latency corrected(Stretch measured, Latency latency) {
-        if (settings.produceCase().batched() || latency.count() == 0) {
-            return null;
-        }
-        long meanIntervalNs = (long) Math.max(1, measured.latencies().getMean());
-        return Latency.of(Latency.CORRECTED, measured.latencies().copyCorrectedForCoordinatedOmission(meanIntervalNs));
-    }
-
-    private static String problem(Load load, long inJournal, long expected, Consumption reader) {
-        if (load.errors() > 0) {
-            return load.errors() + " messages failed, the first with: " + load.firstError();
-        }
-        if (load.acknowledged() != inJournal) {
-            return load.acknowledged() + " messages were acknowledged, but the journal grew by " + inJournal;
-        }
-        if (reader.problem() != null) {
-            return reader.problem();
-        }
-        if (reader.consumed() != expected) {
-            return reader.consumed() + " messages were read back of " + expected;
-        }
-        return null;
     }
 
     private static void closeAll(List<AutoCloseable> producers) {

@@ -24,7 +24,7 @@ class BenchMainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "produce", "compare", "broker-load"})
+    @ValueSource(strings = {"", "produce", "compare", "sweep", "broker-load"})
     void shouldExplainItselfWhenAskedForHelp(String command) {
         int exitCode = command.isEmpty() ? run("--help") : run(command, "--help");
 
@@ -38,7 +38,9 @@ class BenchMainTest {
         "produce, --unknown",
         "produce, --duration=soon",
         "produce, --output=xml",
-        "produce, --threads=many"
+        "produce, --threads=many",
+        "produce, --client-setting=linger",
+        "sweep, --cases"
     })
     void shouldExitWithTwoWhenItIsCalledWrongly(String command, String argument) {
         assertThat(run(command, argument)).isEqualTo(2);
@@ -56,6 +58,8 @@ class BenchMainTest {
         "--case=5, give 1; 2; 3; 4 or all",
         "--partitions=0, give a number from 1 up",
         "--consumers=-1, give a number from 1 up",
+        "--rate=-5, give messages a second",
+        "--in-flight=0, give a number from 1 up",
         "--payload=prose, use text; random or file:PATH",
         "--message-size=3, give 16 to 900000 bytes",
         "--broker=nats, use journalq or kafka",
@@ -68,11 +72,15 @@ class BenchMainTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--peers=nats, use --peers kafka", "--repetitions=0, give a number from 1 up"})
+    @CsvSource({
+        "--peers=nats, use --peers kafka",
+        "--repetitions=0, give a number from 1 up",
+        "--callers=green, use best; platform or virtual"
+    })
     void shouldSayInOneLineWhatToDoWhenAComparisonIsWrong(String argument, String remedy) {
         assertThat(run("compare", argument)).isEqualTo(1);
         assertThat(err.toString().lines()).hasSize(1);
-        assertThat(err.toString()).contains(remedy);
+        assertThat(err.toString()).contains(remedy.replace(';', ','));
     }
 
     @ParameterizedTest

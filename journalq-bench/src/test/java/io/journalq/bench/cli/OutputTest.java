@@ -26,11 +26,15 @@ class OutputTest {
     @Test
     void shouldHoldResultsInAnArrayWhenWrittenAsJson() throws IOException {
         String text = Output.format(
-                Output.Format.JSON, ABOUT, List.of(row("1", 150_000, "passed"), row("2", 120_000, "passed")));
+                Output.Format.JSON,
+                ABOUT,
+                List.of(row("1", 150_000, "passed"), row("2", 120_000, "passed")),
+                Map.of("runs", List.of(1, 2, 3)));
 
         JsonNode document = new ObjectMapper().readTree(text);
         assertThat(document.get("machine").asText()).isEqualTo("2 x test");
         assertThat(document.get("results")).hasSize(2);
+        assertThat(document.get("runs")).hasSize(3);
         assertThat(document.get("results").get(0).get("case").asText()).isEqualTo("1");
         assertThat(document.get("results").get(0).get("journalq_qps").isNumber())
                 .isTrue();
@@ -41,16 +45,17 @@ class OutputTest {
 
     @Test
     void shouldQuoteWhatHoldsACommaWhenWrittenAsCsv() {
-        String text = Output.format(Output.Format.CSV, ABOUT, List.of(row("1", 150_000, "5 lost, \"why\"")));
+        String text = Output.format(Output.Format.CSV, ABOUT, List.of(row("1", 150_000, "5 lost, \"why\"")), Map.of());
 
         assertThat(text.lines())
                 .containsExactly(
-                        "case,journalq_qps,ratio,consumed_per_s,check", "1,150000,3.25,,\"5 lost, \"\"why\"\"\"");
+                        "case,journalq_qps,ratio,consumed_per_s,check,machine",
+                        "1,150000,3.25,,\"5 lost, \"\"why\"\"\",2 x test");
     }
 
     @Test
     void shouldShowEveryValueAndWhereItWasMeasuredWhenWrittenAsTable() {
-        String text = Output.format(Output.Format.TABLE, ABOUT, List.of(row("1", 150_000, "passed")));
+        String text = Output.format(Output.Format.TABLE, ABOUT, List.of(row("1", 150_000, "passed")), Map.of());
 
         assertThat(text)
                 .containsPattern("journalq_qps +150,000")

@@ -22,7 +22,9 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
         LOSE,
         DUPLICATE,
         DAMAGE,
-        REFUSE
+        REFUSE,
+        /** Every message. */
+        DOWN
     }
 
     static final int FAULT_INTERVAL = 100;
@@ -30,15 +32,22 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     private final Fault fault;
     private final Map<String, List<List<byte[]>>> topics = new HashMap<>();
     private long messages;
+    private long refusals;
 
     FakeBroker(Fault fault) {
         this.fault = fault;
     }
 
+    /** How often a message was refused. */
+    synchronized long refusals() {
+        return refusals;
+    }
+
     private synchronized long append(String topic, int partition, byte[] value) {
         List<byte[]> journal = topics.get(topic).get(partition);
         boolean hit = messages++ % FAULT_INTERVAL == 0;
-        if (hit && fault == Fault.REFUSE) {
+        if (fault == Fault.DOWN || (hit && fault == Fault.REFUSE)) {
+            refusals++;
             throw new IllegalStateException("refused");
         }
         if (hit && fault == Fault.DAMAGE) {
@@ -161,15 +170,15 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     }
 
     @Override
-    public MessageConsumer openConsumer(String bootstrap, String topic, Map<Integer, Long> startOffsets) {
-        Map<Integer, Long> positions = new TreeMap<>(startOffsets);
+    public MessageConsumer openConsumer(ConsumerSettings settings) {
+        Map<Integer, Long> positions = new TreeMap<>(settings.startOffsets());
         return new MessageConsumer() {
             @Override
             public int poll(Duration timeout, Visitor visitor) throws InterruptedException {
                 Thread.sleep(1);
                 int count = 0;
                 for (Map.Entry<Integer, Long> position : positions.entrySet()) {
-                    for (byte[] value : newMessages(topic, position.getKey(), position.getValue())) {
+                    for (byte[] value : newMessages(settings.topic(), position.getKey(), position.getValue())) {
                         long offset = position.getValue();
                         if (visitor.onMessage(position.getKey(), offset)) {
                             visitor.onValue(position.getKey(), offset, value);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.Latency;
 import io.journalq.bench.payload.PayloadPool;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +16,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class ProduceRunTest {
     private static final int MESSAGE_SIZE_BYTES = 64;
+    private static final int BATCH_SIZE = 10;
+    private static final int MESSAGES_PER_SECOND = 500;
 
     private final PayloadPool pool = PayloadPool.build("random", MESSAGE_SIZE_BYTES, 1 << 16);
     private final List<String> progress = new ArrayList<>();
@@ -26,19 +29,25 @@ class ProduceRunTest {
 
         assertThat(result.problem()).isNull();
         assertThat(result.errors()).isZero();
-        assertThat(result.acknowledged()).isPositive().isEqualTo(result.inJournal());
-        assertThat(result.verified()).isPositive();
-        assertThat(result.qps()).isPositive();
-        assertThat(result.bytesPerMessage()).isEqualTo(MESSAGE_SIZE_BYTES);
-        assertThat(result.latency().p50Us()).isPositive();
-        assertThat(result.consumedPerSecond() > 0 && !produceCase.consumed()).isFalse();
+        assertThat(result.checks().acknowledged())
+                .isPositive()
+                .isEqualTo(result.checks().inJournal());
+        assertThat(result.checks().verified()).isPositive();
+        assertThat(result.checks().bytesPerMessage()).isEqualTo(MESSAGE_SIZE_BYTES);
+        assertThat(result.measured().qps()).isPositive();
+        assertThat(result.measured().latency().kind()).isEqualTo(Latency.CORRECTED);
+        assertThat(result.measured().latency().p50Us()).isPositive();
+        assertThat(result.measured().consumedPerSecond() > 0 && !produceCase.consumed())
+                .isFalse();
     }
 
     @Test
     void shouldTellHowFastItGoesEverySecond() throws InterruptedException {
         run(ProduceCase.ASYNC_BATCH_LZ4_CONSUMED, FakeBroker.Fault.NONE, Duration.ofMillis(2_100));
 
-        assertThat(progress).isNotEmpty().allMatch(line -> line.matches("fake case 4: .* msg/s, consumed .*"));
+        assertThat(progress)
+                .isNotEmpty()
+                .allMatch(line -> line.matches("fake case 4, \\d+ of 2 s: .* msg/s, consumed .*"));
     }
 
     @ParameterizedTest
@@ -47,7 +56,7 @@ class ProduceRunTest {
         ProduceResult result = run(produceCase, FakeBroker.Fault.LOSE);
 
         assertThat(result.problem()).contains("acknowledged, but the journal grew by");
-        assertThat(result.inJournal()).isLessThan(result.acknowledged());
+        assertThat(result.checks().inJournal()).isLessThan(result.checks().acknowledged());
     }
 
     @Test
@@ -55,13 +64,11 @@ class ProduceRunTest {
         ProduceResult result = run(ProduceCase.ASYNC_BATCH_LZ4, FakeBroker.Fault.DUPLICATE);
 
         assertThat(result.problem()).contains("acknowledged, but the journal grew by");
-        assertThat(result.inJournal()).isGreaterThan(result.acknowledged());
+        assertThat(result.checks().inJournal()).isGreaterThan(result.checks().acknowledged());
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = ProduceCase.class,
-            names = {"ASYNC_BATCH_LZ4", "ASYNC_BATCH_LZ4_CONSUMED"})
+    @EnumSource(ProduceCase.class)
     void shouldNoticeWhenContentDiffers(ProduceCase produceCase) throws InterruptedException {
         ProduceResult result = run(produceCase, FakeBroker.Fault.DAMAGE);
 
@@ -74,7 +81,53 @@ class ProduceRunTest {
 
         assertThat(result.errors()).isPositive();
         assertThat(result.problem()).contains("messages failed").contains("refused");
-        assertThat(result.acknowledged()).isEqualTo(result.inJournal());
+        assertThat(result.checks().acknowledged()).isEqualTo(result.checks().inJournal());
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ProduceCase.class,
+            names = {"SYNC_SINGLE", "ASYNC_BATCH_LZ4"})
+    void shouldNotSpinWhenTheBrokerIsDown(ProduceCase produceCase) throws InterruptedException {
+        FakeBroker down = new FakeBroker(FakeBroker.Fault.DOWN);
+
+        ProduceResult result = run(down, produceCase, Duration.ofMillis(300), 0);
+
+        assertThat(result.problem()).contains("messages failed").contains("refused");
+        // Two callers for 400 ms, with pauses of 1, 2, 4 and so on ms between calls that take 1 ms.
+        assertThat(down.refusals()).isBetween(2L, 40L);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ProduceCase.class,
+            names = {"SYNC_SINGLE", "ASYNC_BATCH_LZ4"})
+    void shouldSendNoFasterThanTheRateWhenThereIsOne(ProduceCase produceCase) throws InterruptedException {
+        long startNs = System.nanoTime();
+
+        ProduceResult result =
+                run(new FakeBroker(FakeBroker.Fault.NONE), produceCase, Duration.ofMillis(400), MESSAGES_PER_SECOND);
+
+        double seconds = (System.nanoTime() - startNs) / 1e9;
+        assertThat(result.problem()).isNull();
+        // One call of each caller is due at the beginning.
+        assertThat(result.checks().acknowledged())
+                .isBetween(1L, (long) (seconds * MESSAGES_PER_SECOND) + 2 * BATCH_SIZE);
+        assertThat(result.measured().latency().kind()).isEqualTo(Latency.FROM_SCHEDULE);
+        assertThat(result.measured().latency().p50Us())
+                .isGreaterThanOrEqualTo(result.measured().serviceTime().p50Us() * 0.99);
+    }
+
+    @Test
+    void shouldCountTheWaitWhenCallsComeLate() throws InterruptedException {
+        // Two callers at 1 ms a message manage 2,000 a second at most; ten times as many are due.
+        ProduceResult result =
+                run(new FakeBroker(FakeBroker.Fault.NONE), ProduceCase.SYNC_SINGLE, Duration.ofMillis(400), 20_000);
+
+        assertThat(result.measured().latency().maxUs())
+                .isGreaterThan(3 * result.measured().serviceTime().p50Us());
+        assertThat(result.measured().latency().p50Us())
+                .isGreaterThan(result.measured().serviceTime().p50Us());
     }
 
     @Test
@@ -92,22 +145,18 @@ class ProduceRunTest {
 
     private ProduceResult run(ProduceCase produceCase, FakeBroker.Fault fault, Duration duration)
             throws InterruptedException {
-        FakeBroker fake = new FakeBroker(fault);
+        return run(new FakeBroker(fault), produceCase, duration, 0);
+    }
+
+    private ProduceResult run(FakeBroker fake, ProduceCase produceCase, Duration duration, long messagesPerSecond)
+            throws InterruptedException {
         ProduceSettings settings = new ProduceSettings(
                 produceCase,
-                "topic",
-                4,
-                MESSAGE_SIZE_BYTES,
-                "random",
-                2,
-                false,
-                1,
-                10,
-                8,
-                3,
+                new Workload("topic", 4, MESSAGE_SIZE_BYTES, "random", BATCH_SIZE, 3),
+                new Tuning(2, false, 1, 8, Map.of()),
+                messagesPerSecond,
                 Duration.ofMillis(100),
-                duration,
-                Map.of());
-        return new ProduceRun(fake, fake, settings, pool, progress::add).run();
+                duration);
+        return new ProduceRun(fake, fake, fake, settings, pool, progress::add).run();
     }
 }

@@ -1,0 +1,73 @@
+package io.journalq.bench.compare;
+
+import io.journalq.bench.measure.Machine;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.ProduceCase;
+import io.journalq.bench.produce.ProduceResult;
+import io.journalq.bench.produce.ProduceSettings;
+import io.journalq.bench.produce.Tuning;
+import io.journalq.bench.produce.Workload;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Sweeps and runs that alternate, over one workload. One thread. */
+public final class Comparison {
+    private final Workload workload;
+    private final PayloadPool pool;
+    private final Duration warmup;
+    private final Duration duration;
+
+    public Comparison(Workload workload, PayloadPool pool, Duration warmup, Duration duration) {
+        this.workload = workload;
+        this.pool = pool;
+        this.warmup = warmup;
+        this.duration = duration;
+    }
+
+    /** Results of both sides, in the order of the runs. */
+    public record Pair(List<ProduceResult> own, List<ProduceResult> peer) {}
+
+    /** Runs one case {@code repetitions} times on each side in turn: A B A B. */
+    public Pair alternate(
+            ProduceCase produceCase, Side own, Tuning ownTuning, Side peer, Tuning peerTuning, int repetitions)
+            throws InterruptedException {
+        Pair pair = new Pair(new ArrayList<>(), new ArrayList<>());
+        for (int i = 0; i < repetitions; i++) {
+            pair.own().add(own.run(settings(produceCase, ownTuning), pool));
+            pair.peer().add(peer.run(settings(produceCase, peerTuning), pool));
+        }
+        return pair;
+    }
+
+    /** Looks for the settings that one side is best at, with callers of one kind. */
+    public Preset sweep(ProduceCase produceCase, Side side, boolean virtualThreads) throws InterruptedException {
+        SearchSpace space = SearchSpace.of(side.name(), produceCase, virtualThreads);
+        Sweep sweep = new Sweep(
+                tuning -> score(side.run(settings(produceCase, tuning), pool)),
+                trial -> System.err.println(side.name() + " case " + produceCase.number() + " tried " + trial));
+        Tuning best = sweep.search(space.start(), space.knobs());
+        return new Preset(
+                side.name(),
+                produceCase.number(),
+                best,
+                Math.round(sweep.bestScore()),
+                Machine.here().inWords(),
+                sweep.trials());
+    }
+
+    /** With consumers, what came out counts as much as what went in. A run that does not check out counts for nothing. */
+    private static double score(ProduceResult result) {
+        if (result.problem() != null) {
+            return 0;
+        }
+        double produced = result.measured().qps();
+        return result.settings().produceCase().consumed()
+                ? Math.min(produced, result.measured().consumedPerSecond())
+                : produced;
+    }
+
+    private ProduceSettings settings(ProduceCase produceCase, Tuning tuning) {
+        return new ProduceSettings(produceCase, workload, tuning, 0, warmup, duration);
+    }
+}

@@ -1,0 +1,82 @@
+package io.journalq.bench.compare;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.journalq.bench.BenchException;
+import io.journalq.bench.produce.ProduceCase;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** The settings that sweeps found, from a file or as shipped. Immutable. */
+public final class Presets {
+    private static final String SHIPPED = "presets.json";
+    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    private final List<Preset> presets;
+
+    public Presets(List<Preset> presets) {
+        this.presets = List.copyOf(presets);
+    }
+
+    /** Found on a machine of two cores; they stand beside this class. */
+    public static Presets shipped() {
+        try (InputStream in = Presets.class.getResourceAsStream(SHIPPED)) {
+            return new Presets(List.of(JSON.readValue(in, Preset[].class)));
+        } catch (IOException e) {
+            throw new IllegalStateException("the shipped presets are no JSON", e);
+        }
+    }
+
+    public static Presets read(Path file) {
+        try {
+            return new Presets(List.of(JSON.readValue(file.toFile(), Preset[].class)));
+        } catch (IOException e) {
+            throw new BenchException("cannot read presets from " + file, "make them with: journalq-bench sweep", e);
+        }
+    }
+
+    public void write(Path file) {
+        try {
+            Files.writeString(file, JSON.writeValueAsString(presets) + "\n");
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + file, "give a file that can be written", e);
+        }
+    }
+
+    /** With {@code found} in place of those for the same broker, case and kind of callers. */
+    public Presets with(List<Preset> found) {
+        List<Preset> all = new ArrayList<>(presets);
+        for (Preset one : found) {
+            all.removeIf(old -> old.broker().equals(one.broker())
+                    && old.benchCase() == one.benchCase()
+                    && old.tuning().virtualThreads() == one.tuning().virtualThreads());
+            all.add(one);
+        }
+        all.sort(Comparator.comparing(Preset::broker)
+                .thenComparing(Preset::benchCase)
+                .thenComparing(preset -> preset.tuning().virtualThreads()));
+        return new Presets(all);
+    }
+
+    /** The fastest for a broker and case among those that {@code allowed} lets pass. */
+    public Preset best(String broker, ProduceCase produceCase, Predicate<Preset> allowed) {
+        return presets.stream()
+                .filter(preset -> preset.broker().equals(broker) && preset.benchCase() == produceCase.number())
+                .filter(allowed)
+                .max(Comparator.comparing(Preset::score))
+                .orElseThrow(() -> new BenchException(
+                        "there is no preset of " + broker + " for case " + produceCase.number()
+                                + " that this JDK can run",
+                        "run with --sweep, or with other --callers"));
+    }
+
+    public List<Preset> all() {
+        return presets;
+    }
+}

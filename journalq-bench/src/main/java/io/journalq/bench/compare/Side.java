@@ -1,0 +1,90 @@
+package io.journalq.bench.compare;
+
+import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.load.BrokerLoad;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.ProduceResult;
+import io.journalq.bench.produce.ProduceRun;
+import io.journalq.bench.produce.ProduceSettings;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/** One broker with its client. Stands still except during a run, so that it takes nothing from the other. One thread. */
+public final class Side {
+    /** Connections of {@link #load}, and unanswered requests on each. */
+    public static final int LOAD_CONNECTIONS = 32;
+
+    public static final int LOAD_IN_FLIGHT = 16;
+
+    private final BrokerDriver broker;
+    private final ClientDriver client;
+    private int topicNumber;
+
+    /** {@code broker} is started and frozen here. */
+    public Side(BrokerDriver broker, ClientDriver client) {
+        this.broker = broker;
+        this.client = client;
+        broker.start();
+        broker.freeze();
+    }
+
+    /** As presets call it. */
+    public String name() {
+        return broker.name();
+    }
+
+    /** Broker, client, and what was set on the broker. */
+    public String inWords() {
+        return broker.name() + " " + broker.version() + " " + broker.settings() + " with client " + client.name() + " "
+                + client.version();
+    }
+
+    /** One run on a topic of its own. */
+    public ProduceResult run(ProduceSettings settings, PayloadPool pool) throws InterruptedException {
+        ProduceSettings own = new ProduceSettings(
+                settings.produceCase(),
+                settings.workload().onTopic("compare-" + topicNumber++),
+                settings.tuning(),
+                settings.messagesPerSecond(),
+                settings.warmup(),
+                settings.duration());
+        broker.thaw();
+        try {
+            return new ProduceRun(broker, client, new KafkaClientsDriver(), own, pool, System.err::println).run();
+        } finally {
+            removeTopic(own.workload().topic());
+            broker.freeze();
+        }
+    }
+
+    /** Prebuilt single-message requests, no client library: what a request costs the broker alone. */
+    public BrokerLoad.Result load(int partitions, PayloadPool pool, Duration warmup, Duration duration)
+            throws IOException {
+        String topic = "compare-" + topicNumber++;
+        broker.thaw();
+        try {
+            broker.createTopic(topic, partitions);
+            System.err.println(broker.name() + " single-message requests without a client library");
+            return new BrokerLoad(address(broker.bootstrap()), topic, partitions, pool, LOAD_IN_FLIGHT)
+                    .run(LOAD_CONNECTIONS, broker.pid(), warmup, duration);
+        } finally {
+            removeTopic(topic);
+            broker.freeze();
+        }
+    }
+
+    private void removeTopic(String topic) {
+        if (broker.topics().contains(topic)) {
+            broker.deleteTopic(topic);
+        }
+    }
+
+    /** Of {@code host:port}. */
+    public static InetSocketAddress address(String bootstrap) {
+        int colon = bootstrap.lastIndexOf(':');
+        return new InetSocketAddress(bootstrap.substring(0, colon), Integer.parseInt(bootstrap.substring(colon + 1)));
+    }
+}

@@ -1,0 +1,75 @@
+package io.journalq.bench.compare;
+
+import io.journalq.bench.produce.Tuning;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Looks for the best settings, one knob after the other: each value is tried with the others as they are, and the best
+ * stays. One thread.
+ */
+final class Sweep {
+    /** What is less than this better is taken for noise, so that plainer settings win. */
+    private static final double NOTICEABLY_BETTER = 1.02;
+
+    private final Measurement measurement;
+    private final Consumer<String> progress;
+    private final List<String> trials = new ArrayList<>();
+    private Tuning best;
+    private double bestScore;
+
+    /** One try; more is better. */
+    @FunctionalInterface
+    interface Measurement {
+        double score(Tuning tuning) throws InterruptedException;
+    }
+
+    /** A setting and the values to try, see {@link Tuning#with}. */
+    record Knob(String name, List<String> values) {}
+
+    Sweep(Measurement measurement, Consumer<String> progress) {
+        this.measurement = measurement;
+        this.progress = progress;
+    }
+
+    /** Returns the best that was found from {@code start} on. */
+    Tuning search(Tuning start, List<Knob> knobs) throws InterruptedException {
+        best = start;
+        bestScore = measurement.score(start);
+        note("start: " + start.inWords(true));
+        for (Knob knob : knobs) {
+            for (String value : knob.values()) {
+                if (!value.equals(best.value(knob.name()))) {
+                    tryOne(knob.name(), value);
+                }
+            }
+        }
+        return best;
+    }
+
+    private void tryOne(String name, String value) throws InterruptedException {
+        Tuning candidate = best.with(name, value);
+        double score = measurement.score(candidate);
+        boolean better = score > bestScore * NOTICEABLY_BETTER;
+        trials.add("%s=%s: %,.0f msg/s%s".formatted(name, value, score, better ? ", kept" : ""));
+        progress.accept(trials.get(trials.size() - 1));
+        if (better) {
+            best = candidate;
+            bestScore = score;
+        }
+    }
+
+    private void note(String what) {
+        trials.add("%s: %,.0f msg/s".formatted(what, bestScore));
+        progress.accept(trials.get(trials.size() - 1));
+    }
+
+    double bestScore() {
+        return bestScore;
+    }
+
+    List<String> trials() {
+        return List.copyOf(trials);
+    }
+}

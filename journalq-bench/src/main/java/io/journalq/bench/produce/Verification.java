@@ -1,0 +1,102 @@
+package io.journalq.bench.produce;
+
+import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.ProduceResult.Checks;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Looks at what a run left behind: acknowledged messages must be as many as the partitions grew by, and the newest of
+ * some partitions are read back in full by a reader that has no part in the run. One thread.
+ */
+final class Verification {
+    private static final long TIMEOUT_MS = 60_000;
+    private static final int SAMPLED_PARTITIONS = 5;
+    private static final int SAMPLED_MESSAGES = 1_000;
+    private static final int EVERY_MESSAGE = 1;
+
+    private final BrokerDriver broker;
+    private final ClientDriver reader;
+    private final Workload workload;
+    private final PayloadPool pool;
+    private final List<Long> startOffsets;
+    private final long storedBytesBefore;
+
+    /** Notes how far the partitions reach and what they hold: everything after belongs to the run. */
+    Verification(BrokerDriver broker, ClientDriver reader, Workload workload, PayloadPool pool) {
+        this.broker = broker;
+        this.reader = reader;
+        this.workload = workload;
+        this.pool = pool;
+        startOffsets = broker.endOffsets(workload.topic(), workload.partitions());
+        storedBytesBefore = broker.storedBytes(workload.topic());
+    }
+
+    /** Where each partition ended before the run. */
+    List<Long> startOffsets() {
+        return startOffsets;
+    }
+
+    /** After the last answer. {@code consumption} has read along, or is null. */
+    Checks check(Load load, Consumption consumption) throws InterruptedException {
+        List<Long> endOffsets = broker.endOffsets(workload.topic(), workload.partitions());
+        long inJournal = 0;
+        for (int partition = 0; partition < workload.partitions(); partition++) {
+            inJournal += endOffsets.get(partition) - startOffsets.get(partition);
+        }
+        String problem = countProblem(load, inJournal);
+        long verified = 0;
+        if (consumption != null) {
+            consumption.finish(inJournal, TIMEOUT_MS);
+            problem = problem == null ? readProblem(consumption, inJournal) : problem;
+            verified += consumption.verified();
+        }
+        Consumption sample = readSample(endOffsets);
+        problem = problem == null ? sample.problem() : problem;
+        long storedBytes = broker.storedBytes(workload.topic());
+        return new Checks(
+                load.acknowledged(),
+                inJournal,
+                verified + sample.verified(),
+                problem,
+                storedBytes < 0 || inJournal == 0 ? -1 : (storedBytes - storedBytesBefore) / (double) inJournal);
+    }
+
+    private Consumption readSample(List<Long> endOffsets) throws InterruptedException {
+        List<Long> sampleStarts = new ArrayList<>(endOffsets);
+        long expected = 0;
+        int step = Math.max(1, workload.partitions() / SAMPLED_PARTITIONS);
+        for (int partition = 0; partition < workload.partitions(); partition += step) {
+            long from = Math.max(startOffsets.get(partition), endOffsets.get(partition) - SAMPLED_MESSAGES);
+            sampleStarts.set(partition, from);
+            expected += endOffsets.get(partition) - from;
+        }
+        Consumption sample = new Consumption(pool, sampleStarts, EVERY_MESSAGE);
+        sample.start(reader, broker.bootstrap(), workload.topic(), 1, Map.of());
+        sample.finish(expected, TIMEOUT_MS);
+        if (sample.consumed() != expected) {
+            sample.noteProblem(sample.consumed() + " messages were read back of a sample of " + expected);
+        }
+        return sample;
+    }
+
+    private static String countProblem(Load load, long inJournal) {
+        if (load.errors() > 0) {
+            return load.errors() + " messages failed, the first with: " + load.firstError();
+        }
+        if (load.acknowledged() != inJournal) {
+            return load.acknowledged() + " messages were acknowledged, but the journal grew by " + inJournal;
+        }
+        return null;
+    }
+
+    private static String readProblem(Consumption consumption, long expected) {
+        if (consumption.problem() == null && consumption.consumed() != expected) {
+            return consumption.consumed() + " messages were read along of " + expected;
+        }
+        return consumption.problem();
+    }
+}
