@@ -62,6 +62,20 @@ public final class BrokerSettings {
             "Most partitions that a topic may have.");
     public static final ConfigKey<Integer> MAX_PARTITIONS = ConfigKey.ofInt(
             "max.partitions", ConfigUnit.NONE, 100_000, 1, 10_000_000, "Most partitions of all topics together.");
+    public static final ConfigKey<Integer> GROUP_TOPIC_PARTITIONS = ConfigKey.ofInt(
+            "offsets.topic.num.partitions",
+            ConfigUnit.NONE,
+            16,
+            1,
+            1_000,
+            "Partitions over which groups are spread, fixed when the first group appears.");
+    public static final ConfigKey<Integer> TRANSACTION_TOPIC_PARTITIONS = ConfigKey.ofInt(
+            "transaction.state.log.num.partitions",
+            ConfigUnit.NONE,
+            16,
+            1,
+            1_000,
+            "Partitions over which transactions are spread, fixed when the first transactional producer appears.");
 
     public static final ConfigKey<Integer> SOCKET_REQUEST_MAX_BYTES = ConfigKey.ofInt(
             "socket.request.max.bytes",
@@ -146,6 +160,8 @@ public final class BrokerSettings {
                 NUM_PARTITIONS,
                 MAX_PARTITIONS_PER_TOPIC,
                 MAX_PARTITIONS,
+                GROUP_TOPIC_PARTITIONS,
+                TRANSACTION_TOPIC_PARTITIONS,
                 SOCKET_REQUEST_MAX_BYTES,
                 MAX_CONNECTIONS,
                 QUEUED_MAX_REQUESTS,

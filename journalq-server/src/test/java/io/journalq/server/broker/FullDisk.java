@@ -10,12 +10,12 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 
 /** Real files on a disk that a test fills up and empties again, or that stops to sync. */
-final class FullDisk {
-    volatile boolean full;
+public final class FullDisk {
+    public volatile boolean full;
     volatile boolean syncFails;
 
     /** The files on this disk. */
-    FileStore store() {
+    public FileStore store() {
         FileStore real = new SystemFileStore();
         return (FileStore) Proxy.newProxyInstance(
                 FullDisk.class.getClassLoader(), new Class<?>[] {FileStore.class}, (proxy, method, arguments) -> {

@@ -26,7 +26,7 @@ public record BrokerIdentity(int nodeId, List<ListenerAddress> advertised) {
     }
 
     /** The address for the client that asks. */
-    ListenerAddress addressFor(RequestContext context) {
+    public ListenerAddress addressFor(RequestContext context) {
         ListenerAddress address = advertised.stream()
                 .filter(candidate -> candidate.name().equals(context.listenerName()))
                 .findFirst()

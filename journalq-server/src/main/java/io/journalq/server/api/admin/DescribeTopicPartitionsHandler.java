@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.Descr
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
@@ -86,6 +87,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
         return new DescribeTopicPartitionsResponseTopic()
                 .setName(topic.name())
                 .setTopicId(topic.id())
+                .setIsInternal(InternalTopics.contains(topic.name()))
                 .setTopicAuthorizedOperations(BrokerIdentity.ALL_TOPIC_OPERATIONS)
                 .setPartitions(partitions);
     }

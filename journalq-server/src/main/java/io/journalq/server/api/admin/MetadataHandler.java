@@ -14,6 +14,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
@@ -162,6 +163,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return new MetadataResponseTopic()
                 .setName(topic.name())
                 .setTopicId(topic.id())
+                .setIsInternal(InternalTopics.contains(topic.name()))
                 .setPartitions(partitions);
     }
 }

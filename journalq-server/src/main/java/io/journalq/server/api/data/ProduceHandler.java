@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
@@ -14,7 +15,7 @@ import java.util.function.Supplier;
  *
  * <p>Acks 0 (no answer; an error closes the connection, as the client can hear of it in no other way), 1 and all, which
  * are the same while partitions have one replica: when an append is acknowledged is the topic's delivery mode. Topics by
- * name up to version 12, by id in 13 (KIP-516). Idempotent producers are kept in order and free of duplicates (KIP-98).
+ * name up to version 12, by id in 13 (KIP-516). Idempotent producers are kept in order and free of duplicates (KIP-98). The broker's own topics take no records from outside.
  * Transactions are not served yet: such a request is refused.
  */
 public final class ProduceHandler implements Handler<ProduceRequest> {
@@ -48,6 +49,8 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
                     produce.refuse(data, refusal);
                 } else if (topic == null) {
                     produce.refuse(data, missing);
+                } else if (InternalTopics.contains(topic.name())) {
+                    produce.refuse(data, ErrorCode.INVALID_TOPIC_EXCEPTION);
                 } else if (data.index() < 0
                         || data.index() >= topic.partitions().size()) {
                     produce.refuse(data, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);

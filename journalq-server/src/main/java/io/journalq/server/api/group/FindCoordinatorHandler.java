@@ -1,0 +1,99 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.common.protocol.message.FindCoordinatorResponse;
+import io.journalq.common.protocol.message.FindCoordinatorResponse.Coordinator;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.TopicSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * FindCoordinator, versions 0 to 6: which broker coordinates a group or a transactional id, several of them from version 4
+ * on (KIP-699). With one broker that is this one. The first question of a kind creates the internal topic that holds the
+ * coordinators' records. Share groups (KIP-932) are not served.
+ */
+public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequest> {
+    private static final short FIRST_BATCHED_VERSION = 4;
+    private static final int NO_NODE = -1;
+
+    private final BrokerIdentity identity;
+    private final MetadataPublisher metadata;
+    private final Controller controller;
+    private final Map<Byte, TopicSpec> topics;
+
+    /** The internal topics by the key types that are served: 0 for groups, 1 for transactional ids. */
+    public FindCoordinatorHandler(
+            BrokerIdentity identity,
+            MetadataPublisher metadata,
+            Controller controller,
+            Map<Byte, TopicSpec> topicsByKeyType) {
+        this.identity = identity;
+        this.metadata = metadata;
+        this.controller = controller;
+        this.topics = new TreeMap<>(topicsByKeyType);
+    }
+
+    @Override
+    public void handle(RequestContext context, FindCoordinatorRequest request) {
+        TopicSpec topic = topics.get(request.keyType());
+        if (topic == null) {
+            respond(context, request, ErrorCode.INVALID_REQUEST);
+        } else if (metadata.current().topic(topic.name()) != null) {
+            respond(context, request, ErrorCode.NONE);
+        } else {
+            var unused = controller.createTopics(List.of(topic), false).whenComplete((outcomes, failure) -> {
+                boolean exists = metadata.current().topic(topic.name()) != null;
+                respond(context, request, exists ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE);
+            });
+        }
+    }
+
+    private void respond(RequestContext context, FindCoordinatorRequest request, ErrorCode error) {
+        boolean batched = context.apiVersion() >= FIRST_BATCHED_VERSION;
+        List<Coordinator> coordinators = new ArrayList<>();
+        for (String key : batched ? request.coordinatorKeys() : List.of(request.key())) {
+            coordinators.add(coordinator(context, key, error));
+        }
+        FindCoordinatorResponse response = new FindCoordinatorResponse();
+        if (batched) {
+            context.respond(response.setCoordinators(coordinators));
+        } else {
+            Coordinator only = coordinators.get(0);
+            context.respond(response.setErrorCode(only.errorCode())
+                    .setErrorMessage(only.errorMessage())
+                    .setNodeId(only.nodeId())
+                    .setHost(only.host())
+                    .setPort(only.port()));
+        }
+    }
+
+    private Coordinator coordinator(RequestContext context, String key, ErrorCode error) {
+        Coordinator answer = new Coordinator().setKey(key);
+        if (error != ErrorCode.NONE) {
+            return answer.setErrorCode(error.code())
+                    .setErrorMessage(error.words())
+                    .setNodeId(NO_NODE)
+                    .setHost("")
+                    .setPort(NO_NODE);
+        }
+        ListenerAddress address = identity.addressFor(context);
+        return answer.setNodeId(identity.nodeId()).setHost(address.host()).setPort(address.port());
+    }
+
+    /** The topics of both kinds of keys. */
+    public static Map<Byte, TopicSpec> topics(int groupPartitions, int transactionPartitions) {
+        return Map.of(
+                (byte) 0, InternalTopics.spec(InternalTopics.GROUPS, groupPartitions),
+                (byte) 1, InternalTopics.spec(InternalTopics.TRANSACTIONS, transactionPartitions));
+    }
+}

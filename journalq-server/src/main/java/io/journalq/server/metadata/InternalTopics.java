@@ -1,0 +1,41 @@
+package io.journalq.server.metadata;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Topics that the broker keeps for itself: the state of coordinators. Clients may read them, and not write. */
+public final class InternalTopics {
+    /** Groups and their committed offsets. */
+    public static final String GROUPS = "__consumer_offsets";
+
+    /** Transactions. */
+    public static final String TRANSACTIONS = "__transaction_state";
+
+    /** A batch may hold all members of a large group. */
+    private static final int MAX_BATCH_BYTES = 64 << 20;
+
+    /** State must stay. */
+    private static final Map<String, String> CONFIGS = configs();
+
+    private InternalTopics() {}
+
+    private static Map<String, String> configs() {
+        Map<String, String> configs = new TreeMap<>();
+        configs.put("retention.ms", "-1");
+        configs.put("retention.bytes", "-1");
+        configs.put("max.message.bytes", Integer.toString(MAX_BATCH_BYTES));
+        return Collections.unmodifiableMap(configs);
+    }
+
+    /** Whether a topic of that name is the broker's own. */
+    public static boolean contains(String topic) {
+        return topic.equals(GROUPS) || topic.equals(TRANSACTIONS);
+    }
+
+    /** An internal topic as it is created. */
+    public static TopicSpec spec(String topic, int partitions) {
+        return new TopicSpec(topic, partitions, TopicSpec.DEFAULT, List.of(), CONFIGS);
+    }
+}

@@ -1,0 +1,193 @@
+package io.journalq.server.shard.coordinator;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.Shards;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The coordinators of one kind: a machine for each partition of their internal topic, found by a key such as a group's id.
+ * Any thread, but for {@link #follow} and {@link #close}, which are called by one thread at a time, not a loop's.
+ */
+public final class Coordinators<M extends CoordinatorMachine> {
+    private static final Logger log = LoggerFactory.getLogger(Coordinators.class);
+    private static final long CLOSE_TIMEOUT_SECONDS = 10;
+
+    private final CoordinatorKind<M> kind;
+    private final Shards shards;
+    private final CoordinatorLoading<M> loading;
+    private volatile List<CoordinatorHost<M>> hosts = List.of();
+    private Uuid topicId = Uuid.ZERO;
+
+    /**
+     * Makes coordinators; there are none before {@link #follow} finds their topic.
+     *
+     * @param blockingPool for what waits for the disk
+     * @param whenLoaded is run with every machine that is loaded, before it serves
+     */
+    public Coordinators(
+            CoordinatorKind<M> kind, Shards shards, Executor blockingPool, Clock clock, Consumer<M> whenLoaded) {
+        this.kind = kind;
+        this.shards = shards;
+        this.loading = new CoordinatorLoading<>(blockingPool, clock, whenLoaded);
+    }
+
+    /** Name of the internal topic. */
+    public String topic() {
+        return kind.topic();
+    }
+
+    /** Brings the coordinators to {@code image}, whose partitions the shards host already. */
+    public void follow(MetadataImage image) {
+        TopicImage topic = image.topic(kind.topic());
+        Uuid id = topic == null ? Uuid.ZERO : topic.id();
+        if (!id.equals(topicId)) {
+            close();
+            topicId = id;
+        }
+        if (topic == null) {
+            return;
+        }
+        List<CoordinatorHost<M>> grown = new ArrayList<>(hosts);
+        for (int number = grown.size(); number < topic.partitions().size(); number++) {
+            grown.add(host(topic, number));
+        }
+        List<CoordinatorHost<M>> added = grown.subList(hosts.size(), grown.size());
+        hosts = List.copyOf(grown);
+        added.forEach(host -> host.cycle().execute(host::load));
+    }
+
+    private CoordinatorHost<M> host(TopicImage topic, int number) {
+        Shard shard = shards.shardOf(topic.id(), number);
+        return new CoordinatorHost<>(
+                kind,
+                new TopicPartition(topic.name(), number),
+                shard.cycle(),
+                () -> shard.host(topic.id(), number),
+                loading);
+    }
+
+    /** Partition of the topic that holds what belongs to a key, when it has {@code partitionCount} of them. */
+    public static int partitionOf(String key, int partitionCount) {
+        return (key.hashCode() & Integer.MAX_VALUE) % partitionCount;
+    }
+
+    /**
+     * Runs a step with the machine of a key.
+     *
+     * @param unavailable called instead when there is none: it is loading, or not here. On any thread
+     */
+    public void submit(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
+        List<CoordinatorHost<M>> current = hosts;
+        if (current.isEmpty()) {
+            unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+            return;
+        }
+        CoordinatorHost<M> host = current.get(partitionOf(key, current.size()));
+        if (!host.cycle().execute(() -> host.run(step, unavailable))) {
+            unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+        }
+    }
+
+    /** Runs a step with every machine that is loaded. */
+    public void submitToAll(Step<M> step) {
+        for (CoordinatorHost<M> host : hosts) {
+            host.cycle().execute(() -> host.run(step, loadingOnes -> {}));
+        }
+    }
+
+    /**
+     * Asks every machine.
+     *
+     * @param query is run with each machine on its loop
+     * @param done takes the answers in the order of partitions, on any thread
+     * @param unavailable called instead when one cannot be asked, with the reason. On any thread
+     */
+    public <T> void gather(BiFunction<M, Long, T> query, Consumer<List<T>> done, Consumer<ErrorCode> unavailable) {
+        List<CoordinatorHost<M>> current = hosts;
+        if (current.isEmpty()) {
+            done.accept(List.of());
+            return;
+        }
+        Gathering<T> gathering = new Gathering<>(current.size(), done, unavailable);
+        for (int i = 0; i < current.size(); i++) {
+            CoordinatorHost<M> host = current.get(i);
+            int index = i;
+            Step<M> step = (machine, nowMs, replies) -> gathering.onAnswer(index, query.apply(machine, nowMs));
+            if (!host.cycle().execute(() -> host.run(step, gathering::onFailure))) {
+                gathering.onFailure(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+            }
+        }
+    }
+
+    /** Ends every machine. */
+    public void close() {
+        List<CoordinatorHost<M>> closing = hosts;
+        hosts = List.of();
+        CountDownLatch closed = new CountDownLatch(closing.size());
+        for (CoordinatorHost<M> host : closing) {
+            if (!host.cycle().execute(() -> {
+                host.close();
+                closed.countDown();
+            })) {
+                closed.countDown();
+            }
+        }
+        try {
+            if (!closed.await(CLOSE_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                log.warn("coordinators did not close in time: topic={}", kind.topic());
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Answers of all machines, and how many are missing. Any thread. */
+    private static final class Gathering<T> {
+        private final AtomicReferenceArray<T> answers;
+        private final AtomicInteger missing;
+        private final Consumer<List<T>> done;
+        private final Consumer<ErrorCode> unavailable;
+
+        Gathering(int count, Consumer<List<T>> done, Consumer<ErrorCode> unavailable) {
+            this.answers = new AtomicReferenceArray<>(count);
+            this.missing = new AtomicInteger(count);
+            this.done = done;
+            this.unavailable = unavailable;
+        }
+
+        void onAnswer(int index, T answer) {
+            answers.set(index, answer);
+            if (missing.decrementAndGet() == 0) {
+                List<T> all = new ArrayList<>(answers.length());
+                for (int i = 0; i < answers.length(); i++) {
+                    all.add(answers.get(i));
+                }
+                done.accept(all);
+            }
+        }
+
+        /** The first failure is told; after it the count never comes to nothing. */
+        void onFailure(ErrorCode error) {
+            if (missing.getAndSet(Integer.MAX_VALUE) < Integer.MAX_VALUE / 2) {
+                unavailable.accept(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.journalq.server.shard.coordinator;
+
+import io.journalq.common.protocol.BadFrameException;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CorruptBatchException;
+import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.RecordTypes;
+import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.shard.PartitionRead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Replays a partition's records into a machine that nobody else knows yet. The journal is asked on the partition's loop,
+ * its bytes are read and replayed on a thread that may block, in turns.
+ */
+final class JournalReplay {
+    private static final int READ_SIZE_BYTES = 1 << 20;
+    private static final int NO_EPOCH = -1;
+
+    private final LoopCycle cycle;
+    private final PartitionHost partition;
+    private final RecordTypes types;
+    private final CoordinatorMachine machine;
+    private final Executor blockingPool;
+    private Outcome outcome;
+    private long offset;
+    private long records;
+
+    /** Hears how the replay ended. */
+    interface Outcome {
+        /**
+         * Called on the partition's loop.
+         *
+         * @param nextOffset offset behind what was replayed
+         * @param records how many records were
+         * @param failure null when all is well
+         */
+        void onReplayed(long nextOffset, long records, String failure);
+    }
+
+    JournalReplay(
+            LoopCycle cycle,
+            PartitionHost partition,
+            RecordTypes types,
+            CoordinatorMachine machine,
+            Executor blockingPool) {
+        this.cycle = cycle;
+        this.partition = partition;
+        this.types = types;
+        this.machine = machine;
+        this.blockingPool = blockingPool;
+    }
+
+    /** Replays from {@code fromOffset} to what can be seen of the partition. On the partition's loop. */
+    void start(long fromOffset, Outcome whenDone) {
+        outcome = whenDone;
+        offset = Math.max(fromOffset, partition.logStartOffset());
+        next();
+    }
+
+    private void next() {
+        PartitionRead read = partition.read(offset, NO_EPOCH, NO_EPOCH, READ_SIZE_BYTES, true);
+        if (read.error() != ErrorCode.NONE) {
+            outcome.onReplayed(offset, records, read.error().words());
+        } else if (read.slice() == null) {
+            outcome.onReplayed(offset, records, null);
+        } else {
+            try {
+                blockingPool.execute(() -> replay(read.slice()));
+            } catch (RejectedExecutionException overloaded) {
+                read.slice().release();
+                outcome.onReplayed(offset, records, "too much waits for the disk");
+            }
+        }
+    }
+
+    private void replay(JournalSlice slice) {
+        String failure = null;
+        try {
+            ByteBuf batches = slice.readFully(PooledByteBufAllocator.DEFAULT);
+            try (BatchReader reader = new BatchReader(PooledByteBufAllocator.DEFAULT)) {
+                reader.reset(batches);
+                replay(reader);
+            } finally {
+                batches.release();
+            }
+        } catch (IOException | CorruptBatchException | BadFrameException unreadable) {
+            failure = unreadable.getMessage();
+        }
+        String ended = failure;
+        cycle.execute(() -> {
+            if (ended != null) {
+                outcome.onReplayed(offset, records, ended);
+            } else {
+                next();
+            }
+        });
+    }
+
+    private void replay(BatchReader reader) {
+        while (reader.nextBatch()) {
+            if (!reader.isControlBatch()) {
+                while (reader.next()) {
+                    CoordinatorRecord record = types.decode(reader.key(), reader.value());
+                    machine.replay(record);
+                    records++;
+                }
+            }
+            offset = reader.nextOffset();
+        }
+    }
+}

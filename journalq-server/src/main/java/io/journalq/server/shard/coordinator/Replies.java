@@ -1,0 +1,100 @@
+package io.journalq.server.shard.coordinator;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.Reply;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * The replies of one machine: answers are held until what was appended before them is safe. When the machine is lost, all
+ * that were not sent fail. On the loop of the machine's host.
+ */
+public final class Replies {
+    private final Set<HeldReply<?>> open = new LinkedHashSet<>();
+    private final ArrayDeque<HeldReply<?>> held = new ArrayDeque<>();
+    private long appended;
+    private long safe;
+
+    Replies() {}
+
+    /**
+     * Makes a reply.
+     *
+     * @param send takes the answer, on the host's loop
+     * @param fail takes the reason when there will be no answer, on the host's loop
+     */
+    public <T> Reply<T> to(Consumer<T> send, Consumer<ErrorCode> fail) {
+        HeldReply<T> reply = new HeldReply<>(send, fail);
+        open.add(reply);
+        return reply;
+    }
+
+    /** Answers from now on wait for one more append; returns its number. */
+    long onAppended() {
+        return ++appended;
+    }
+
+    /** Everything up to an append is safe. */
+    void onSafe(long number) {
+        safe = number;
+        for (HeldReply<?> next = held.peek(); next != null && next.waitsFor <= safe; next = held.peek()) {
+            held.poll().deliver();
+        }
+    }
+
+    /** Nothing that was not sent will be. */
+    void failAll(ErrorCode error) {
+        held.clear();
+        for (Iterator<HeldReply<?>> replies = open.iterator(); replies.hasNext(); ) {
+            HeldReply<?> reply = replies.next();
+            replies.remove();
+            reply.decided = true;
+            reply.fail.accept(error);
+        }
+    }
+
+    private final class HeldReply<T> implements Reply<T> {
+        private final Consumer<T> send;
+        private final Consumer<ErrorCode> fail;
+        private T answer;
+        private long waitsFor;
+        private boolean decided;
+
+        HeldReply(Consumer<T> send, Consumer<ErrorCode> fail) {
+            this.send = send;
+            this.fail = fail;
+        }
+
+        @Override
+        public void send(T itsAnswer) {
+            if (decided) {
+                return;
+            }
+            decided = true;
+            answer = itsAnswer;
+            waitsFor = appended;
+            if (waitsFor <= safe) {
+                deliver();
+            } else {
+                held.add(this);
+            }
+        }
+
+        @Override
+        public void fail(ErrorCode error) {
+            if (!decided) {
+                decided = true;
+                open.remove(this);
+                fail.accept(error);
+            }
+        }
+
+        void deliver() {
+            open.remove(this);
+            send.accept(answer);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+package io.journalq.server.shard.coordinator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.broker.FullDisk;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.coordinator.RecordTypes;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataLimits;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.shard.Shards;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Hosts with a machine that keeps names by number. */
+class CoordinatorsTest {
+    private static final int LIMIT_SECONDS = 30;
+    private static final RecordTypes TYPES = RecordTypes.of(new RecordTypes.Type(
+            (short) 0, RemoveTopicRecord.class, RemoveTopicRecord::read, TopicRecord::read, (short) 0));
+
+    @TempDir
+    Path directory;
+
+    private final ExecutorService blockingPool = Executors.newFixedThreadPool(4);
+    private final FullDisk disk = new FullDisk();
+    private EventLoops loops;
+    private Shards shards;
+    private Coordinators<Names> coordinators;
+
+    /** The machine. */
+    private static final class Names implements CoordinatorMachine {
+        private final Outbox outbox;
+        private final Map<String, String> names = new TreeMap<>();
+        private final List<Reply<String>> waiting = new ArrayList<>();
+        private long wakeAtMs = NEVER;
+        private int ticks;
+
+        Names(Outbox outbox) {
+            this.outbox = outbox;
+        }
+
+        void put(long number, String name, Reply<String> reply) {
+            outbox.append(List.of(record(number, name)));
+            reply.send(names.get(new Uuid(0, number).toString()));
+        }
+
+        private static CoordinatorRecord record(long number, String name) {
+            Message key = new RemoveTopicRecord().setTopicId(new Uuid(0, number));
+            return name == null
+                    ? CoordinatorRecord.tombstone(key)
+                    : new CoordinatorRecord(
+                            key,
+                            new TopicRecord().setTopicId(new Uuid(0, number)).setName(name));
+        }
+
+        @Override
+        public void replay(CoordinatorRecord record) {
+            String number = ((RemoveTopicRecord) record.key()).topicId().toString();
+            if (record.value() == null) {
+                names.remove(number);
+            } else {
+                names.put(number, ((TopicRecord) record.value()).name());
+            }
+        }
+
+        @Override
+        public void onLoaded(long nowMs) {}
+
+        @Override
+        public long onTick(long nowMs) {
+            if (nowMs >= wakeAtMs) {
+                wakeAtMs = NEVER;
+                ticks++;
+                waiting.forEach(reply -> reply.send("tick " + ticks));
+                waiting.clear();
+            }
+            return wakeAtMs;
+        }
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        close();
+        blockingPool.shutdown();
+    }
+
+    private void close() {
+        if (loops != null) {
+            coordinators.close();
+            shards.close();
+            loops.close();
+            loops = null;
+        }
+    }
+
+    private void start(String mode) throws Exception {
+        BrokerConfig config = BrokerConfig.defaults()
+                .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
+                .with("delivery.mode", mode, ConfigOrigin.COMMAND_LINE);
+        loops = new EventLoops(2);
+        shards = new Shards(config, loops, disk.store(), blockingPool, Clock.systemUTC());
+        coordinators = new Coordinators<>(
+                new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
+                shards,
+                blockingPool,
+                Clock.systemUTC(),
+                machine -> {});
+        MetadataImage image = image();
+        shards.follow(image);
+        coordinators.follow(image);
+        awaitLoaded();
+    }
+
+    private static MetadataImage image() {
+        MetadataMachine metadata = new MetadataMachine(new MetadataLimits(0, 1, 100, 100));
+        metadata.format(new Uuid(1, 1)).records().forEach(metadata::replay);
+        metadata.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
+                .records()
+                .forEach(metadata::replay);
+        return metadata.image();
+    }
+
+    private void awaitLoaded() throws Exception {
+        for (int key = 0; key < 20; key++) {
+            while (!isLoaded("key" + key)) {
+                Thread.sleep(5);
+            }
+        }
+    }
+
+    private boolean isLoaded(String key) throws Exception {
+        try {
+            run(key, (machine, nowMs, replies) -> {});
+            return true;
+        } catch (ExecutionException loading) {
+            return false;
+        }
+    }
+
+    /** Fails at once while the machine is loading; completes once the step ran. */
+    private CompletableFuture<Void> ask(String key, Step<Names> step) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        coordinators.submit(
+                key,
+                (machine, nowMs, replies) -> {
+                    step.run(machine, nowMs, replies);
+                    done.complete(null);
+                },
+                error -> done.completeExceptionally(new IllegalStateException(error.name())));
+        return done;
+    }
+
+    private void run(String key, Step<Names> step) throws Exception {
+        ask(key, step).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private CompletableFuture<String> put(String key, long number, String name) {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        coordinators.submit(
+                key,
+                (machine, nowMs, replies) -> machine.put(number, name, replyTo(replies, answer)),
+                error -> answer.completeExceptionally(new IllegalStateException(error.name())));
+        return answer;
+    }
+
+    private static Reply<String> replyTo(Replies replies, CompletableFuture<String> answer) {
+        return replies.to(
+                answer::complete, error -> answer.completeExceptionally(new IllegalStateException(error.name())));
+    }
+
+    private Map<String, String> namesOf(String key) throws Exception {
+        Map<String, String> copy = new TreeMap<>();
+        run(key, (machine, nowMs, replies) -> copy.putAll(machine.names));
+        return copy;
+    }
+
+    @Test
+    void shouldRememberWhatItAnsweredWhenItIsStartedAgain() throws Exception {
+        for (String mode : List.of("eventual", "consistent")) {
+            start(mode);
+            for (int key = 0; key < 20; key++) {
+                assertThat(put("key" + key, key, mode + key).get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                        .isEqualTo(mode + key);
+            }
+            put("key3", 3, null).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            close();
+
+            start(mode);
+            for (int key = 0; key < 20; key++) {
+                String expected = key == 3 ? null : mode + key;
+                assertThat(namesOf("key" + key).get(new Uuid(0, key).toString()))
+                        .isEqualTo(expected);
+            }
+            close();
+        }
+    }
+
+    @Test
+    void shouldFailItsRepliesAndForgetWhatWasNotWrittenWhenTheDiskFails() throws Exception {
+        start("eventual");
+        put("key", 1, "kept").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        CompletableFuture<String> waiting = new CompletableFuture<>();
+        run("key", (machine, nowMs, replies) -> machine.waiting.add(replyTo(replies, waiting)));
+
+        // when the disk is full
+        disk.full = true;
+        assertThatThrownBy(() -> put("key", 2, "lost").get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
+        assertThatThrownBy(() -> waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
+
+        // then it is loaded anew as it was written, and goes on when there is room
+        disk.full = false;
+        awaitLoaded();
+        assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
+        assertThat(put("key", 3, "new").get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("new");
+    }
+
+    @Test
+    void shouldWakeTheMachineWhenSomethingIsDue() throws Exception {
+        start("eventual");
+        CompletableFuture<String> waiting = new CompletableFuture<>();
+
+        run("key", (machine, nowMs, replies) -> {
+            machine.waiting.add(replyTo(replies, waiting));
+            machine.wakeAtMs = nowMs + 30;
+        });
+
+        assertThat(waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("tick 1");
+    }
+
+    @Test
+    void shouldAskEveryMachine() throws Exception {
+        start("eventual");
+        for (int key = 0; key < 20; key++) {
+            put("key" + key, key, "name").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        }
+        CompletableFuture<List<Integer>> sizes = new CompletableFuture<>();
+
+        coordinators.gather(
+                (machine, nowMs) -> machine.names.size(),
+                sizes::complete,
+                error -> sizes.completeExceptionally(new IllegalStateException(error.name())));
+
+        assertThat(sizes.get(LIMIT_SECONDS, TimeUnit.SECONDS)).hasSize(3).satisfies(all -> assertThat(
+                        all.stream().mapToInt(Integer::intValue).sum())
+                .isEqualTo(20));
+    }
+
+    @Test
+    void shouldTellWhoWaitsWhenItCloses() throws Exception {
+        start("eventual");
+        CompletableFuture<String> waiting = new CompletableFuture<>();
+        run("key", (machine, nowMs, replies) -> machine.waiting.add(replyTo(replies, waiting)));
+
+        coordinators.close();
+
+        assertThatThrownBy(() -> waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                .hasMessageContaining(ErrorCode.NOT_COORDINATOR.name());
+        CompletableFuture<String> late = put("key", 1, "late");
+        assertThatThrownBy(() -> late.get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
+    }
+}
