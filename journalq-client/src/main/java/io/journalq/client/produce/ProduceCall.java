@@ -36,6 +36,8 @@ final class ProduceCall extends Call {
     private final Outcome outcome;
     private final List<PendingBatch> batches = new ArrayList<>();
     private int sizeBytes;
+    private long sentNanos;
+    private boolean answered;
 
     ProduceCall(short acks, int timeoutMs, int nodeId, Outcome outcome) {
         super(ApiKey.PRODUCE, timeoutMs);
@@ -48,6 +50,19 @@ final class ProduceCall extends Call {
     void add(PendingBatch batch) {
         batches.add(batch);
         sizeBytes += batch.payload().readableBytes();
+    }
+
+    void sentAt(long nowNanos) {
+        sentNanos = nowNanos;
+    }
+
+    long sentNanos() {
+        return sentNanos;
+    }
+
+    /** Whether the broker said something, whatever it was. */
+    boolean isAnswered() {
+        return answered;
     }
 
     int nodeId() {
@@ -103,6 +118,7 @@ final class ProduceCall extends Call {
     @Override
     protected void onAnswer(ApiMessage answer, ByteBuf frame, short version) {
         if (answer != null) {
+            answered = true;
             Cursor cursor = new Cursor();
             for (ProduceResponse.TopicProduceResponse topic : ((ProduceResponse) answer).responses()) {
                 for (ProduceResponse.PartitionProduceResponse partition : topic.partitionResponses()) {

@@ -30,12 +30,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a task on the loop that fails is logged by it
 final class ProduceLoop implements Cluster.Listener {
-    /**
-     * Produce requests on one connection that are not answered. While there are so many, batches gather: the requests
-     * that follow carry more of them, which costs broker and client less than more requests would.
-     */
-    private static final int MAX_REQUESTS_IN_FLIGHT = 8;
-
     /** Batches of a lane in flight beyond which one that is not full waits for more records or for an answer. */
     private static final int MAX_PARTIAL_IN_FLIGHT = 2;
 
@@ -60,6 +54,7 @@ final class ProduceLoop implements Cluster.Listener {
         private final List<ProduceCall> forming = new ArrayList<>();
         private final ArrayDeque<Lane> stalled = new ArrayDeque<>();
         private BrokerConnection connection;
+        private RequestWindow window = new RequestWindow();
         private int requestsInFlight;
     }
 
@@ -154,9 +149,12 @@ final class ProduceLoop implements Cluster.Listener {
     }
 
     /** A request is answered or lost: there is room for another. On the loop. */
-    void onRequestDone(int nodeId) {
-        Node node = nodes.get(nodeId);
+    void onRequestDone(ProduceCall call) {
+        Node node = nodes.get(call.nodeId());
         node.requestsInFlight--;
+        if (call.isAnswered()) {
+            node.window.onAnswer(System.nanoTime() - call.sentNanos());
+        }
         releaseStalled(node);
     }
 
@@ -206,6 +204,7 @@ final class ProduceLoop implements Cluster.Listener {
         for (Node node : dirty) {
             for (ProduceCall call : node.forming) {
                 node.requestsInFlight++;
+                call.sentAt(nowNanos);
                 counters.requests.increment();
                 counters.sentBytes.add(call.sizeBytes());
                 node.connection.send(call);
@@ -243,7 +242,7 @@ final class ProduceLoop implements Cluster.Listener {
             return;
         }
         while (lane.inFlight.size() < lane.maxInFlight()) {
-            if (node.requestsInFlight + node.forming.size() >= MAX_REQUESTS_IN_FLIGHT && !fitsForming(lane, node)) {
+            if (!mayStartRequest(node) && !fitsForming(lane, node)) {
                 stall(lane, node);
                 return;
             }
@@ -291,7 +290,10 @@ final class ProduceLoop implements Cluster.Listener {
             return null;
         }
         lane.inFlightNode = leader;
-        node.connection = connection;
+        if (node.connection != connection) {
+            node.connection = connection;
+            node.window = new RequestWindow();
+        }
         return node;
     }
 
@@ -355,6 +357,11 @@ final class ProduceLoop implements Cluster.Listener {
                     new JournalQException("a batch could not be built: " + error, UNKNOWN_SERVER_ERROR, false, error));
         }
         return error == null;
+    }
+
+    private boolean mayStartRequest(Node node) {
+        int limit = expectsAnswers() ? node.window.limit() : RequestWindow.MOST;
+        return node.requestsInFlight + node.forming.size() < limit;
     }
 
     private boolean fitsForming(Lane lane, Node node) {

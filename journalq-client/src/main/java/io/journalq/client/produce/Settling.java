@@ -78,7 +78,7 @@ final class Settling implements ProduceCall.Outcome {
 
     @Override
     public void onDone(ProduceCall call) {
-        loop.onRequestDone(call.nodeId());
+        loop.onRequestDone(call);
     }
 
     /** The next batch to send again; null when there is none, or one that is asked about must come back first. */
