@@ -144,12 +144,20 @@ public final class Broker implements AutoCloseable {
         Controller controller = openController(metadata);
         Shards shards = new Shards(config, loops, store, blockingPool, clock);
         shards.follow(metadata.current());
-        metadata.addListener((before, now) -> shards.follow(now));
+        GroupCoordinators groups = new GroupCoordinators(config, shards, blockingPool, clock, this::newId);
+        groups.start(metadata.current());
+        metadata.addListener((before, now) -> {
+            shards.follow(now);
+            groups.follow(before, now);
+        });
         closings.push(() -> {
             controller.close();
+            groups.close();
             shards.close();
         });
-        serve(loops, new HandlerTable(config, metadata, controller), shards);
+        HandlerTable handlers = new HandlerTable(config, metadata, controller);
+        handlers.registerGroups(groups.coordinators());
+        serve(loops, handlers, shards);
         serving = true;
         log.info(
                 "broker started: node={} listeners={} shards={} partitions={} tookMs={}",
@@ -188,11 +196,15 @@ public final class Broker implements AutoCloseable {
                 new MetadataMachine(limits),
                 new JournalMetadataLog(journal, clock, PooledByteBufAllocator.DEFAULT),
                 metadata,
-                () -> new Uuid(random.nextLong(), random.nextLong()));
+                this::newId);
         closings.push(controller::close);
         controller.start();
         closings.pop();
         return controller;
+    }
+
+    private Uuid newId() {
+        return new Uuid(random.nextLong(), random.nextLong());
     }
 
     private void serve(EventLoops loops, HandlerTable handlers, Shards shards) throws IOException {

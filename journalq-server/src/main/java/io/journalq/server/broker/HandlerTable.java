@@ -21,14 +21,30 @@ import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.data.ListOffsetsHandler;
 import io.journalq.server.api.data.OffsetForLeaderEpochHandler;
 import io.journalq.server.api.data.ProduceHandler;
+import io.journalq.server.api.group.DeleteGroupsHandler;
+import io.journalq.server.api.group.DescribeGroupsHandler;
+import io.journalq.server.api.group.FindCoordinatorHandler;
+import io.journalq.server.api.group.HeartbeatHandler;
+import io.journalq.server.api.group.JoinGroupHandler;
+import io.journalq.server.api.group.LeaveGroupHandler;
+import io.journalq.server.api.group.ListGroupsHandler;
+import io.journalq.server.api.group.OffsetCommitHandler;
+import io.journalq.server.api.group.OffsetDeleteHandler;
+import io.journalq.server.api.group.OffsetFetchHandler;
+import io.journalq.server.api.group.SyncGroupHandler;
 import io.journalq.server.api.transaction.InitProducerIdHandler;
 import io.journalq.server.api.transaction.ProducerIds;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -69,9 +85,32 @@ final class HandlerTable {
         return fetch;
     }
 
+    /** What groups and committed offsets are made of. */
+    void registerGroups(Coordinators<GroupMachine> groups) {
+        Supplier<MetadataImage> images = metadata::current;
+        registry.register(ApiKey.JOIN_GROUP, 0, 9, new JoinGroupHandler(groups));
+        registry.register(ApiKey.SYNC_GROUP, 0, 5, new SyncGroupHandler(groups));
+        registry.register(ApiKey.HEARTBEAT, 0, 4, new HeartbeatHandler(groups));
+        registry.register(ApiKey.LEAVE_GROUP, 0, 5, new LeaveGroupHandler(groups));
+        registry.register(ApiKey.OFFSET_COMMIT, 2, 10, new OffsetCommitHandler(groups, images));
+        registry.register(ApiKey.OFFSET_FETCH, 1, 10, new OffsetFetchHandler(groups, images));
+        registry.register(ApiKey.OFFSET_DELETE, 0, 0, new OffsetDeleteHandler(groups, images));
+        registry.register(ApiKey.LIST_GROUPS, 0, 5, new ListGroupsHandler(groups));
+        registry.register(ApiKey.DESCRIBE_GROUPS, 0, 6, new DescribeGroupsHandler(groups));
+        registry.register(ApiKey.DELETE_GROUPS, 0, 2, new DeleteGroupsHandler(groups));
+    }
+
     /** What describes and changes the cluster. */
     void registerAdmin(BrokerIdentity identity, LogDirectories directories) {
         ConfigDescriber describer = new ConfigDescriber(config);
+        TopicSpec groups =
+                InternalTopics.spec(InternalTopics.GROUPS, config.get(BrokerSettings.GROUP_TOPIC_PARTITIONS));
+        registry.register(
+                ApiKey.FIND_COORDINATOR,
+                0,
+                6,
+                new FindCoordinatorHandler(
+                        identity, metadata, controller, Map.of(FindCoordinatorHandler.GROUP, groups)));
         boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
         registry.register(ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, autoCreate));
         registry.register(ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer));

@@ -69,6 +69,50 @@ public final class BrokerSettings {
             1,
             1_000,
             "Partitions over which groups are spread, fixed when the first group appears.");
+    public static final ConfigKey<Integer> GROUP_MAX_SIZE =
+            ConfigKey.ofInt("group.max.size", ConfigUnit.NONE, 10_000, 1, 1_000_000, "Most members of a group.");
+    public static final ConfigKey<Integer> GROUP_MIN_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
+            "group.min.session.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            6_000,
+            1,
+            Integer.MAX_VALUE,
+            "Shortest time that a member may ask to be silent before it is taken for dead.");
+    public static final ConfigKey<Integer> GROUP_MAX_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
+            "group.max.session.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            1_800_000,
+            1,
+            Integer.MAX_VALUE,
+            "Longest time that a member may ask to be silent before it is taken for dead.");
+    public static final ConfigKey<Integer> GROUP_INITIAL_REBALANCE_DELAY_MS = ConfigKey.ofInt(
+            "group.initial.rebalance.delay.ms",
+            ConfigUnit.MILLISECONDS,
+            3_000,
+            0,
+            300_000,
+            "How long a new group waits for more members before its first rebalance.");
+    public static final ConfigKey<Integer> OFFSET_METADATA_MAX_BYTES = ConfigKey.ofInt(
+            "offset.metadata.max.bytes",
+            ConfigUnit.BYTES,
+            4_096,
+            0,
+            1 << 20,
+            "Longest text that a client may keep with a committed offset.");
+    public static final ConfigKey<Integer> OFFSETS_RETENTION_MINUTES = ConfigKey.ofInt(
+            "offsets.retention.minutes",
+            ConfigUnit.NONE,
+            10_080,
+            1,
+            Integer.MAX_VALUE,
+            "How long committed offsets are kept once a group has no members, or does not read the topic; in minutes.");
+    public static final ConfigKey<Long> OFFSETS_RETENTION_CHECK_INTERVAL_MS = ConfigKey.ofLong(
+            "offsets.retention.check.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            600_000L,
+            1L,
+            DAY_MS,
+            "How often that is checked.");
     public static final ConfigKey<Integer> TRANSACTION_TOPIC_PARTITIONS = ConfigKey.ofInt(
             "transaction.state.log.num.partitions",
             ConfigUnit.NONE,
@@ -161,6 +205,13 @@ public final class BrokerSettings {
                 MAX_PARTITIONS_PER_TOPIC,
                 MAX_PARTITIONS,
                 GROUP_TOPIC_PARTITIONS,
+                GROUP_MAX_SIZE,
+                GROUP_MIN_SESSION_TIMEOUT_MS,
+                GROUP_MAX_SESSION_TIMEOUT_MS,
+                GROUP_INITIAL_REBALANCE_DELAY_MS,
+                OFFSET_METADATA_MAX_BYTES,
+                OFFSETS_RETENTION_MINUTES,
+                OFFSETS_RETENTION_CHECK_INTERVAL_MS,
                 TRANSACTION_TOPIC_PARTITIONS,
                 SOCKET_REQUEST_MAX_BYTES,
                 MAX_CONNECTIONS,

@@ -17,8 +17,10 @@ import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -137,6 +139,19 @@ public final class Shards {
         return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
                 .thenApply(all ->
                         asked.stream().flatMap(sizes -> sizes.join().stream()).toList());
+    }
+
+    /** Where every partition ends for its readers. */
+    public CompletableFuture<Map<TopicPartition, Long>> endOffsets() {
+        Map<TopicPartition, Long> ends = new ConcurrentHashMap<>();
+        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        for (Shard shard : shards) {
+            asked.add(CompletableFuture.runAsync(
+                    () -> shard.hosts().forEach(host -> ends.put(host.name(), host.highWatermark())),
+                    work -> shard.cycle().execute(work)));
+        }
+        return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
+                .thenApply(all -> ends);
     }
 
     private CompletableFuture<Void> open(TopicImage topic, int partition, PartitionSettings settings) {

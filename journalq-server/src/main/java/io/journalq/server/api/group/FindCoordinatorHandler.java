@@ -10,7 +10,6 @@ import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
-import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.TopicSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +22,12 @@ import java.util.TreeMap;
  * coordinators' records. Share groups (KIP-932) are not served.
  */
 public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequest> {
+    /** Key type of groups. */
+    public static final byte GROUP = 0;
+
+    /** Key type of transactional ids. */
+    public static final byte TRANSACTION = 1;
+
     private static final short FIRST_BATCHED_VERSION = 4;
     private static final int NO_NODE = -1;
 
@@ -31,7 +36,7 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     private final Controller controller;
     private final Map<Byte, TopicSpec> topics;
 
-    /** The internal topics by the key types that are served: 0 for groups, 1 for transactional ids. */
+    /** @param topicsByKeyType the internal topics by the key types that are served */
     public FindCoordinatorHandler(
             BrokerIdentity identity,
             MetadataPublisher metadata,
@@ -88,12 +93,5 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
         }
         ListenerAddress address = identity.addressFor(context);
         return answer.setNodeId(identity.nodeId()).setHost(address.host()).setPort(address.port());
-    }
-
-    /** The topics of both kinds of keys. */
-    public static Map<Byte, TopicSpec> topics(int groupPartitions, int transactionPartitions) {
-        return Map.of(
-                (byte) 0, InternalTopics.spec(InternalTopics.GROUPS, groupPartitions),
-                (byte) 1, InternalTopics.spec(InternalTopics.TRANSACTIONS, transactionPartitions));
     }
 }

@@ -133,7 +133,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
         void begin(M loaded) {
             machine = loaded;
-            loading.whenLoaded().accept(loaded);
+            loading.listener().onLoaded(name.partition(), loaded);
             long nowMs = loading.clock().millis();
             loaded.onLoaded(nowMs);
             scheduleTick(nowMs);

@@ -39,13 +39,13 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * Makes coordinators; there are none before {@link #follow} finds their topic.
      *
      * @param blockingPool for what waits for the disk
-     * @param whenLoaded is run with every machine that is loaded, before it serves
+     * @param listener hears of every machine that is loaded, before it serves
      */
     public Coordinators(
-            CoordinatorKind<M> kind, Shards shards, Executor blockingPool, Clock clock, Consumer<M> whenLoaded) {
+            CoordinatorKind<M> kind, Shards shards, Executor blockingPool, Clock clock, LoadListener<M> listener) {
         this.kind = kind;
         this.shards = shards;
-        this.loading = new CoordinatorLoading<>(blockingPool, clock, whenLoaded);
+        this.loading = new CoordinatorLoading<>(blockingPool, clock, listener);
     }
 
     /** Name of the internal topic. */

@@ -129,7 +129,7 @@ class CoordinatorsTest {
                 shards,
                 blockingPool,
                 Clock.systemUTC(),
-                machine -> {});
+                (partition, machine) -> {});
         MetadataImage image = image();
         shards.follow(image);
         coordinators.follow(image);

@@ -1,0 +1,43 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DeleteGroupsRequest;
+import io.journalq.common.protocol.message.DeleteGroupsResponse;
+import io.journalq.common.protocol.message.DeleteGroupsResponse.DeletableGroupResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.List;
+
+/** DeleteGroups, versions 0 to 2 (KIP-229): groups without members go, and their committed offsets with them. */
+public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
+    private final Coordinators<GroupMachine> groups;
+
+    public DeleteGroupsHandler(Coordinators<GroupMachine> groups) {
+        this.groups = groups;
+    }
+
+    @Override
+    public void handle(RequestContext context, DeleteGroupsRequest request) {
+        List<String> wanted = request.groupsNames();
+        AnswerList<DeletableGroupResult> answers =
+                new AnswerList<>(wanted.size(), all -> context.respond(new DeleteGroupsResponse().setResults(all)));
+        for (int i = 0; i < wanted.size(); i++) {
+            String groupId = wanted.get(i);
+            int index = i;
+            groups.submit(
+                    groupId,
+                    (machine, nowMs, replies) -> machine.onDeleteGroup(
+                            groupId,
+                            replies.to(
+                                    outcome -> answers.set(index, result(groupId, outcome)),
+                                    error -> answers.set(index, result(groupId, error)))),
+                    error -> answers.set(index, result(groupId, error)));
+        }
+    }
+
+    private static DeletableGroupResult result(String groupId, ErrorCode outcome) {
+        return new DeletableGroupResult().setGroupId(groupId).setErrorCode(outcome.code());
+    }
+}

@@ -1,0 +1,69 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeGroupsRequest;
+import io.journalq.common.protocol.message.DescribeGroupsResponse;
+import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.List;
+
+/**
+ * DescribeGroups, versions 0 to 6: classic groups and their members. A group that there is not is dead before version 6,
+ * and an error from then on (KIP-1043).
+ */
+public final class DescribeGroupsHandler implements Handler<DescribeGroupsRequest> {
+    private static final short FIRST_VERSION_WITH_NOT_FOUND = 6;
+    private static final String DEAD = "Dead";
+
+    /** READ, DELETE and DESCRIBE, as the bits that the protocol has for them. */
+    private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
+
+    private final Coordinators<GroupMachine> groups;
+
+    public DescribeGroupsHandler(Coordinators<GroupMachine> groups) {
+        this.groups = groups;
+    }
+
+    @Override
+    public void handle(RequestContext context, DescribeGroupsRequest request) {
+        List<String> wanted = request.groups();
+        AnswerList<DescribedGroup> answers =
+                new AnswerList<>(wanted.size(), all -> context.respond(new DescribeGroupsResponse().setGroups(all)));
+        for (int i = 0; i < wanted.size(); i++) {
+            String groupId = wanted.get(i);
+            int index = i;
+            groups.submit(
+                    groupId,
+                    (machine, nowMs, replies) -> replies.<DescribedGroup>to(
+                                    answer -> answers.set(index, answer),
+                                    error -> answers.set(index, refusal(groupId, error, null)))
+                            .send(describe(context, request, machine, groupId)),
+                    error -> answers.set(index, refusal(groupId, error, null)));
+        }
+    }
+
+    private static DescribedGroup describe(
+            RequestContext context, DescribeGroupsRequest request, GroupMachine machine, String groupId) {
+        DescribedGroup group = machine.describe(groupId);
+        if (group == null) {
+            return context.apiVersion() >= FIRST_VERSION_WITH_NOT_FOUND
+                    ? refusal(groupId, ErrorCode.GROUP_ID_NOT_FOUND, "there is no classic group '" + groupId + "'")
+                    : refusal(groupId, ErrorCode.NONE, null);
+        }
+        return request.includeAuthorizedOperations() ? group.setAuthorizedOperations(ALL_OPERATIONS) : group;
+    }
+
+    private static DescribedGroup refusal(String groupId, ErrorCode error, String message) {
+        return new DescribedGroup()
+                .setErrorCode(error.code())
+                .setErrorMessage(message)
+                .setGroupId(groupId)
+                .setGroupState(error == ErrorCode.NONE || message != null ? DEAD : "")
+                .setProtocolType("")
+                .setProtocolData("")
+                .setMembers(List.of());
+    }
+}

@@ -1,0 +1,53 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.LeaveGroupRequest;
+import io.journalq.common.protocol.message.LeaveGroupResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.List;
+
+/**
+ * LeaveGroup, versions 0 to 5: a member leaves a classic group; from version 3 on several members, by id or by fixed name
+ * (KIP-345).
+ */
+public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
+    private static final short FIRST_BATCHED_VERSION = 3;
+
+    private final Coordinators<GroupMachine> groups;
+
+    public LeaveGroupHandler(Coordinators<GroupMachine> groups) {
+        this.groups = groups;
+    }
+
+    @Override
+    public void handle(RequestContext context, LeaveGroupRequest request) {
+        List<LeaveGroupRequest.MemberIdentity> leaving = context.apiVersion() >= FIRST_BATCHED_VERSION
+                ? request.members()
+                : List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(request.memberId()));
+        groups.submit(
+                request.groupId(),
+                (machine, nowMs, replies) -> machine.onLeaveGroup(
+                        request.groupId(),
+                        leaving,
+                        nowMs,
+                        replies.to(answers -> respond(context, answers), error -> refuse(context, error))),
+                error -> refuse(context, error));
+    }
+
+    private static void respond(RequestContext context, List<LeaveGroupResponse.MemberResponse> answers) {
+        boolean batched = context.apiVersion() >= FIRST_BATCHED_VERSION;
+        context.respond(
+                batched
+                        ? new LeaveGroupResponse().setMembers(answers)
+                        : new LeaveGroupResponse()
+                                .setErrorCode(answers.get(0).errorCode())
+                                .setMembers(List.of()));
+    }
+
+    private static void refuse(RequestContext context, ErrorCode error) {
+        context.respond(new LeaveGroupResponse().setErrorCode(error.code()).setMembers(List.of()));
+    }
+}

@@ -1,0 +1,115 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.OffsetCommitRequest;
+import io.journalq.common.protocol.message.OffsetCommitResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.OffsetCommits;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * OffsetCommit, versions 2 to 10: a group's member, or a client that assigns its own partitions, says where to go on.
+ * Topics by name up to version 9, by id in 10 (KIP-848, KIP-516). Offsets are kept as long as {@code
+ * offsets.retention.minutes} says, whatever an old client asks for.
+ */
+public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
+    private static final short FIRST_VERSION_WITH_TOPIC_IDS = 10;
+
+    private final Coordinators<GroupMachine> groups;
+    private final Supplier<MetadataImage> images;
+
+    /** @param images gives the newest image */
+    public OffsetCommitHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
+        this.groups = groups;
+        this.images = images;
+    }
+
+    @Override
+    public void handle(RequestContext context, OffsetCommitRequest request) {
+        List<OffsetCommits.Commit> commits = new ArrayList<>();
+        List<OffsetCommitResponse.OffsetCommitResponsePartition> committed = new ArrayList<>();
+        OffsetCommitResponse response = prepare(context, request, commits, committed);
+        if (commits.isEmpty()) {
+            context.respond(response);
+            return;
+        }
+        OffsetCommits.Committer committer = new OffsetCommits.Committer(
+                request.memberId(), request.groupInstanceId(), request.generationIdOrMemberEpoch());
+        groups.submit(
+                request.groupId(),
+                (machine, nowMs, replies) -> machine.onOffsetCommit(
+                        request.groupId(),
+                        committer,
+                        commits,
+                        nowMs,
+                        replies.to(
+                                outcomes -> respond(context, response, committed, outcomes),
+                                error -> respond(context, response, committed, all(error, commits)))),
+                error -> respond(context, response, committed, all(error, commits)));
+    }
+
+    /** Sorts out partitions that there are not; the others are in {@code commits}, their answers in {@code committed}. */
+    private OffsetCommitResponse prepare(
+            RequestContext context,
+            OffsetCommitRequest request,
+            List<OffsetCommits.Commit> commits,
+            List<OffsetCommitResponse.OffsetCommitResponsePartition> committed) {
+        boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
+        MetadataImage image = images.get();
+        List<OffsetCommitResponse.OffsetCommitResponseTopic> topics = new ArrayList<>();
+        for (OffsetCommitRequest.OffsetCommitRequestTopic wanted : request.topics()) {
+            TopicImage topic = byId ? image.topic(wanted.topicId()) : image.topic(wanted.name());
+            List<OffsetCommitResponse.OffsetCommitResponsePartition> answers = new ArrayList<>();
+            topics.add(new OffsetCommitResponse.OffsetCommitResponseTopic()
+                    .setName(wanted.name())
+                    .setTopicId(wanted.topicId())
+                    .setPartitions(answers));
+            for (OffsetCommitRequest.OffsetCommitRequestPartition partition : wanted.partitions()) {
+                OffsetCommitResponse.OffsetCommitResponsePartition answer =
+                        new OffsetCommitResponse.OffsetCommitResponsePartition()
+                                .setPartitionIndex(partition.partitionIndex());
+                answers.add(answer);
+                if (topic == null) {
+                    ErrorCode missing = byId ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
+                    answer.setErrorCode(missing.code());
+                } else if (partition.partitionIndex() < 0
+                        || partition.partitionIndex() >= topic.partitions().size()) {
+                    answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+                } else {
+                    committed.add(answer);
+                    commits.add(new OffsetCommits.Commit(
+                            topic.name(),
+                            topic.id(),
+                            partition.partitionIndex(),
+                            partition.committedOffset(),
+                            partition.committedLeaderEpoch(),
+                            partition.committedMetadata()));
+                }
+            }
+        }
+        return new OffsetCommitResponse().setTopics(topics);
+    }
+
+    private static List<ErrorCode> all(ErrorCode error, List<OffsetCommits.Commit> commits) {
+        return Collections.nCopies(commits.size(), error);
+    }
+
+    private static void respond(
+            RequestContext context,
+            OffsetCommitResponse response,
+            List<OffsetCommitResponse.OffsetCommitResponsePartition> committed,
+            List<ErrorCode> outcomes) {
+        for (int i = 0; i < outcomes.size(); i++) {
+            committed.get(i).setErrorCode(outcomes.get(i).code());
+        }
+        context.respond(response);
+    }
+}

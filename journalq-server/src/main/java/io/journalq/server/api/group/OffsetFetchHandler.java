@@ -1,0 +1,192 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.OffsetFetchRequest;
+import io.journalq.common.protocol.message.OffsetFetchRequest.OffsetFetchRequestGroup;
+import io.journalq.common.protocol.message.OffsetFetchRequest.OffsetFetchRequestTopics;
+import io.journalq.common.protocol.message.OffsetFetchResponse;
+import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseGroup;
+import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponsePartition;
+import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponsePartitions;
+import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopic;
+import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopics;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.CommittedOffset;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * OffsetFetch, versions 1 to 10: where groups go on, in given partitions or in all; of several groups from version 8 on
+ * (KIP-709), topics by id in version 10. A client that asks for stable offsets only is told where an open transaction may
+ * still change them (KIP-447).
+ */
+public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
+    private static final short FIRST_BATCHED_VERSION = 8;
+    private static final short FIRST_VERSION_WITH_TOPIC_IDS = 10;
+    private static final int NONE = -1;
+
+    private final Coordinators<GroupMachine> groups;
+    private final Supplier<MetadataImage> images;
+
+    /** @param images gives the newest image */
+    public OffsetFetchHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
+        this.groups = groups;
+        this.images = images;
+    }
+
+    @Override
+    public void handle(RequestContext context, OffsetFetchRequest request) {
+        List<OffsetFetchRequestGroup> wanted = context.apiVersion() >= FIRST_BATCHED_VERSION
+                ? request.groups()
+                : List.of(new OffsetFetchRequestGroup()
+                        .setGroupId(request.groupId())
+                        .setTopics(topicsOf(request)));
+        boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
+        AnswerList<OffsetFetchResponseGroup> answers = new AnswerList<>(wanted.size(), all -> respond(context, all));
+        for (int i = 0; i < wanted.size(); i++) {
+            OffsetFetchRequestGroup group = wanted.get(i);
+            Lookup lookup = new Lookup(group, request.requireStable(), byId, images.get());
+            int index = i;
+            groups.submit(
+                    group.groupId(),
+                    (machine, nowMs, replies) -> replies.<OffsetFetchResponseGroup>to(
+                                    answer -> answers.set(index, answer),
+                                    error -> answers.set(index, lookup.refusal(error)))
+                            .send(lookup.answer(machine)),
+                    error -> answers.set(index, lookup.refusal(error)));
+        }
+    }
+
+    private static List<OffsetFetchRequestTopics> topicsOf(OffsetFetchRequest request) {
+        if (request.topics() == null) {
+            return null;
+        }
+        return request.topics().stream()
+                .map(topic -> new OffsetFetchRequestTopics()
+                        .setName(topic.name())
+                        .setPartitionIndexes(topic.partitionIndexes()))
+                .toList();
+    }
+
+    private static void respond(RequestContext context, List<OffsetFetchResponseGroup> answers) {
+        if (context.apiVersion() >= FIRST_BATCHED_VERSION) {
+            context.respond(new OffsetFetchResponse().setGroups(answers));
+            return;
+        }
+        OffsetFetchResponseGroup only = answers.get(0);
+        List<OffsetFetchResponseTopic> topics = new ArrayList<>();
+        for (OffsetFetchResponseTopics topic : only.topics()) {
+            List<OffsetFetchResponsePartition> partitions = new ArrayList<>();
+            for (OffsetFetchResponsePartitions partition : topic.partitions()) {
+                // Before version 2 there was no error for the whole.
+                short error = partition.errorCode() == 0 ? only.errorCode() : partition.errorCode();
+                partitions.add(new OffsetFetchResponsePartition()
+                        .setPartitionIndex(partition.partitionIndex())
+                        .setCommittedOffset(partition.committedOffset())
+                        .setCommittedLeaderEpoch(partition.committedLeaderEpoch())
+                        .setMetadata(partition.metadata())
+                        .setErrorCode(error));
+            }
+            topics.add(new OffsetFetchResponseTopic().setName(topic.name()).setPartitions(partitions));
+        }
+        context.respond(new OffsetFetchResponse().setErrorCode(only.errorCode()).setTopics(topics));
+    }
+
+    /** One group's question. */
+    private record Lookup(OffsetFetchRequestGroup wanted, boolean stableOnly, boolean byId, MetadataImage image) {
+        OffsetFetchResponseGroup refusal(ErrorCode error) {
+            List<OffsetFetchResponseTopics> topics = new ArrayList<>();
+            if (wanted.topics() != null) {
+                for (OffsetFetchRequestTopics topic : wanted.topics()) {
+                    List<OffsetFetchResponsePartitions> partitions = new ArrayList<>();
+                    topic.partitionIndexes().forEach(index -> partitions.add(absent(index)));
+                    topics.add(answer(topic.name(), topic.topicId(), partitions));
+                }
+            }
+            return new OffsetFetchResponseGroup()
+                    .setGroupId(wanted.groupId())
+                    .setTopics(topics)
+                    .setErrorCode(error.code());
+        }
+
+        OffsetFetchResponseGroup answer(GroupMachine machine) {
+            ErrorCode error = machine.offsets()
+                    .checkFetch(
+                            wanted.groupId(), wanted.memberId() == null ? "" : wanted.memberId(), wanted.memberEpoch());
+            if (error != ErrorCode.NONE) {
+                return refusal(error);
+            }
+            return new OffsetFetchResponseGroup()
+                    .setGroupId(wanted.groupId())
+                    .setTopics(wanted.topics() == null ? every(machine) : some(machine));
+        }
+
+        private List<OffsetFetchResponseTopics> some(GroupMachine machine) {
+            List<OffsetFetchResponseTopics> topics = new ArrayList<>();
+            for (OffsetFetchRequestTopics topic : wanted.topics()) {
+                TopicImage known = byId ? image.topic(topic.topicId()) : null;
+                List<OffsetFetchResponsePartitions> partitions = new ArrayList<>();
+                for (int index : topic.partitionIndexes()) {
+                    if (byId && known == null) {
+                        partitions.add(absent(index).setErrorCode(ErrorCode.UNKNOWN_TOPIC_ID.code()));
+                    } else {
+                        partitions.add(answer(machine, byId ? known.name() : topic.name(), index));
+                    }
+                }
+                topics.add(answer(topic.name(), topic.topicId(), partitions));
+            }
+            return topics;
+        }
+
+        private List<OffsetFetchResponseTopics> every(GroupMachine machine) {
+            Map<String, List<OffsetFetchResponsePartitions>> byTopic = new TreeMap<>();
+            machine.offsets().forEach(wanted.groupId(), (topic, partition, offset) -> byTopic.computeIfAbsent(
+                            topic, absent -> new ArrayList<>())
+                    .add(answer(machine, topic, partition)));
+            List<OffsetFetchResponseTopics> topics = new ArrayList<>();
+            byTopic.forEach((name, partitions) -> {
+                TopicImage topic = image.topic(name);
+                if (!byId || topic != null) {
+                    topics.add(answer(name, topic == null ? Uuid.ZERO : topic.id(), partitions));
+                }
+            });
+            return topics;
+        }
+
+        private OffsetFetchResponsePartitions answer(GroupMachine machine, String topic, int partition) {
+            if (stableOnly && machine.offsets().isPending(wanted.groupId(), topic, partition)) {
+                return absent(partition).setErrorCode(ErrorCode.UNSTABLE_OFFSET_COMMIT.code());
+            }
+            CommittedOffset offset = machine.offsets().get(wanted.groupId(), topic, partition);
+            return offset == null
+                    ? absent(partition)
+                    : new OffsetFetchResponsePartitions()
+                            .setPartitionIndex(partition)
+                            .setCommittedOffset(offset.offset())
+                            .setCommittedLeaderEpoch(offset.leaderEpoch())
+                            .setMetadata(offset.metadata());
+        }
+
+        private static OffsetFetchResponsePartitions absent(int partition) {
+            return new OffsetFetchResponsePartitions()
+                    .setPartitionIndex(partition)
+                    .setCommittedOffset(NONE)
+                    .setCommittedLeaderEpoch(NONE)
+                    .setMetadata("");
+        }
+
+        private static OffsetFetchResponseTopics answer(
+                String name, Uuid id, List<OffsetFetchResponsePartitions> partitions) {
+            return new OffsetFetchResponseTopics().setName(name).setTopicId(id).setPartitions(partitions);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.SyncGroupRequest;
+import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.shard.coordinator.Coordinators;
+
+/** SyncGroup, versions 0 to 5: a member of a classic group asks for its assignment; the leader brings everybody's. */
+public final class SyncGroupHandler implements Handler<SyncGroupRequest> {
+    private final Coordinators<GroupMachine> groups;
+
+    public SyncGroupHandler(Coordinators<GroupMachine> groups) {
+        this.groups = groups;
+    }
+
+    @Override
+    public void handle(RequestContext context, SyncGroupRequest request) {
+        groups.submit(
+                request.groupId(),
+                (machine, nowMs, replies) -> machine.onSyncGroup(
+                        request, nowMs, replies.to(context::respond, error -> context.respond(refusal(error)))),
+                error -> context.respond(refusal(error)));
+    }
+
+    private static SyncGroupResponse refusal(ErrorCode error) {
+        return GroupMachine.syncRefusal(error);
+    }
+}

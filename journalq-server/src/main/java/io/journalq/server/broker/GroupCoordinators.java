@@ -1,0 +1,110 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.group.GroupLimits;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.GroupRecords;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The coordinators of groups, and what they must hear of the rest of the broker: topics that go, and partitions that lost
+ * their tails in a crash. Any thread, but for {@link #start} and {@link #follow}: one at a time, not a loop's.
+ */
+final class GroupCoordinators {
+    private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
+
+    private final Coordinators<GroupMachine> coordinators;
+    private final Shards shards;
+    /** Where partitions ended when the broker started. */
+    private volatile Map<TopicPartition, Long> recoveredEnds = Map.of();
+    /** Coordinators' partitions that were loaded since: what was committed there later may lie behind those ends. */
+    private final Set<Integer> checked = ConcurrentHashMap.newKeySet();
+
+    /** @param ids gives ids that were never given before */
+    GroupCoordinators(BrokerConfig config, Shards shards, Executor blockingPool, Clock clock, Supplier<Uuid> ids) {
+        this.shards = shards;
+        GroupLimits limits = limits(config);
+        this.coordinators = new Coordinators<>(
+                new CoordinatorKind<>(
+                        InternalTopics.GROUPS,
+                        GroupRecords.TYPES,
+                        (partition, outbox) ->
+                                new GroupMachine(limits, outbox, () -> ids.get().toString())),
+                shards,
+                blockingPool,
+                clock,
+                this::onLoaded);
+    }
+
+    private static GroupLimits limits(BrokerConfig config) {
+        return new GroupLimits(
+                config.get(BrokerSettings.GROUP_MAX_SIZE),
+                config.get(BrokerSettings.GROUP_MIN_SESSION_TIMEOUT_MS),
+                config.get(BrokerSettings.GROUP_MAX_SESSION_TIMEOUT_MS),
+                config.get(BrokerSettings.GROUP_INITIAL_REBALANCE_DELAY_MS),
+                config.get(BrokerSettings.OFFSET_METADATA_MAX_BYTES),
+                TimeUnit.MINUTES.toMillis(config.get(BrokerSettings.OFFSETS_RETENTION_MINUTES)),
+                config.get(BrokerSettings.OFFSETS_RETENTION_CHECK_INTERVAL_MS));
+    }
+
+    Coordinators<GroupMachine> coordinators() {
+        return coordinators;
+    }
+
+    /** Loads what there is. The shards host every partition of {@code image}, and nothing is appended to them yet. */
+    void start(MetadataImage image) {
+        if (image.topic(InternalTopics.GROUPS) != null) {
+            recoveredEnds = shards.endOffsets().join();
+        }
+        coordinators.follow(image);
+    }
+
+    /** Follows a new image, which the shards follow already. */
+    void follow(MetadataImage before, MetadataImage now) {
+        coordinators.follow(now);
+        boolean topicsGone = before.topics().stream().anyMatch(topic -> now.topic(topic.id()) == null);
+        if (topicsGone) {
+            coordinators.submitToAll(
+                    (machine, nowMs, replies) -> machine.offsets().onTopicsGone((topic, id) -> isGone(now, topic, id)));
+        }
+    }
+
+    private static boolean isGone(MetadataImage image, String name, Uuid id) {
+        TopicImage topic = image.topic(name);
+        return topic == null || (!id.equals(Uuid.ZERO) && !topic.id().equals(id));
+    }
+
+    private void onLoaded(int partition, GroupMachine machine) {
+        if (checked.add(partition)) {
+            Map<TopicPartition, Long> ends = recoveredEnds;
+            int moved = machine.offsets().onPartitionEnds((topic, number) -> {
+                Long end = ends.get(new TopicPartition(topic, number));
+                return end == null ? -1 : end;
+            });
+            if (moved > 0) {
+                log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);
+            }
+        }
+    }
+
+    void close() {
+        coordinators.close();
+    }
+}

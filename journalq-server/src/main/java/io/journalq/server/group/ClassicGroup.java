@@ -1,0 +1,335 @@
+package io.journalq.server.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.group.record.GroupMetadataKey;
+import io.journalq.server.group.record.GroupMetadataValue;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * A group whose members agree among themselves: one of them, the leader, assigns. Holds who is in it and in which state it
+ * is; {@link ClassicGroups} decides what becomes of it.
+ */
+final class ClassicGroup implements Group {
+    /** What consumers call their protocol type; only for those can the broker read what members say of themselves. */
+    static final String CONSUMER_PROTOCOL_TYPE = "consumer";
+
+    /** Where a group can be, with the names that the protocol gives that. */
+    enum State {
+        EMPTY("Empty"),
+        PREPARING_REBALANCE("PreparingRebalance"),
+        COMPLETING_REBALANCE("CompletingRebalance"),
+        STABLE("Stable");
+
+        private final String protocolName;
+
+        State(String protocolName) {
+            this.protocolName = protocolName;
+        }
+    }
+
+    private final String id;
+    private final Map<String, ClassicMember> members = new LinkedHashMap<>();
+    private final Map<String, String> memberIdByInstance = new TreeMap<>();
+
+    /** Ids given to clients that must come back with them, and until when they may. */
+    final Map<String, Deadlines.Deadline> expectedMembers = new LinkedHashMap<>();
+
+    /** Members that know the new generation and have not asked for their assignment. */
+    final Set<String> awaitedSyncs = new LinkedHashSet<>();
+
+    State state = State.EMPTY;
+    long stateSinceMs;
+    int generation;
+    String protocolType = "";
+    String protocol;
+    String leaderId;
+
+    /** When the rebalance under way ends, whoever is missing. */
+    Deadlines.Deadline rebalance;
+
+    /** How long the first rebalance may still wait for more members; negative when it is not the first. */
+    int initialDelayLeftMs = -1;
+
+    /** Whether a member came since the first rebalance last looked. */
+    boolean memberCame;
+
+    ClassicGroup(String id, long nowMs) {
+        this.id = id;
+        this.stateSinceMs = nowMs;
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public Kind kind() {
+        return Kind.CLASSIC;
+    }
+
+    @Override
+    public String stateName() {
+        return state.protocolName;
+    }
+
+    @Override
+    public String protocolType() {
+        return protocolType;
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return state == State.EMPTY;
+    }
+
+    @Override
+    public long emptySinceMs() {
+        return state == State.EMPTY && !protocolType.isEmpty() ? stateSinceMs : -1;
+    }
+
+    void moveTo(State next, long nowMs) {
+        state = next;
+        stateSinceMs = nowMs;
+    }
+
+    Collection<ClassicMember> members() {
+        return members.values();
+    }
+
+    ClassicMember member(String memberId) {
+        return members.get(memberId);
+    }
+
+    boolean isLeader(ClassicMember member) {
+        return member.id.equals(leaderId);
+    }
+
+    /** The member that has a fixed name now; null when none has. */
+    ClassicMember memberOfInstance(String instanceId) {
+        String memberId = instanceId == null ? null : memberIdByInstance.get(instanceId);
+        return memberId == null ? null : members.get(memberId);
+    }
+
+    void add(ClassicMember member) {
+        if (members.isEmpty()) {
+            leaderId = member.id;
+        }
+        members.put(member.id, member);
+        if (member.isStatic()) {
+            memberIdByInstance.put(member.instanceId, member.id);
+        }
+    }
+
+    void remove(ClassicMember member) {
+        members.remove(member.id);
+        member.cancelSession();
+        awaitedSyncs.remove(member.id);
+        if (member.isStatic()) {
+            memberIdByInstance.remove(member.instanceId, member.id);
+        }
+        if (isLeader(member)) {
+            leaderId = members.isEmpty() ? null : members.keySet().iterator().next();
+        }
+    }
+
+    /** Who a member is: {@link ErrorCode#NONE}, unknown, or fenced by another of the same fixed name. */
+    ErrorCode checkMember(String memberId, String instanceId) {
+        if (instanceId != null) {
+            ClassicMember ofInstance = memberOfInstance(instanceId);
+            if (ofInstance == null) {
+                return ErrorCode.UNKNOWN_MEMBER_ID;
+            }
+            if (!ofInstance.id.equals(memberId)) {
+                return ErrorCode.FENCED_INSTANCE_ID;
+            }
+        }
+        return members.containsKey(memberId) ? ErrorCode.NONE : ErrorCode.UNKNOWN_MEMBER_ID;
+    }
+
+    /** Whether a client that can follow those protocols can be in the group. */
+    boolean accepts(String type, List<ClassicMember.Protocol> protocols) {
+        if (type.isEmpty() || protocols.isEmpty()) {
+            return false;
+        }
+        return members.isEmpty()
+                || (protocolType.equals(type) && protocols.stream().anyMatch(one -> everyoneSupports(one.name())));
+    }
+
+    private boolean everyoneSupports(String name) {
+        return members.values().stream().allMatch(member -> member.supports(name));
+    }
+
+    /** The protocol that everyone supports and most prefer. */
+    String electProtocol() {
+        Map<String, Integer> votes = new LinkedHashMap<>();
+        for (ClassicMember member : members.values()) {
+            for (ClassicMember.Protocol preferred : member.protocols) {
+                if (everyoneSupports(preferred.name())) {
+                    votes.merge(preferred.name(), 1, Integer::sum);
+                    break;
+                }
+            }
+        }
+        String elected = null;
+        int most = 0;
+        for (Map.Entry<String, Integer> candidate : votes.entrySet()) {
+            if (candidate.getValue() > most) {
+                most = candidate.getValue();
+                elected = candidate.getKey();
+            }
+        }
+        return elected;
+    }
+
+    /** Longest time that a member may take to join again. */
+    int rebalanceTimeoutMs() {
+        return members.values().stream()
+                .mapToInt(member -> member.rebalanceTimeoutMs)
+                .max()
+                .orElse(0);
+    }
+
+    boolean hasEveryoneJoined() {
+        return expectedMembers.isEmpty() && members.values().stream().allMatch(member -> member.joining != null);
+    }
+
+    /** Has someone lead who joined; false when nobody did. */
+    boolean electLeaderAmongJoined() {
+        ClassicMember leader = leaderId == null ? null : members.get(leaderId);
+        if (leader != null && leader.joining != null) {
+            return true;
+        }
+        Optional<ClassicMember> joined = members.values().stream()
+                .filter(member -> member.joining != null)
+                .findFirst();
+        joined.ifPresent(member -> leaderId = member.id);
+        return joined.isPresent();
+    }
+
+    @Override
+    public ErrorCode checkCommit(String memberId, String instanceId, int commitGeneration, long nowMs) {
+        if (commitGeneration < 0 && memberId.isEmpty() && instanceId == null) {
+            return state == State.EMPTY ? ErrorCode.NONE : ErrorCode.UNKNOWN_MEMBER_ID;
+        }
+        ErrorCode error = checkMember(memberId, instanceId);
+        if (error != ErrorCode.NONE) {
+            return error;
+        }
+        if (commitGeneration != generation) {
+            return ErrorCode.ILLEGAL_GENERATION;
+        }
+        // The member does not know yet what it was assigned: what it commits may be another's.
+        return state == State.COMPLETING_REBALANCE ? ErrorCode.REBALANCE_IN_PROGRESS : ErrorCode.NONE;
+    }
+
+    @Override
+    public ErrorCode checkFetch(String memberId, int memberEpoch) {
+        return ErrorCode.NONE;
+    }
+
+    @Override
+    public boolean isSubscribedTo(String topic) {
+        if (isEmpty() || !protocolType.equals(CONSUMER_PROTOCOL_TYPE)) {
+            return false;
+        }
+        for (ClassicMember member : members.values()) {
+            for (ClassicMember.Protocol own : member.protocols) {
+                Optional<Set<String>> topics = ConsumerSubscription.topics(own.metadata());
+                if (topics.isEmpty() || topics.get().contains(topic)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public List<CoordinatorRecord> tombstones() {
+        return List.of(CoordinatorRecord.tombstone(key()));
+    }
+
+    private GroupMetadataKey key() {
+        return new GroupMetadataKey().setGroup(id);
+    }
+
+    /** The group as it stands in the journal, with other assignments than those in force. */
+    CoordinatorRecord toRecord(Map<String, byte[]> assignments, long nowMs) {
+        List<GroupMetadataValue.MemberMetadata> all = new ArrayList<>(members.size());
+        for (ClassicMember member : members.values()) {
+            all.add(new GroupMetadataValue.MemberMetadata()
+                    .setMemberId(member.id)
+                    .setGroupInstanceId(member.instanceId)
+                    .setClientId(member.origin.clientId())
+                    .setClientHost(member.origin.clientHost())
+                    .setRebalanceTimeout(member.rebalanceTimeoutMs)
+                    .setSessionTimeout(member.sessionTimeoutMs)
+                    .setSubscription(Unpooled.wrappedBuffer(member.metadata(protocol)))
+                    .setAssignment(Unpooled.wrappedBuffer(assignments.getOrDefault(member.id, ClassicMember.NOTHING))));
+        }
+        return new CoordinatorRecord(
+                key(),
+                new GroupMetadataValue()
+                        .setProtocolType(protocolType)
+                        .setGeneration(generation)
+                        .setProtocol(protocol)
+                        .setLeader(leaderId)
+                        .setCurrentStateTimestamp(nowMs)
+                        .setMembers(all));
+    }
+
+    /** Assignments in force, by member. */
+    Map<String, byte[]> assignments() {
+        Map<String, byte[]> assignments = new TreeMap<>();
+        members.values().forEach(member -> assignments.put(member.id, member.assignment));
+        return assignments;
+    }
+
+    /** Becomes what a record says: live, only assignments and state are new; after a restart, all of it. */
+    void replay(GroupMetadataValue value) {
+        Set<String> present = new TreeSet<>();
+        generation = value.generation();
+        protocolType = value.protocolType();
+        protocol = value.protocol();
+        for (GroupMetadataValue.MemberMetadata recorded : value.members()) {
+            present.add(recorded.memberId());
+            ClassicMember member = members.get(recorded.memberId());
+            if (member == null) {
+                member = new ClassicMember(
+                        recorded.memberId(),
+                        recorded.groupInstanceId(),
+                        new Origin(recorded.clientId(), recorded.clientHost()));
+                member.rebalanceTimeoutMs = recorded.rebalanceTimeout();
+                member.sessionTimeoutMs = recorded.sessionTimeout();
+                member.protocols =
+                        List.of(new ClassicMember.Protocol(String.valueOf(protocol), bytes(recorded.subscription())));
+                add(member);
+            }
+            member.assignment = bytes(recorded.assignment());
+        }
+        for (ClassicMember member : List.copyOf(members.values())) {
+            if (!present.contains(member.id)) {
+                remove(member);
+            }
+        }
+        leaderId = value.leader();
+        moveTo(members.isEmpty() ? State.EMPTY : State.STABLE, Math.max(0, value.currentStateTimestamp()));
+    }
+
+    static byte[] bytes(ByteBuf slice) {
+        return slice == null ? ClassicMember.NOTHING : ByteBufUtil.getBytes(slice);
+    }
+}

@@ -1,0 +1,505 @@
+package io.journalq.server.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.HeartbeatRequest;
+import io.journalq.common.protocol.message.HeartbeatResponse;
+import io.journalq.common.protocol.message.JoinGroupRequest;
+import io.journalq.common.protocol.message.JoinGroupResponse;
+import io.journalq.common.protocol.message.LeaveGroupRequest;
+import io.journalq.common.protocol.message.LeaveGroupResponse;
+import io.journalq.common.protocol.message.SyncGroupRequest;
+import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.ClassicGroup.State;
+import io.netty.buffer.Unpooled;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * What happens in classic groups: members join, the leader assigns, members leave or fall silent. Eager and cooperative
+ * rebalances are the same here: what they differ in, clients settle among themselves. Static members (KIP-345) keep their
+ * assignment over a restart of their client.
+ */
+final class ClassicGroups {
+    /** A member that waits for its first rebalance sends no heartbeats; it may wait this long. */
+    private static final int NEW_MEMBER_TIMEOUT_MS = 300_000;
+
+    private static final short FIRST_JOIN_VERSION_WITH_NULL_PROTOCOL = 7;
+    private static final short FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT = 9;
+    private static final short FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS = 4;
+    private static final int NO_GENERATION = -1;
+
+    private final GroupLimits limits;
+    private final Deadlines deadlines;
+    private final Outbox outbox;
+    private final Supplier<String> ids;
+    /** The time of the step under way. */
+    private long nowMs;
+
+    /** @param ids gives texts that were never given before, for member ids */
+    ClassicGroups(GroupLimits limits, Deadlines deadlines, Outbox outbox, Supplier<String> ids) {
+        this.limits = limits;
+        this.deadlines = deadlines;
+        this.outbox = outbox;
+        this.ids = ids;
+    }
+
+    /** The time that the following calls happen at. */
+    void at(long stepMs) {
+        nowMs = stepMs;
+    }
+
+    /** A group was loaded: its members must show that they live. */
+    void onLoaded(ClassicGroup group) {
+        group.members().forEach(member -> restartSession(group, member, member.sessionTimeoutMs));
+    }
+
+    // Joining.
+
+    void join(
+            ClassicGroup group,
+            Origin origin,
+            short version,
+            JoinGroupRequest request,
+            Reply<JoinGroupResponse> reply) {
+        List<ClassicMember.Protocol> protocols =
+                new ArrayList<>(request.protocols().size());
+        for (JoinGroupRequest.JoinGroupRequestProtocol protocol : request.protocols()) {
+            protocols.add(new ClassicMember.Protocol(protocol.name(), ClassicGroup.bytes(protocol.metadata())));
+        }
+        Join join = new Join(origin, version, request, protocols, reply);
+        if (!group.accepts(request.protocolType(), protocols)) {
+            join.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL);
+        } else if (request.memberId().isEmpty()) {
+            joinAsNew(group, join);
+        } else {
+            joinAgain(group, join);
+        }
+    }
+
+    /** A request to join, and the way back. */
+    private record Join(
+            Origin origin,
+            short version,
+            JoinGroupRequest request,
+            List<ClassicMember.Protocol> protocols,
+            Reply<JoinGroupResponse> reply) {
+        void refuse(ErrorCode error) {
+            reply.send(refusal(version, error, request.memberId()));
+        }
+    }
+
+    /** The answer to a request to join that is not followed. */
+    static JoinGroupResponse refusal(short version, ErrorCode error, String memberId) {
+        return new JoinGroupResponse()
+                .setErrorCode(error.code())
+                .setGenerationId(NO_GENERATION)
+                .setProtocolName(version < FIRST_JOIN_VERSION_WITH_NULL_PROTOCOL ? "" : null)
+                .setLeader("")
+                .setMemberId(memberId)
+                .setMembers(List.of());
+    }
+
+    private void joinAsNew(ClassicGroup group, Join join) {
+        String instanceId = join.request().groupInstanceId();
+        ClassicMember before = group.memberOfInstance(instanceId);
+        if (before != null) {
+            replaceStatic(group, before, join);
+            return;
+        }
+        if (group.members().size() + group.expectedMembers.size() >= limits.maxMembers()) {
+            join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED);
+            return;
+        }
+        String memberId = newMemberId(instanceId == null ? join.origin().clientId() : instanceId);
+        if (instanceId == null && join.version() >= FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS) {
+            // A client that gives up before it knows its id must not leave a member behind (KIP-394).
+            group.expectedMembers.put(
+                    memberId,
+                    deadlines.at(nowMs + join.request().sessionTimeoutMs(), () -> onExpectedGone(group, memberId)));
+            join.reply().send(refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
+            return;
+        }
+        addAndRebalance(group, memberId, join);
+    }
+
+    private String newMemberId(String prefix) {
+        return prefix + "-" + ids.get();
+    }
+
+    private void onExpectedGone(ClassicGroup group, String memberId) {
+        group.expectedMembers.remove(memberId);
+        completeIfEveryoneJoined(group);
+    }
+
+    private void joinAgain(ClassicGroup group, Join join) {
+        String memberId = join.request().memberId();
+        Deadlines.Deadline expected = group.expectedMembers.remove(memberId);
+        if (expected != null) {
+            expected.cancel();
+            addAndRebalance(group, memberId, join);
+            return;
+        }
+        ErrorCode error = group.checkMember(memberId, join.request().groupInstanceId());
+        if (error != ErrorCode.NONE) {
+            join.refuse(error);
+            return;
+        }
+        ClassicMember member = group.member(memberId);
+        boolean asBefore = member.isSame(join.protocols());
+        boolean answersAtOnce = asBefore
+                && (group.state == State.COMPLETING_REBALANCE
+                        || (group.state == State.STABLE && !group.isLeader(member)));
+        if (answersAtOnce) {
+            // It missed the answer, and asks again.
+            boolean leads = group.state == State.COMPLETING_REBALANCE && group.isLeader(member);
+            join.reply().send(joined(group, member, leads, false));
+            return;
+        }
+        update(member, join);
+        rebalance(group);
+        completeIfEveryoneJoined(group);
+    }
+
+    private void addAndRebalance(ClassicGroup group, String memberId, Join join) {
+        ClassicMember member = new ClassicMember(memberId, join.request().groupInstanceId(), join.origin());
+        member.isNew = true;
+        if (group.members().isEmpty()) {
+            group.protocolType = join.request().protocolType();
+        }
+        member.protocols = join.protocols();
+        group.add(member);
+        update(member, join);
+        restartSession(group, member, NEW_MEMBER_TIMEOUT_MS);
+        group.memberCame = true;
+        rebalance(group);
+        completeIfEveryoneJoined(group);
+    }
+
+    private static void update(ClassicMember member, Join join) {
+        if (member.joining != null) {
+            // The client gave that request up, and asks again.
+            member.joining.send(refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+        }
+        member.protocols = join.protocols();
+        member.rebalanceTimeoutMs = join.version() == 0
+                ? join.request().sessionTimeoutMs()
+                : join.request().rebalanceTimeoutMs();
+        member.sessionTimeoutMs = join.request().sessionTimeoutMs();
+        member.joining = join.reply();
+        member.joinVersion = join.version();
+    }
+
+    /** The client of a static member was started again: it takes the place of the one before, which is fenced. */
+    private void replaceStatic(ClassicGroup group, ClassicMember before, Join join) {
+        boolean led = group.isLeader(before);
+        fence(before);
+        ClassicMember member = new ClassicMember(newMemberId(before.instanceId), before.instanceId, join.origin());
+        member.assignment = before.assignment;
+        group.remove(before);
+        group.add(member);
+        if (led) {
+            group.leaderId = member.id;
+        }
+        update(member, join);
+        restartSession(group, member, member.sessionTimeoutMs);
+        boolean changesNothing = group.state == State.STABLE && group.protocol.equals(group.electProtocol());
+        boolean saysTheSame = Arrays.equals(before.metadata(group.protocol), member.metadata(group.protocol));
+        if (changesNothing && saysTheSame) {
+            outbox.append(List.of(group.toRecord(group.assignments(), nowMs)));
+            member.joining = null;
+            // A leader that knows nothing of the others must not assign anew.
+            boolean tellsMembers = led && join.version() >= FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT;
+            JoinGroupResponse answer = joined(group, member, tellsMembers, tellsMembers);
+            join.reply().send(led && !tellsMembers ? answer.setLeader(before.id) : answer);
+            return;
+        }
+        rebalance(group);
+        completeIfEveryoneJoined(group);
+    }
+
+    private static void fence(ClassicMember member) {
+        if (member.joining != null) {
+            member.joining.send(refusal(member.joinVersion, ErrorCode.FENCED_INSTANCE_ID, member.id));
+            member.joining = null;
+        }
+        if (member.syncing != null) {
+            member.syncing.send(refusal(ErrorCode.FENCED_INSTANCE_ID));
+            member.syncing = null;
+        }
+    }
+
+    // Rebalancing.
+
+    /** Begins a rebalance, unless one is under way that has not counted its members yet. */
+    private void rebalance(ClassicGroup group) {
+        if (group.state == State.PREPARING_REBALANCE) {
+            return;
+        }
+        for (ClassicMember member : group.members()) {
+            if (member.syncing != null) {
+                member.syncing.send(refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing = null;
+            }
+        }
+        group.awaitedSyncs.clear();
+        cancelRebalance(group);
+        if (group.state == State.EMPTY) {
+            group.initialDelayLeftMs = Math.max(limits.initialRebalanceDelayMs(), group.rebalanceTimeoutMs());
+            waitForMore(group);
+        } else {
+            group.initialDelayLeftMs = -1;
+            group.rebalance = deadlines.at(nowMs + group.rebalanceTimeoutMs(), () -> complete(group));
+        }
+        group.moveTo(State.PREPARING_REBALANCE, nowMs);
+    }
+
+    private void waitForMore(ClassicGroup group) {
+        int delayMs = Math.min(limits.initialRebalanceDelayMs(), group.initialDelayLeftMs);
+        group.initialDelayLeftMs -= delayMs;
+        group.memberCame = false;
+        group.rebalance = deadlines.at(nowMs + delayMs, () -> onWaited(group));
+    }
+
+    private void onWaited(ClassicGroup group) {
+        if (group.memberCame && group.initialDelayLeftMs > 0) {
+            waitForMore(group);
+        } else {
+            group.initialDelayLeftMs = -1;
+            complete(group);
+        }
+    }
+
+    private static void cancelRebalance(ClassicGroup group) {
+        if (group.rebalance != null) {
+            group.rebalance.cancel();
+            group.rebalance = null;
+        }
+    }
+
+    private void completeIfEveryoneJoined(ClassicGroup group) {
+        boolean waitsForMore = group.initialDelayLeftMs >= 0;
+        if (group.state == State.PREPARING_REBALANCE && !waitsForMore && group.hasEveryoneJoined()) {
+            complete(group);
+        }
+    }
+
+    /** The rebalance counts its members: who joined is in the next generation. */
+    private void complete(ClassicGroup group) {
+        cancelRebalance(group);
+        for (ClassicMember member : List.copyOf(group.members())) {
+            if (member.joining == null && !member.isStatic()) {
+                group.remove(member);
+            }
+        }
+        if (!group.members().isEmpty() && !group.electLeaderAmongJoined()) {
+            // Static members that are all away may still come back.
+            group.rebalance = deadlines.at(nowMs + Math.max(1, group.rebalanceTimeoutMs()), () -> complete(group));
+            return;
+        }
+        group.generation++;
+        if (group.members().isEmpty()) {
+            group.protocol = null;
+            group.leaderId = null;
+            group.moveTo(State.EMPTY, nowMs);
+            outbox.append(List.of(group.toRecord(Map.of(), nowMs)));
+            return;
+        }
+        group.protocol = group.electProtocol();
+        group.moveTo(State.COMPLETING_REBALANCE, nowMs);
+        for (ClassicMember member : List.copyOf(group.members())) {
+            group.awaitedSyncs.add(member.id);
+            if (member.joining != null) {
+                Reply<JoinGroupResponse> reply = member.joining;
+                member.joining = null;
+                member.isNew = false;
+                reply.send(joined(group, member, group.isLeader(member), false));
+                restartSession(group, member, member.sessionTimeoutMs);
+            }
+        }
+        int generation = group.generation;
+        group.rebalance = deadlines.at(nowMs + group.rebalanceTimeoutMs(), () -> onSyncsMissing(group, generation));
+    }
+
+    private static JoinGroupResponse joined(
+            ClassicGroup group, ClassicMember member, boolean tellsMembers, boolean skipsAssignment) {
+        List<JoinGroupResponse.JoinGroupResponseMember> members = new ArrayList<>();
+        if (tellsMembers) {
+            for (ClassicMember each : group.members()) {
+                members.add(new JoinGroupResponse.JoinGroupResponseMember()
+                        .setMemberId(each.id)
+                        .setGroupInstanceId(each.instanceId)
+                        .setMetadata(Unpooled.wrappedBuffer(each.metadata(group.protocol))));
+            }
+        }
+        return new JoinGroupResponse()
+                .setGenerationId(group.generation)
+                .setProtocolType(group.protocolType)
+                .setProtocolName(group.protocol)
+                .setLeader(group.leaderId)
+                .setSkipAssignment(skipsAssignment)
+                .setMemberId(member.id)
+                .setMembers(members);
+    }
+
+    /** Who joined and never asked for its assignment is out. */
+    private void onSyncsMissing(ClassicGroup group, int generation) {
+        group.rebalance = null;
+        if (group.generation != generation || group.awaitedSyncs.isEmpty()) {
+            return;
+        }
+        for (String memberId : List.copyOf(group.awaitedSyncs)) {
+            ClassicMember member = group.member(memberId);
+            if (member != null) {
+                group.remove(member);
+            }
+        }
+        rebalance(group);
+        completeIfEveryoneJoined(group);
+    }
+
+    // Assigning.
+
+    void sync(ClassicGroup group, SyncGroupRequest request, Reply<SyncGroupResponse> reply) {
+        ErrorCode error = checkSync(group, request);
+        if (error != ErrorCode.NONE) {
+            reply.send(refusal(error));
+            return;
+        }
+        ClassicMember member = group.member(request.memberId());
+        group.awaitedSyncs.remove(member.id);
+        restartSession(group, member, member.sessionTimeoutMs);
+        if (group.state == State.STABLE) {
+            reply.send(assigned(group, member));
+            return;
+        }
+        if (member.syncing != null) {
+            member.syncing.send(refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+        }
+        member.syncing = reply;
+        if (group.isLeader(member)) {
+            assign(group, request);
+        }
+    }
+
+    private static ErrorCode checkSync(ClassicGroup group, SyncGroupRequest request) {
+        ErrorCode error = group.checkMember(request.memberId(), request.groupInstanceId());
+        if (error != ErrorCode.NONE) {
+            return error;
+        }
+        if (request.generationId() != group.generation) {
+            return ErrorCode.ILLEGAL_GENERATION;
+        }
+        boolean ofOtherType =
+                request.protocolType() != null && !request.protocolType().equals(group.protocolType);
+        boolean ofOtherName =
+                request.protocolName() != null && !request.protocolName().equals(group.protocol);
+        if (ofOtherType || ofOtherName) {
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL;
+        }
+        return group.state == State.PREPARING_REBALANCE ? ErrorCode.REBALANCE_IN_PROGRESS : ErrorCode.NONE;
+    }
+
+    private void assign(ClassicGroup group, SyncGroupRequest request) {
+        Map<String, byte[]> assignments = new TreeMap<>();
+        for (SyncGroupRequest.SyncGroupRequestAssignment assignment : request.assignments()) {
+            assignments.put(assignment.memberId(), ClassicGroup.bytes(assignment.assignment()));
+        }
+        outbox.append(List.of(group.toRecord(assignments, nowMs)));
+        for (ClassicMember member : group.members()) {
+            if (member.syncing != null) {
+                Reply<SyncGroupResponse> reply = member.syncing;
+                member.syncing = null;
+                reply.send(assigned(group, member));
+            }
+        }
+    }
+
+    private static SyncGroupResponse assigned(ClassicGroup group, ClassicMember member) {
+        return new SyncGroupResponse()
+                .setProtocolType(group.protocolType)
+                .setProtocolName(group.protocol)
+                .setAssignment(Unpooled.wrappedBuffer(member.assignment));
+    }
+
+    /** The answer to a request for an assignment that is not followed. */
+    static SyncGroupResponse refusal(ErrorCode error) {
+        return new SyncGroupResponse().setErrorCode(error.code()).setAssignment(Unpooled.EMPTY_BUFFER);
+    }
+
+    // Living and leaving.
+
+    void heartbeat(ClassicGroup group, HeartbeatRequest request, Reply<HeartbeatResponse> reply) {
+        ErrorCode error = group.checkMember(request.memberId(), request.groupInstanceId());
+        if (error == ErrorCode.NONE && request.generationId() != group.generation) {
+            error = ErrorCode.ILLEGAL_GENERATION;
+        }
+        if (error == ErrorCode.NONE) {
+            onSignOfLife(group, request.memberId());
+            error = group.state == State.PREPARING_REBALANCE ? ErrorCode.REBALANCE_IN_PROGRESS : ErrorCode.NONE;
+        }
+        reply.send(new HeartbeatResponse().setErrorCode(error.code()));
+    }
+
+    /** A member did something that only the living do. */
+    void onSignOfLife(ClassicGroup group, String memberId) {
+        ClassicMember member = group.member(memberId);
+        if (member != null) {
+            restartSession(group, member, member.sessionTimeoutMs);
+        }
+    }
+
+    private void restartSession(ClassicGroup group, ClassicMember member, int timeoutMs) {
+        member.cancelSession();
+        member.session = deadlines.at(nowMs + timeoutMs, () -> onSessionEnd(group, member));
+    }
+
+    private void onSessionEnd(ClassicGroup group, ClassicMember member) {
+        boolean waits = member.joining != null || member.syncing != null;
+        if (waits && !member.isNew) {
+            restartSession(group, member, member.sessionTimeoutMs);
+        } else {
+            member.session = null;
+            removeAndRebalance(group, member);
+        }
+    }
+
+    /** A member leaves by its id or, when it is static, by its fixed name. */
+    LeaveGroupResponse.MemberResponse leave(ClassicGroup group, LeaveGroupRequest.MemberIdentity leaving) {
+        ClassicMember ofInstance = group.memberOfInstance(leaving.groupInstanceId());
+        String memberId = leaving.memberId().isEmpty() && ofInstance != null ? ofInstance.id : leaving.memberId();
+        LeaveGroupResponse.MemberResponse answer = new LeaveGroupResponse.MemberResponse()
+                .setMemberId(leaving.memberId())
+                .setGroupInstanceId(leaving.groupInstanceId());
+        Deadlines.Deadline expected = group.expectedMembers.remove(memberId);
+        if (expected != null) {
+            expected.cancel();
+            completeIfEveryoneJoined(group);
+            return answer;
+        }
+        ErrorCode error = group.checkMember(memberId, leaving.groupInstanceId());
+        if (error == ErrorCode.NONE) {
+            removeAndRebalance(group, group.member(memberId));
+        }
+        return answer.setErrorCode(error.code());
+    }
+
+    private void removeAndRebalance(ClassicGroup group, ClassicMember member) {
+        if (member.joining != null) {
+            member.joining.send(refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+            member.joining = null;
+        }
+        if (member.syncing != null) {
+            member.syncing.send(refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            member.syncing = null;
+        }
+        group.remove(member);
+        rebalance(group);
+        completeIfEveryoneJoined(group);
+    }
+}

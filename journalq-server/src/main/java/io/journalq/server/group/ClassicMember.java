@@ -1,0 +1,90 @@
+package io.journalq.server.group;
+
+import io.journalq.common.protocol.message.JoinGroupResponse;
+import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.server.coordinator.Reply;
+import java.util.Arrays;
+import java.util.List;
+
+/** A member of a classic group: what it said of itself, what it was given, and whether it waits for an answer. */
+final class ClassicMember {
+    static final byte[] NOTHING = new byte[0];
+
+    final String id;
+    final String instanceId;
+    final Origin origin;
+    int rebalanceTimeoutMs;
+    int sessionTimeoutMs;
+    List<Protocol> protocols;
+    byte[] assignment = NOTHING;
+
+    /** Waits for the rebalance to complete; null when it has not joined again. */
+    Reply<JoinGroupResponse> joining;
+
+    /** Version of the request that waits. */
+    short joinVersion;
+
+    /** Waits for its assignment; null when it does not. */
+    Reply<SyncGroupResponse> syncing;
+
+    /** Whether it waits for its first rebalance: until then its client sends no heartbeats. */
+    boolean isNew;
+
+    /** When it is taken for dead; null while it need not prove that it lives. */
+    Deadlines.Deadline session;
+
+    /**
+     * A protocol that the member can follow.
+     *
+     * @param metadata what it says of itself under that protocol
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Compared by sameAs only.
+    record Protocol(String name, byte[] metadata) {
+        boolean sameAs(Protocol other) {
+            return name.equals(other.name) && Arrays.equals(metadata, other.metadata);
+        }
+    }
+
+    ClassicMember(String id, String instanceId, Origin origin) {
+        this.id = id;
+        this.instanceId = instanceId;
+        this.origin = origin;
+    }
+
+    boolean isStatic() {
+        return instanceId != null;
+    }
+
+    boolean isSame(List<Protocol> others) {
+        if (others.size() != protocols.size()) {
+            return false;
+        }
+        for (int i = 0; i < others.size(); i++) {
+            if (!protocols.get(i).sameAs(others.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    boolean supports(String protocol) {
+        return protocols.stream().anyMatch(own -> own.name().equals(protocol));
+    }
+
+    /** What it says of itself under a protocol; nothing when it does not know that one. */
+    byte[] metadata(String protocol) {
+        for (Protocol own : protocols) {
+            if (own.name().equals(protocol)) {
+                return own.metadata();
+            }
+        }
+        return NOTHING;
+    }
+
+    void cancelSession() {
+        if (session != null) {
+            session.cancel();
+            session = null;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.journalq.server.group;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.group.record.OffsetCommitValue;
+
+/**
+ * Where a group goes on in a partition.
+ *
+ * @param leaderEpoch of the last record that was read; -1 when not known
+ * @param metadata what the client keeps with it
+ * @param commitTimestampMs when it was committed, in milliseconds since 1970 UTC
+ * @param topicId zero when not known
+ */
+public record CommittedOffset(long offset, int leaderEpoch, String metadata, long commitTimestampMs, Uuid topicId) {
+    static CommittedOffset of(OffsetCommitValue value) {
+        return new CommittedOffset(
+                value.offset(), value.leaderEpoch(), value.metadata(), value.commitTimestamp(), value.topicId());
+    }
+
+    OffsetCommitValue toRecord() {
+        return new OffsetCommitValue()
+                .setOffset(offset)
+                .setLeaderEpoch(leaderEpoch)
+                .setMetadata(metadata)
+                .setCommitTimestamp(commitTimestampMs)
+                .setTopicId(topicId);
+    }
+}

@@ -1,0 +1,254 @@
+package io.journalq.server.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
+import io.journalq.common.protocol.message.HeartbeatRequest;
+import io.journalq.common.protocol.message.HeartbeatResponse;
+import io.journalq.common.protocol.message.JoinGroupRequest;
+import io.journalq.common.protocol.message.JoinGroupResponse;
+import io.journalq.common.protocol.message.LeaveGroupRequest;
+import io.journalq.common.protocol.message.LeaveGroupResponse;
+import io.journalq.common.protocol.message.ListGroupsResponse.ListedGroup;
+import io.journalq.common.protocol.message.SyncGroupRequest;
+import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.record.GroupMetadataKey;
+import io.journalq.server.group.record.GroupMetadataValue;
+import io.journalq.server.group.record.OffsetCommitKey;
+import io.journalq.server.group.record.OffsetCommitValue;
+import io.journalq.server.group.record.PendingOffsetKey;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * All groups of one partition of the groups' topic. Finds the group that a request is about and hands it to whoever knows
+ * its kind; knows itself only what all groups have in common.
+ */
+public final class GroupMachine implements CoordinatorMachine {
+    private final GroupLimits limits;
+    private final Outbox outbox;
+    private final Deadlines deadlines = new Deadlines();
+    private final Map<String, Group> groups = new TreeMap<>();
+    private final OffsetCommits offsets;
+    private final ClassicGroups classic;
+
+    /**
+     * Makes a machine without groups.
+     *
+     * @param ids gives texts that were never given before, for member ids
+     */
+    public GroupMachine(GroupLimits limits, Outbox outbox, Supplier<String> ids) {
+        this.limits = limits;
+        this.outbox = outbox;
+        this.offsets = new OffsetCommits(limits, outbox, groups);
+        this.classic = new ClassicGroups(limits, deadlines, outbox, ids);
+    }
+
+    @Override
+    public void replay(CoordinatorRecord record) {
+        if (record.key() instanceof OffsetCommitKey key) {
+            offsets.replay(key, (OffsetCommitValue) record.value());
+        } else if (record.key() instanceof PendingOffsetKey key) {
+            offsets.replay(key, (OffsetCommitValue) record.value());
+        } else if (record.key() instanceof GroupMetadataKey key) {
+            replay(key.group(), (GroupMetadataValue) record.value());
+        } else {
+            throw new IllegalArgumentException("not a group's record: " + record);
+        }
+    }
+
+    private void replay(String groupId, GroupMetadataValue value) {
+        if (value == null) {
+            groups.remove(groupId);
+        } else if (groups.computeIfAbsent(groupId, id -> new ClassicGroup(id, 0)) instanceof ClassicGroup group) {
+            group.replay(value);
+        }
+    }
+
+    @Override
+    public void onLoaded(long nowMs) {
+        classic.at(nowMs);
+        groups.values().forEach(group -> {
+            if (group instanceof ClassicGroup one) {
+                classic.onLoaded(one);
+            }
+        });
+        scheduleExpiry(nowMs);
+    }
+
+    private void scheduleExpiry(long nowMs) {
+        long dueMs = nowMs + limits.offsetCheckIntervalMs();
+        deadlines.at(dueMs, () -> {
+            offsets.expire(dueMs);
+            scheduleExpiry(dueMs);
+        });
+    }
+
+    @Override
+    public long onTick(long nowMs) {
+        classic.at(nowMs);
+        return deadlines.run(nowMs);
+    }
+
+    /** Committed offsets, of groups of every kind. */
+    public OffsetCommits offsets() {
+        return offsets;
+    }
+
+    /** A client joins a classic group; the answer comes when its rebalance is complete. */
+    public void onJoinGroup(
+            Origin origin, short version, JoinGroupRequest request, long nowMs, Reply<JoinGroupResponse> reply) {
+        classic.at(nowMs);
+        ErrorCode error = checkJoin(request);
+        if (error != ErrorCode.NONE) {
+            reply.send(ClassicGroups.refusal(version, error, request.memberId()));
+            return;
+        }
+        Group group = groups.get(request.groupId());
+        if (group == null && !request.memberId().isEmpty()) {
+            reply.send(ClassicGroups.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
+            return;
+        }
+        if (group == null) {
+            group = new ClassicGroup(request.groupId(), nowMs);
+            groups.put(group.id(), group);
+        }
+        if (group instanceof ClassicGroup joined) {
+            classic.join(joined, origin, version, request, reply);
+        } else {
+            reply.send(ClassicGroups.refusal(version, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.memberId()));
+        }
+    }
+
+    private ErrorCode checkJoin(JoinGroupRequest request) {
+        if (request.groupId().isEmpty()) {
+            return ErrorCode.INVALID_GROUP_ID;
+        }
+        int timeoutMs = request.sessionTimeoutMs();
+        return timeoutMs < limits.minSessionTimeoutMs() || timeoutMs > limits.maxSessionTimeoutMs()
+                ? ErrorCode.INVALID_SESSION_TIMEOUT
+                : ErrorCode.NONE;
+    }
+
+    /** A member asks for its assignment, and as the leader brings everybody's. */
+    public void onSyncGroup(SyncGroupRequest request, long nowMs, Reply<SyncGroupResponse> reply) {
+        classic.at(nowMs);
+        if (groups.get(request.groupId()) instanceof ClassicGroup group) {
+            classic.sync(group, request, reply);
+        } else {
+            reply.send(ClassicGroups.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+        }
+    }
+
+    /** A member of a classic group shows that it lives, and asks whether there is a rebalance. */
+    public void onHeartbeat(HeartbeatRequest request, long nowMs, Reply<HeartbeatResponse> reply) {
+        classic.at(nowMs);
+        if (groups.get(request.groupId()) instanceof ClassicGroup group) {
+            classic.heartbeat(group, request, reply);
+        } else {
+            reply.send(new HeartbeatResponse().setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code()));
+        }
+    }
+
+    /** Members leave. */
+    public void onLeaveGroup(
+            String groupId,
+            List<LeaveGroupRequest.MemberIdentity> leaving,
+            long nowMs,
+            Reply<List<LeaveGroupResponse.MemberResponse>> reply) {
+        classic.at(nowMs);
+        List<LeaveGroupResponse.MemberResponse> answers = new ArrayList<>(leaving.size());
+        for (LeaveGroupRequest.MemberIdentity one : leaving) {
+            answers.add(
+                    groups.get(groupId) instanceof ClassicGroup group
+                            ? classic.leave(group, one)
+                            : new LeaveGroupResponse.MemberResponse()
+                                    .setMemberId(one.memberId())
+                                    .setGroupInstanceId(one.groupInstanceId())
+                                    .setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code()));
+        }
+        reply.send(answers);
+    }
+
+    /** Someone commits offsets; the outcomes are in the order of the commits. */
+    public void onOffsetCommit(
+            String groupId,
+            OffsetCommits.Committer committer,
+            List<OffsetCommits.Commit> commits,
+            long nowMs,
+            Reply<List<ErrorCode>> reply) {
+        ErrorCode error = groupId.isEmpty() ? ErrorCode.INVALID_GROUP_ID : offsets.check(groupId, committer, nowMs);
+        if (error != ErrorCode.NONE) {
+            reply.send(Collections.nCopies(commits.size(), error));
+            return;
+        }
+        if (groups.get(groupId) instanceof ClassicGroup group) {
+            classic.at(nowMs);
+            classic.onSignOfLife(group, committer.memberId());
+        }
+        reply.send(offsets.commit(groupId, commits, nowMs));
+    }
+
+    /** The answer to a request to join that is not followed. */
+    public static JoinGroupResponse joinRefusal(short version, ErrorCode error, String memberId) {
+        return ClassicGroups.refusal(version, error, memberId);
+    }
+
+    /** The answer to a request for an assignment that is not followed. */
+    public static SyncGroupResponse syncRefusal(ErrorCode error) {
+        return ClassicGroups.refusal(error);
+    }
+
+    /** Every group in short. */
+    public List<ListedGroup> list() {
+        List<ListedGroup> all = new ArrayList<>();
+        groups.values().forEach(group -> all.add(listed(group)));
+        for (String groupId : offsets.groupIds()) {
+            if (!groups.containsKey(groupId)) {
+                all.add(listed(new ClassicGroup(groupId, 0)));
+            }
+        }
+        return all;
+    }
+
+    private static ListedGroup listed(Group group) {
+        return new ListedGroup()
+                .setGroupId(group.id())
+                .setProtocolType(group.protocolType())
+                .setGroupState(group.stateName())
+                .setGroupType(group.kind().protocolName());
+    }
+
+    /** A classic group in full, also one that has offsets and never had members; null when there is none of that id. */
+    public DescribedGroup describe(String groupId) {
+        Group group = groups.get(groupId);
+        if (group == null && offsets.hasOffsets(groupId)) {
+            group = new ClassicGroup(groupId, 0);
+        }
+        return group instanceof ClassicGroup one ? ClassicDescription.of(one) : null;
+    }
+
+    /** Deletes a group without members, and its offsets. */
+    public void onDeleteGroup(String groupId, Reply<ErrorCode> reply) {
+        Group group = groups.get(groupId);
+        if (group == null && !offsets.hasOffsets(groupId)) {
+            reply.send(ErrorCode.GROUP_ID_NOT_FOUND);
+        } else if (group != null && !group.isEmpty()) {
+            reply.send(ErrorCode.NON_EMPTY_GROUP);
+        } else {
+            List<CoordinatorRecord> records = new ArrayList<>(offsets.tombstones(groupId));
+            if (group != null) {
+                records.addAll(group.tombstones());
+            }
+            outbox.append(records);
+            reply.send(ErrorCode.NONE);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+package io.journalq.server.group;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.group.record.OffsetCommitKey;
+import io.journalq.server.group.record.OffsetCommitValue;
+import io.journalq.server.group.record.PendingOffsetKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BiPredicate;
+
+/**
+ * Committed offsets of all groups of a machine: who may commit, what is kept how long, and what transactions have not
+ * decided on. A group that only ever commits, as clients that assign their own partitions do, has offsets and no group.
+ */
+public final class OffsetCommits {
+    private final GroupLimits limits;
+    private final Outbox outbox;
+    private final Map<String, Group> groups;
+    private final Map<String, GroupOffsets> offsets = new TreeMap<>();
+
+    OffsetCommits(GroupLimits limits, Outbox outbox, Map<String, Group> groups) {
+        this.limits = limits;
+        this.outbox = outbox;
+        this.groups = groups;
+    }
+
+    /**
+     * Who commits.
+     *
+     * @param memberId empty when it is no member
+     * @param instanceId its fixed name; null when it has none
+     * @param generation its generation or member epoch; negative when it has none
+     */
+    public record Committer(String memberId, String instanceId, int generation) {}
+
+    /**
+     * An offset to commit.
+     *
+     * @param topicId zero when not known
+     * @param leaderEpoch of the last record that was read; -1 when not known
+     * @param metadata what the client keeps with it; null for nothing
+     */
+    public record Commit(String topic, Uuid topicId, int partition, long offset, int leaderEpoch, String metadata) {}
+
+    /** Whether somebody may commit to a group now. */
+    public ErrorCode check(String groupId, Committer committer, long nowMs) {
+        Group group = groups.get(groupId);
+        if (group != null) {
+            return group.checkCommit(committer.memberId(), committer.instanceId(), committer.generation(), nowMs);
+        }
+        return committer.generation() < 0 ? ErrorCode.NONE : ErrorCode.ILLEGAL_GENERATION;
+    }
+
+    /**
+     * Commits. The caller checked who commits, and answers once this returns.
+     *
+     * @return what became of each, in order
+     */
+    public List<ErrorCode> commit(String groupId, List<Commit> commits, long nowMs) {
+        return append(commits, nowMs, commit -> new OffsetCommitKey()
+                .setGroup(groupId)
+                .setTopic(commit.topic())
+                .setPartition(commit.partition()));
+    }
+
+    /** As {@link #commit}, but nothing is in force before the producer's transaction commits. */
+    public List<ErrorCode> commitInTransaction(String groupId, long producerId, List<Commit> commits, long nowMs) {
+        return append(commits, nowMs, commit -> new PendingOffsetKey()
+                .setProducerId(producerId)
+                .setGroup(groupId)
+                .setTopic(commit.topic())
+                .setPartition(commit.partition()));
+    }
+
+    private interface KeyOf {
+        Message of(Commit commit);
+    }
+
+    private List<ErrorCode> append(List<Commit> commits, long nowMs, KeyOf keys) {
+        List<ErrorCode> outcomes = new ArrayList<>(commits.size());
+        List<CoordinatorRecord> records = new ArrayList<>(commits.size());
+        for (Commit commit : commits) {
+            String metadata = commit.metadata() == null ? "" : commit.metadata();
+            if (metadata.length() > limits.maxMetadataSizeBytes()) {
+                outcomes.add(ErrorCode.OFFSET_METADATA_TOO_LARGE);
+                continue;
+            }
+            outcomes.add(ErrorCode.NONE);
+            CommittedOffset offset =
+                    new CommittedOffset(commit.offset(), commit.leaderEpoch(), metadata, nowMs, commit.topicId());
+            records.add(new CoordinatorRecord(keys.of(commit), offset.toRecord()));
+        }
+        outbox.append(records);
+        return outcomes;
+    }
+
+    /** A producer's transaction ended: the offsets that it holds here are in force, or forgotten. */
+    public void onTransactionEnd(long producerId, boolean committed) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        offsets.forEach((groupId, ofGroup) -> ofGroup.pendingOf(producerId)
+                .forEach((topic, ofTopic) -> ofTopic.forEach((partition, offset) -> {
+                    records.add(CoordinatorRecord.tombstone(new PendingOffsetKey()
+                            .setProducerId(producerId)
+                            .setGroup(groupId)
+                            .setTopic(topic)
+                            .setPartition(partition)));
+                    if (committed) {
+                        records.add(new CoordinatorRecord(key(groupId, topic, partition), offset.toRecord()));
+                    }
+                })));
+        outbox.append(records);
+    }
+
+    void replay(OffsetCommitKey key, OffsetCommitValue value) {
+        change(
+                key.group(),
+                ofGroup -> ofGroup.put(key.topic(), key.partition(), value == null ? null : CommittedOffset.of(value)));
+    }
+
+    void replay(PendingOffsetKey key, OffsetCommitValue value) {
+        change(
+                key.group(),
+                ofGroup -> ofGroup.putPending(
+                        key.producerId(),
+                        key.topic(),
+                        key.partition(),
+                        value == null ? null : CommittedOffset.of(value)));
+    }
+
+    private interface Change {
+        void apply(GroupOffsets ofGroup);
+    }
+
+    private void change(String groupId, Change change) {
+        GroupOffsets ofGroup = offsets.computeIfAbsent(groupId, absent -> new GroupOffsets());
+        change.apply(ofGroup);
+        if (ofGroup.isEmpty()) {
+            offsets.remove(groupId);
+        }
+    }
+
+    /** Whether somebody may see a group's offsets. */
+    public ErrorCode checkFetch(String groupId, String memberId, int memberEpoch) {
+        Group group = groups.get(groupId);
+        return group == null ? ErrorCode.NONE : group.checkFetch(memberId, memberEpoch);
+    }
+
+    /** Where a group goes on in a partition; null when it never committed there. */
+    public CommittedOffset get(String groupId, String topic, int partition) {
+        GroupOffsets ofGroup = offsets.get(groupId);
+        return ofGroup == null ? null : ofGroup.get(topic, partition);
+    }
+
+    /** Whether an open transaction may still change where a group goes on in a partition. */
+    public boolean isPending(String groupId, String topic, int partition) {
+        GroupOffsets ofGroup = offsets.get(groupId);
+        return ofGroup != null && ofGroup.isPending(topic, partition);
+    }
+
+    /** Hears of every offset of a group. */
+    public interface Visitor {
+        void visit(String topic, int partition, CommittedOffset offset);
+    }
+
+    /** Every offset of a group, by topic. */
+    public void forEach(String groupId, Visitor visitor) {
+        GroupOffsets ofGroup = offsets.get(groupId);
+        if (ofGroup != null) {
+            ofGroup.topics()
+                    .forEach((topic, ofTopic) ->
+                            ofTopic.forEach((partition, offset) -> visitor.visit(topic, partition, offset)));
+        }
+    }
+
+    Set<String> groupIds() {
+        return offsets.keySet();
+    }
+
+    boolean hasOffsets(String groupId) {
+        return offsets.containsKey(groupId);
+    }
+
+    /** Whether a group's offset of a partition may be deleted. */
+    public ErrorCode checkDelete(String groupId) {
+        Group group = groups.get(groupId);
+        if (group == null) {
+            return hasOffsets(groupId) ? ErrorCode.NONE : ErrorCode.GROUP_ID_NOT_FOUND;
+        }
+        boolean readable = group.isEmpty() || group.protocolType().equals(ClassicGroup.CONSUMER_PROTOCOL_TYPE);
+        return readable ? ErrorCode.NONE : ErrorCode.NON_EMPTY_GROUP;
+    }
+
+    /** Deletes a group's offset of a partition, unless the group reads that topic. The caller checked the group. */
+    public ErrorCode delete(String groupId, String topic, int partition) {
+        Group group = groups.get(groupId);
+        if (group != null && group.isSubscribedTo(topic)) {
+            return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC;
+        }
+        if (get(groupId, topic, partition) != null) {
+            outbox.append(List.of(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
+        }
+        return ErrorCode.NONE;
+    }
+
+    /** What is appended when a group goes with all its offsets. */
+    List<CoordinatorRecord> tombstones(String groupId) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        forEach(
+                groupId,
+                (topic, partition, offset) -> records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
+        return records;
+    }
+
+    /** Forgets what groups without members, or without interest in a topic, committed too long ago. */
+    void expire(long nowMs) {
+        List<CoordinatorRecord> expired = new ArrayList<>();
+        for (String groupId : offsets.keySet()) {
+            Group group = groups.get(groupId);
+            forEach(groupId, (topic, partition, offset) -> {
+                if (isExpired(group, topic, offset, nowMs) && !isPending(groupId, topic, partition)) {
+                    expired.add(CoordinatorRecord.tombstone(key(groupId, topic, partition)));
+                }
+            });
+        }
+        outbox.append(expired);
+        List<CoordinatorRecord> emptied = new ArrayList<>();
+        for (Group group : groups.values()) {
+            long sinceMs = group.emptySinceMs();
+            boolean old = sinceMs >= 0 && nowMs - sinceMs >= limits.offsetRetentionMs();
+            if (group.isEmpty() && old && !hasOffsets(group.id())) {
+                emptied.addAll(group.tombstones());
+            }
+        }
+        outbox.append(emptied);
+    }
+
+    private boolean isExpired(Group group, String topic, CommittedOffset offset, long nowMs) {
+        long sinceMs = offset.commitTimestampMs();
+        if (group != null) {
+            if (!group.isEmpty() && group.isSubscribedTo(topic)) {
+                return false;
+            }
+            sinceMs = group.isEmpty() ? Math.max(sinceMs, group.emptySinceMs()) : sinceMs;
+            if (!group.isEmpty() && !group.protocolType().equals(ClassicGroup.CONSUMER_PROTOCOL_TYPE)) {
+                return false;
+            }
+        }
+        return nowMs - sinceMs >= limits.offsetRetentionMs();
+    }
+
+    /**
+     * Forgets or moves back what does not fit the partitions that there are: offsets of topics that are gone, and offsets
+     * behind the end of a partition that lost its tail in a crash, so that no record that comes is skipped.
+     *
+     * @param isGone whether a topic is not there any more under an id (zero when not known)
+     */
+    public void onTopicsGone(BiPredicate<String, Uuid> isGone) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        for (String groupId : offsets.keySet()) {
+            forEach(groupId, (topic, partition, offset) -> {
+                if (isGone.test(topic, offset.topicId())) {
+                    records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition)));
+                }
+            });
+        }
+        outbox.append(records);
+    }
+
+    /** Moves back what lies behind the end of its partition. Called once, before the groups' first request. */
+    public int onPartitionEnds(PartitionEnds ends) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        for (String groupId : offsets.keySet()) {
+            forEach(groupId, (topic, partition, offset) -> {
+                long end = ends.endOf(topic, partition);
+                if (end >= 0 && offset.offset() > end) {
+                    CommittedOffset back = new CommittedOffset(
+                            end, -1, offset.metadata(), offset.commitTimestampMs(), offset.topicId());
+                    records.add(new CoordinatorRecord(key(groupId, topic, partition), back.toRecord()));
+                }
+            });
+        }
+        outbox.append(records);
+        return records.size();
+    }
+
+    /** Where partitions end. */
+    public interface PartitionEnds {
+        /** Offset behind the last record; negative when not known. */
+        long endOf(String topic, int partition);
+    }
+
+    private static OffsetCommitKey key(String groupId, String topic, int partition) {
+        return new OffsetCommitKey().setGroup(groupId).setTopic(topic).setPartition(partition);
+    }
+}

@@ -1,0 +1,98 @@
+package io.journalq.server.group;
+
+import io.journalq.common.id.Uuid;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The offsets of one group in one topic, in arrays by partition: a broker holds millions of them. A partition that lies far
+ * behind the others is kept apart, so that its number costs nothing.
+ */
+final class TopicOffsets {
+    private static final long ABSENT = -1;
+    private static final int FIRST_CAPACITY = 4;
+
+    /** Partitions may leave this many empty places for each that is used. */
+    private static final int LARGEST_GAP = 64;
+
+    private long[] offsets = new long[0];
+    private int[] leaderEpochs = new int[0];
+    private long[] timestampsMs = new long[0];
+    /** Texts by partition, for the few that have one. */
+    private final Map<Integer, String> metadata = new TreeMap<>();
+
+    private final Map<Integer, CommittedOffset> scattered = new TreeMap<>();
+    private Uuid topicId = Uuid.ZERO;
+    private int count;
+
+    /** What is done with each partition. */
+    interface Visitor {
+        void visit(int partition, CommittedOffset offset);
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    void put(int partition, CommittedOffset offset) {
+        topicId = offset.topicId();
+        remove(partition);
+        count++;
+        if (partition >= offsets.length + LARGEST_GAP || offset.offset() < 0) {
+            scattered.put(partition, offset);
+            return;
+        }
+        grow(partition);
+        offsets[partition] = offset.offset();
+        leaderEpochs[partition] = offset.leaderEpoch();
+        timestampsMs[partition] = offset.commitTimestampMs();
+        if (!offset.metadata().isEmpty()) {
+            metadata.put(partition, offset.metadata());
+        }
+    }
+
+    CommittedOffset get(int partition) {
+        if (partition >= 0 && partition < offsets.length && offsets[partition] != ABSENT) {
+            return new CommittedOffset(
+                    offsets[partition],
+                    leaderEpochs[partition],
+                    metadata.getOrDefault(partition, ""),
+                    timestampsMs[partition],
+                    topicId);
+        }
+        return scattered.get(partition);
+    }
+
+    void remove(int partition) {
+        if (partition >= 0 && partition < offsets.length && offsets[partition] != ABSENT) {
+            offsets[partition] = ABSENT;
+            metadata.remove(partition);
+            count--;
+        } else if (scattered.remove(partition) != null) {
+            count--;
+        }
+    }
+
+    /** Visits every partition, in order but for those kept apart, which come last. */
+    void forEach(Visitor visitor) {
+        for (int partition = 0; partition < offsets.length; partition++) {
+            if (offsets[partition] != ABSENT) {
+                visitor.visit(partition, get(partition));
+            }
+        }
+        scattered.forEach(visitor::visit);
+    }
+
+    private void grow(int partition) {
+        int old = offsets.length;
+        if (partition < old) {
+            return;
+        }
+        int capacity = Math.max(FIRST_CAPACITY, Math.max(partition + 1, old + (old >> 1)));
+        offsets = Arrays.copyOf(offsets, capacity);
+        Arrays.fill(offsets, old, capacity, ABSENT);
+        leaderEpochs = Arrays.copyOf(leaderEpochs, capacity);
+        timestampsMs = Arrays.copyOf(timestampsMs, capacity);
+    }
+}
