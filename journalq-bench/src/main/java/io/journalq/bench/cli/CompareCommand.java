@@ -2,7 +2,6 @@ package io.journalq.bench.cli;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.compare.Comparison;
-import io.journalq.bench.compare.Preset;
 import io.journalq.bench.compare.Presets;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.compare.Spread;
@@ -15,6 +14,7 @@ import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceResult;
+import io.journalq.bench.produce.Tuning;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -101,15 +101,14 @@ final class CompareCommand implements Callable<Integer> {
     private Map<String, Object> compareCase(
             ProduceCase one, Side own, Side peer, Presets presets, List<Map<String, Object>> runs)
             throws InterruptedException {
-        Preset ours = presets.best(own.name(), one, work::allows);
-        Preset theirs = presets.best(peer.name(), one, work::allows);
-        Comparison.Pair pair =
-                work.comparison(pool).alternate(one, own, ours.tuning(), peer, theirs.tuning(), repetitions);
+        Tuning ours = work.tuning(presets, own, one);
+        Tuning theirs = work.tuning(presets, peer, one);
+        Comparison.Pair pair = work.comparison(pool).alternate(one, own, ours, peer, theirs, repetitions);
         pair.own().forEach(result -> runs.add(ResultRow.of(result)));
         pair.peer().forEach(result -> runs.add(ResultRow.of(result)));
         Row row = new Row(Integer.toString(one.number()), one.words());
-        row.put("journalq_settings", ours.tuning().inWords(one.batched()));
-        row.put("peer_settings", theirs.tuning().inWords(one.batched()));
+        row.put("journalq_settings", ours.inWords(one.batched()));
+        row.put("peer_settings", theirs.inWords(one.batched()));
         row.compare("qps", pair, result -> result.measured().qps());
         row.put("ratio", ratio(pair.own(), pair.peer(), result -> result.measured()
                 .qps()));

@@ -9,6 +9,7 @@ import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.PayloadSource;
 import io.journalq.bench.produce.ProduceCase;
+import io.journalq.bench.produce.Tuning;
 import io.journalq.bench.produce.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -45,6 +46,11 @@ final class ComparedWork {
     private String callers;
 
     @Option(
+            names = "--threads",
+            description = "As many callers for both in cases 1 and 2, in place of what is best for each.")
+    private Integer threads;
+
+    @Option(
             names = "--preset",
             paramLabel = "FILE",
             description = "Settings that a sweep found. Default: those found on two cores, shipped.")
@@ -53,6 +59,9 @@ final class ComparedWork {
     PayloadPool pool() {
         ProduceCommand.requirePositive("--partitions", partitions);
         ProduceCommand.requirePositive("--batch", batchSize);
+        if (threads != null) {
+            ProduceCommand.requirePositive("--threads", threads);
+        }
         if (!List.of("best", "platform", "virtual").contains(callers)) {
             throw new BenchException("there are no '" + callers + "' threads", "use best, platform or virtual");
         }
@@ -75,8 +84,14 @@ final class ComparedWork {
         return presetFile == null ? Presets.shipped() : Presets.read(presetFile);
     }
 
+    /** What a side is to run a case with. */
+    Tuning tuning(Presets presets, Side side, ProduceCase produceCase) {
+        Tuning best = presets.best(side.name(), produceCase, this::allows).tuning();
+        return threads == null || produceCase.batched() ? best : best.with(Tuning.THREADS, threads.toString());
+    }
+
     /** Whether this JDK has, and the user wants, this kind of callers. Batches are built by platform threads. */
-    boolean allows(Preset preset) {
+    private boolean allows(Preset preset) {
         return preset.benchCase() > 2 || kinds().contains(preset.tuning().virtualThreads());
     }
 
