@@ -10,7 +10,13 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         version = "journalq-bench 0.1.0",
         description = "Measures brokers: JournalQ, and Apache Kafka beside it.",
-        subcommands = {ProduceCommand.class, CompareCommand.class, SweepCommand.class, BrokerLoadCommand.class},
+        subcommands = {
+            ProduceCommand.class,
+            CompareCommand.class,
+            SweepCommand.class,
+            BrokerLoadCommand.class,
+            JmhCommand.class
+        },
         footer = {
             "",
             "Examples:",
@@ -18,7 +24,8 @@ import picocli.CommandLine.Command;
             "  journalq-bench produce --case 1 --threads 100 --bootstrap localhost:9092",
             "  journalq-bench compare --peers kafka --cases 1,2,3,4 --output json",
             "  journalq-bench sweep --broker kafka --cases 1 --save presets.json",
-            "  journalq-bench broker-load --broker journalq"
+            "  journalq-bench broker-load --broker journalq",
+            "  journalq-bench jmh Lz4Benchmark"
         })
 public final class BenchMain implements Runnable {
     private static final int FAILED = 1;
