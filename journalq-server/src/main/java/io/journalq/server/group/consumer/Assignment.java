@@ -1,0 +1,144 @@
+package io.journalq.server.group.consumer;
+
+import io.journalq.common.id.Uuid;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * A set of partitions by topic. Immutable. Never made from what a client claims to own: a partition's number costs memory
+ * in proportion to itself, so it comes from topics or from our own records only.
+ */
+public final class Assignment {
+    /** No partition. */
+    public static final Assignment EMPTY = new Assignment(new TreeMap<>());
+
+    private final SortedMap<Uuid, BitSet> partitionsByTopic;
+
+    private Assignment(SortedMap<Uuid, BitSet> partitionsByTopic) {
+        this.partitionsByTopic = partitionsByTopic;
+    }
+
+    /** Something to do with each partition. */
+    public interface Visitor {
+        void visit(Uuid topicId, int partition);
+    }
+
+    /** Says yes or no to a partition. */
+    public interface Filter {
+        boolean accepts(Uuid topicId, int partition);
+    }
+
+    /** Collects partitions. Not thread-safe. */
+    public static final class Builder {
+        private final SortedMap<Uuid, BitSet> partitionsByTopic = new TreeMap<>();
+
+        /** Adds a partition; adding it again changes nothing. */
+        public Builder add(Uuid topicId, int partition) {
+            partitionsByTopic.computeIfAbsent(topicId, id -> new BitSet()).set(partition);
+            return this;
+        }
+
+        /** Adds all of {@code other}. */
+        public Builder addAll(Assignment other) {
+            other.partitionsByTopic.forEach((topicId, partitions) -> partitionsByTopic
+                    .computeIfAbsent(topicId, id -> new BitSet())
+                    .or(partitions));
+            return this;
+        }
+
+        /** What was added; the builder is empty after. */
+        public Assignment build() {
+            if (partitionsByTopic.isEmpty()) {
+                return EMPTY;
+            }
+            Assignment built = new Assignment(new TreeMap<>(partitionsByTopic));
+            partitionsByTopic.clear();
+            return built;
+        }
+    }
+
+    public boolean isEmpty() {
+        return partitionsByTopic.isEmpty();
+    }
+
+    /** How many partitions. */
+    public int size() {
+        int size = 0;
+        for (BitSet partitions : partitionsByTopic.values()) {
+            size += partitions.cardinality();
+        }
+        return size;
+    }
+
+    /** Whether it has the partition; any number may be asked for. */
+    public boolean contains(Uuid topicId, int partition) {
+        BitSet partitions = partitionsByTopic.get(topicId);
+        return partitions != null && partition >= 0 && partitions.get(partition);
+    }
+
+    /** The topics of which it has partitions. */
+    public SortedSet<Uuid> topicIds() {
+        return Collections.unmodifiableSortedSet(new TreeSet<>(partitionsByTopic.keySet()));
+    }
+
+    /** The partitions of one topic, ascending. */
+    public List<Integer> partitions(Uuid topicId) {
+        List<Integer> numbers = new ArrayList<>();
+        BitSet partitions = partitionsByTopic.getOrDefault(topicId, new BitSet());
+        partitions.stream().forEach(numbers::add);
+        return numbers;
+    }
+
+    /** Every partition, by topic id and number. */
+    public void forEach(Visitor visitor) {
+        partitionsByTopic.forEach(
+                (topicId, partitions) -> partitions.stream().forEach(partition -> visitor.visit(topicId, partition)));
+    }
+
+    /** Those that {@code filter} accepts. */
+    public Assignment filter(Filter filter) {
+        Builder kept = new Builder();
+        forEach((topicId, partition) -> {
+            if (filter.accepts(topicId, partition)) {
+                kept.add(topicId, partition);
+            }
+        });
+        return kept.build();
+    }
+
+    /** Those that are in both. */
+    public Assignment intersection(Assignment other) {
+        return filter(other::contains);
+    }
+
+    /** Those that {@code other} has not. */
+    public Assignment minus(Assignment other) {
+        return filter((topicId, partition) -> !other.contains(topicId, partition));
+    }
+
+    /** Those that are in either. */
+    public Assignment union(Assignment other) {
+        return new Builder().addAll(this).addAll(other).build();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Assignment that && partitionsByTopic.equals(that.partitionsByTopic);
+    }
+
+    @Override
+    public int hashCode() {
+        return partitionsByTopic.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return partitionsByTopic.toString();
+    }
+}

@@ -1,0 +1,272 @@
+package io.journalq.server.group.consumer;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.group.consumer.Assignor.Subscriber;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * A group of the consumer protocol as its records have it. Records may come in any order while loading; whatever follows
+ * from several of them is derived after. Changed by {@link ConsumerGroups} only, on its thread.
+ */
+public final class ConsumerGroup {
+    private final String groupId;
+    private final SortedMap<String, MemberMetadata> members = new TreeMap<>();
+    private final SortedMap<String, CurrentAssignment> currents = new TreeMap<>();
+    private final SortedMap<String, Assignment> targets = new TreeMap<>();
+    private final SortedMap<String, SortedSet<String>> topicNamesByPattern = new TreeMap<>();
+    private final SortedMap<String, String> memberByInstance = new TreeMap<>();
+    private final SortedMap<Uuid, SortedMap<Integer, String>> owners = new TreeMap<>();
+
+    private boolean hasEpoch;
+    private int epoch;
+    private long subscriptionHash;
+    private boolean hasAssignmentEpoch;
+    private int assignmentEpoch;
+    private int classicMemberCount;
+    private boolean isLive;
+    /** The topics for which the epoch and the target were last looked at; null when something changed since. */
+    private Topics settledFor;
+
+    ConsumerGroup(String groupId) {
+        this.groupId = groupId;
+    }
+
+    // What records change.
+
+    void setEpoch(int newEpoch, long newSubscriptionHash) {
+        hasEpoch = true;
+        epoch = newEpoch;
+        subscriptionHash = newSubscriptionHash;
+    }
+
+    void clearEpoch() {
+        hasEpoch = false;
+        epoch = 0;
+        subscriptionHash = 0;
+    }
+
+    void setAssignmentEpoch(int newEpoch) {
+        hasAssignmentEpoch = true;
+        assignmentEpoch = newEpoch;
+    }
+
+    void clearAssignmentEpoch() {
+        hasAssignmentEpoch = false;
+        assignmentEpoch = 0;
+    }
+
+    /** Null removes, here and below. */
+    void putMember(String memberId, MemberMetadata member) {
+        settledFor = null;
+        MemberMetadata before = member == null ? members.remove(memberId) : members.put(memberId, member);
+        classicMemberCount += (isClassic(member) ? 1 : 0) - (isClassic(before) ? 1 : 0);
+        if (before != null && before.instanceId() != null) {
+            memberByInstance.remove(before.instanceId(), memberId);
+        }
+        if (member != null && member.instanceId() != null) {
+            memberByInstance.put(member.instanceId(), memberId);
+        }
+    }
+
+    private static boolean isClassic(MemberMetadata member) {
+        return member != null && member.isClassic();
+    }
+
+    void putCurrent(String memberId, CurrentAssignment current) {
+        CurrentAssignment before = current == null ? currents.remove(memberId) : currents.put(memberId, current);
+        if (isLive) {
+            if (before != null) {
+                release(memberId, before.owned());
+            }
+            if (current != null) {
+                take(memberId, current.owned());
+            }
+        }
+    }
+
+    void putTarget(String memberId, Assignment target) {
+        if (target == null) {
+            targets.remove(memberId);
+        } else {
+            targets.put(memberId, target);
+        }
+    }
+
+    void putPattern(String pattern, SortedSet<String> topicNames) {
+        settledFor = null;
+        if (topicNames == null) {
+            topicNamesByPattern.remove(pattern);
+        } else {
+            topicNamesByPattern.put(pattern, Collections.unmodifiableSortedSet(new TreeSet<>(topicNames)));
+        }
+    }
+
+    /** All records are there: derives who owns what. */
+    void onLoaded() {
+        if (!isLive) {
+            isLive = true;
+            currents.forEach((memberId, current) -> take(memberId, current.owned()));
+        }
+    }
+
+    private void take(String memberId, Assignment partitions) {
+        partitions.forEach((topicId, partition) -> {
+            String before =
+                    owners.computeIfAbsent(topicId, id -> new TreeMap<>()).put(partition, memberId);
+            Check.that(before == null, "a partition with two owners");
+        });
+    }
+
+    private void release(String memberId, Assignment partitions) {
+        partitions.forEach((topicId, partition) -> {
+            SortedMap<Integer, String> ofTopic = owners.get(topicId);
+            Check.that(ofTopic != null && ofTopic.remove(partition, memberId), "a partition given up by another one");
+            if (ofTopic.isEmpty()) {
+                owners.remove(topicId);
+            }
+        });
+    }
+
+    // What there is.
+
+    public String groupId() {
+        return groupId;
+    }
+
+    /** The newest change of members, subscriptions or topics. */
+    public int epoch() {
+        return epoch;
+    }
+
+    /** The change for which targets were computed last. */
+    public int assignmentEpoch() {
+        return assignmentEpoch;
+    }
+
+    /** Whether it has no members. */
+    public boolean isEmpty() {
+        return members.isEmpty();
+    }
+
+    /** Whether there is nothing of it at all. */
+    boolean isGone() {
+        return !hasEpoch
+                && !hasAssignmentEpoch
+                && members.isEmpty()
+                && currents.isEmpty()
+                && targets.isEmpty()
+                && topicNamesByPattern.isEmpty();
+    }
+
+    /** How many members it has, of either protocol. */
+    public int memberCount() {
+        return members.size();
+    }
+
+    /** Whether members are there, and all speak the classic protocol. */
+    boolean hasClassicMembersOnly() {
+        return !members.isEmpty() && classicMemberCount == members.size();
+    }
+
+    long subscriptionHash() {
+        return subscriptionHash;
+    }
+
+    SortedMap<String, MemberMetadata> members() {
+        return Collections.unmodifiableSortedMap(members);
+    }
+
+    /** The member of that id; null when there is none. */
+    MemberMetadata member(String memberId) {
+        return members.get(memberId);
+    }
+
+    /** Id of the static member of that name; null when there is none. */
+    String memberOfInstance(String instanceId) {
+        return memberByInstance.get(instanceId);
+    }
+
+    CurrentAssignment current(String memberId) {
+        return currents.getOrDefault(memberId, CurrentAssignment.JOINING);
+    }
+
+    Assignment target(String memberId) {
+        return targets.getOrDefault(memberId, Assignment.EMPTY);
+    }
+
+    SortedMap<String, SortedSet<String>> topicNamesByPattern() {
+        return Collections.unmodifiableSortedMap(topicNamesByPattern);
+    }
+
+    /** Whether nobody but perhaps this member owns the partition. */
+    boolean isFreeFor(String memberId, Uuid topicId, int partition) {
+        SortedMap<Integer, String> ofTopic = owners.get(topicId);
+        String owner = ofTopic == null ? null : ofTopic.get(partition);
+        return owner == null || owner.equals(memberId);
+    }
+
+    boolean isSettledFor(Topics topics) {
+        return settledFor == topics;
+    }
+
+    void settle(Topics topics) {
+        settledFor = topics;
+    }
+
+    /** The state as tools show it. */
+    public String stateName() {
+        if (members.isEmpty()) {
+            return "Empty";
+        }
+        if (epoch > assignmentEpoch) {
+            return "Assigning";
+        }
+        for (String memberId : members.keySet()) {
+            CurrentAssignment current = current(memberId);
+            if (current.state() != CurrentAssignment.State.STABLE || current.memberEpoch() != assignmentEpoch) {
+                return "Reconciling";
+            }
+        }
+        return "Stable";
+    }
+
+    /** Every member with those of its topics that exist. */
+    List<Subscriber> subscribers(Topics topics) {
+        List<Subscriber> subscribers = new ArrayList<>(members.size());
+        members.forEach((memberId, member) -> {
+            SortedSet<Uuid> ids = new TreeSet<>();
+            addIds(ids, member.topicNames(), topics);
+            if (member.topicRegex() != null) {
+                addIds(ids, topicNamesByPattern.getOrDefault(member.topicRegex(), new TreeSet<>()), topics);
+            }
+            subscribers.add(new Subscriber(memberId, member.instanceId(), ids, target(memberId)));
+        });
+        return subscribers;
+    }
+
+    private static void addIds(SortedSet<Uuid> ids, Iterable<String> names, Topics topics) {
+        for (String name : names) {
+            Topics.Topic topic = topics.byName(name);
+            if (topic != null) {
+                ids.add(topic.id());
+            }
+        }
+    }
+
+    /** Whether a member subscribes to the topic, by name or by pattern. */
+    public boolean isSubscribedTo(String topicName) {
+        return members.values().stream()
+                .anyMatch(member -> member.topicNames().contains(topicName)
+                        || (member.topicRegex() != null
+                                && topicNamesByPattern
+                                        .getOrDefault(member.topicRegex(), new TreeSet<>())
+                                        .contains(topicName)));
+    }
+}

@@ -1,0 +1,28 @@
+package io.journalq.server.group.consumer;
+
+import java.util.List;
+
+/**
+ * How groups of the consumer protocol are bounded.
+ *
+ * @param sizeMax most members of a group
+ * @param heartbeatIntervalMs how often members are told to send heartbeats
+ * @param sessionTimeoutMs a member is gone after such a silence
+ * @param assignors those on offer, the default first
+ */
+public record ConsumerGroupLimits(
+        int sizeMax, int heartbeatIntervalMs, int sessionTimeoutMs, List<Assignor> assignors) {
+    public ConsumerGroupLimits {
+        assignors = List.copyOf(assignors);
+    }
+
+    /** The one of that name; null when it is not on offer. */
+    Assignor assignor(String name) {
+        for (Assignor assignor : assignors) {
+            if (assignor.assignorName().equals(name)) {
+                return assignor;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,283 @@
+package io.journalq.server.group.consumer;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.group.consumer.CurrentAssignment.State;
+import io.journalq.server.group.consumer.Deadlines.Kind;
+import io.journalq.server.group.consumer.Deadlines.Subject;
+import io.journalq.server.group.consumer.Reconciliation.Claim;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * The groups of the consumer protocol (KIP-848) of one coordinator: the part of its machine that answers
+ * ConsumerGroupHeartbeat and lets members go that fall silent or keep what they were to give up. Answers are returned; they
+ * hold once what was appended meanwhile is safe. One thread: that of the coordinator's host.
+ */
+public final class ConsumerGroups {
+    private final ConsumerGroupLimits limits;
+    private final Outbox outbox;
+    private final Supplier<String> memberIds;
+    private final Settling settling;
+    private final ConsumerReplay replay;
+    private final SortedMap<String, ConsumerGroup> groups = new TreeMap<>();
+    private final Deadlines deadlines = new Deadlines();
+    private Topics topics;
+
+    /**
+     * Makes a part without groups.
+     *
+     * @param memberIds a new id each time, for members that bring none
+     * @param topics those that there are until {@link #onTopics} brings others
+     */
+    public ConsumerGroups(ConsumerGroupLimits limits, Outbox outbox, Supplier<String> memberIds, Topics topics) {
+        this.limits = limits;
+        this.outbox = outbox;
+        this.memberIds = memberIds;
+        this.settling = new Settling(limits, outbox);
+        this.replay = new ConsumerReplay(groups);
+        this.topics = topics;
+    }
+
+    /** Who sends: the client's id, and the address it sends from. */
+    public record Client(String id, String host) {}
+
+    /** Takes a record in. Returns whether it is one of consumer groups. */
+    public boolean replay(CoordinatorRecord record) {
+        return replay.replay(record.key(), record.value());
+    }
+
+    /** All records are there. */
+    public void onLoaded(long nowMs) {
+        deadlines.clear();
+        replay.onLoaded();
+        for (ConsumerGroup group : groups.values()) {
+            for (String memberId : group.members().keySet()) {
+                await(group, memberId, nowMs);
+            }
+        }
+    }
+
+    /** The topics are others now. Groups follow with their next heartbeats. */
+    public void onTopics(Topics newTopics) {
+        topics = newTopics;
+    }
+
+    /** Lets members go whose time is up. Returns when to call again at the latest. */
+    public long onTick(long nowMs) {
+        for (Subject due = deadlines.pollDue(nowMs); due != null; due = deadlines.pollDue(nowMs)) {
+            ConsumerGroup group = groups.get(due.groupId());
+            if (group != null && group.member(due.memberId()) != null) {
+                remove(group, due.memberId(), nowMs);
+            }
+        }
+        return deadlines.nextMs();
+    }
+
+    /** The group of that id; null when there is none of this protocol. */
+    public ConsumerGroup group(String groupId) {
+        return groups.get(groupId);
+    }
+
+    /** Every group, by id. */
+    public Collection<ConsumerGroup> all() {
+        return Collections.unmodifiableCollection(groups.values());
+    }
+
+    /** Answers ConsumerGroupHeartbeat, versions 0 and 1. */
+    public ConsumerGroupHeartbeatResponse onHeartbeat(
+            Client client, short version, ConsumerGroupHeartbeatRequest request, long nowMs) {
+        Fault fault = HeartbeatRules.problem(request, version, limits);
+        if (fault != null) {
+            return refuse(fault.code(), fault.message());
+        }
+        if (request.memberEpoch() < 0) {
+            return leave(request, nowMs);
+        }
+        ConsumerGroup group = groups.get(request.groupId());
+        if (group == null) {
+            if (request.memberEpoch() > 0) {
+                return unknownMember(request.memberId());
+            }
+            group = new ConsumerGroup(request.groupId());
+            group.onLoaded();
+        }
+        String memberId = request.memberId().isEmpty() ? memberIds.get() : request.memberId();
+        fault = MemberRules.problem(group, memberId, request, limits);
+        if (fault != null) {
+            return refuse(fault.code(), fault.message());
+        }
+        groups.put(group.groupId(), group);
+        return heartbeat(group, memberId, client, request, nowMs);
+    }
+
+    private ConsumerGroupHeartbeatResponse heartbeat(
+            ConsumerGroup group, String memberId, Client client, ConsumerGroupHeartbeatRequest request, long nowMs) {
+        Assignment before = group.current(memberId).assigned();
+        outbox.append(memberChange(group, memberId, client, request));
+        settling.settle(group, topics, nowMs);
+        reconcile(group, memberId, claimOf(request));
+        await(group, memberId, nowMs);
+        CurrentAssignment current = group.current(memberId);
+        ConsumerGroupHeartbeatResponse response = new ConsumerGroupHeartbeatResponse()
+                .setMemberId(memberId)
+                .setMemberEpoch(current.memberEpoch())
+                .setHeartbeatIntervalMs(limits.heartbeatIntervalMs());
+        // A member that says what it owns may have missed the answer that told it.
+        boolean asksForAll = request.memberEpoch() == 0 || request.topicPartitions() != null;
+        if (asksForAll || !current.assigned().equals(before)) {
+            response.setAssignment(ConsumerGroupViews.heartbeatAssignment(current.assigned()));
+        }
+        return response;
+    }
+
+    private static Claim claimOf(ConsumerGroupHeartbeatRequest request) {
+        if (request.memberEpoch() == 0) {
+            return Claim.NOTHING;
+        }
+        if (request.topicPartitions() == null) {
+            return Claim.UNKNOWN;
+        }
+        return partitions -> request.topicPartitions().stream().anyMatch(topic -> topic.partitions().stream()
+                .anyMatch(partition -> partitions.contains(topic.topicId(), partition)));
+    }
+
+    private List<CoordinatorRecord> memberChange(
+            ConsumerGroup group, String memberId, Client client, ConsumerGroupHeartbeatRequest request) {
+        String groupId = group.groupId();
+        List<CoordinatorRecord> records = new ArrayList<>();
+        MemberMetadata before = group.member(memberId);
+        String replaced = request.instanceId() == null ? null : group.memberOfInstance(request.instanceId());
+        if (before == null && replaced != null) {
+            before = group.member(replaced);
+            records.addAll(ConsumerRecords.withoutMember(groupId, replaced));
+            records.add(ConsumerRecords.target(groupId, memberId, group.target(replaced)));
+            records.add(ConsumerRecords.current(groupId, memberId, group.current(replaced)));
+            deadlines.cancelAll(groupId, replaced);
+        }
+        MemberMetadata after = updated(before, client, request);
+        if (!after.equals(group.member(memberId))) {
+            records.add(ConsumerRecords.member(groupId, memberId, after));
+        }
+        return records;
+    }
+
+    /** What the member told until now, with what it tells anew; nothing stays when it joins. */
+    private static MemberMetadata updated(MemberMetadata before, Client client, ConsumerGroupHeartbeatRequest request) {
+        boolean joins = request.memberEpoch() == 0 || before == null;
+        String regex = request.subscribedTopicRegex();
+        if (regex == null && !joins) {
+            regex = before.topicRegex();
+        }
+        List<String> names = request.subscribedTopicNames();
+        if (names == null) {
+            names = joins ? List.of() : before.topicNames();
+        }
+        return new MemberMetadata(
+                joins ? request.instanceId() : before.instanceId(),
+                joins || request.rackId() != null ? request.rackId() : before.rackId(),
+                client.id(),
+                client.host(),
+                names,
+                regex == null || regex.isEmpty() ? null : regex,
+                request.rebalanceTimeoutMs() < 0 && !joins ? before.rebalanceTimeoutMs() : request.rebalanceTimeoutMs(),
+                joins || request.serverAssignor() != null ? request.serverAssignor() : before.serverAssignor(),
+                null);
+    }
+
+    private void reconcile(ConsumerGroup group, String memberId, Claim claim) {
+        CurrentAssignment before = group.current(memberId);
+        CurrentAssignment next = Reconciliation.next(
+                before,
+                group.assignmentEpoch(),
+                group.target(memberId),
+                claim,
+                (topicId, partition) -> group.isFreeFor(memberId, topicId, partition));
+        if (!next.equals(before)) {
+            outbox.append(List.of(ConsumerRecords.current(group.groupId(), memberId, next)));
+        }
+    }
+
+    /** Begins to wait for what the member is to do next. */
+    private void await(ConsumerGroup group, String memberId, long nowMs) {
+        MemberMetadata member = group.member(memberId);
+        deadlines.set(new Subject(group.groupId(), memberId, Kind.SESSION), nowMs + limits.sessionTimeoutMs());
+        Subject rebalance = new Subject(group.groupId(), memberId, Kind.REBALANCE);
+        if (group.current(memberId).state() != State.UNREVOKED_PARTITIONS) {
+            deadlines.cancel(rebalance);
+        } else if (!deadlines.isSet(rebalance)) {
+            deadlines.set(rebalance, nowMs + member.rebalanceTimeoutMs());
+        }
+    }
+
+    private ConsumerGroupHeartbeatResponse leave(ConsumerGroupHeartbeatRequest request, long nowMs) {
+        ConsumerGroup group = groups.get(request.groupId());
+        String memberId = request.memberId();
+        if (request.instanceId() != null && group != null) {
+            String holder = group.memberOfInstance(request.instanceId());
+            if (holder != null && !holder.equals(memberId)) {
+                return refuse(
+                        ErrorCode.FENCED_INSTANCE_ID,
+                        "Static member " + memberId + " with instance id " + request.instanceId()
+                                + " was fenced by member " + holder + ".");
+            }
+        }
+        if (group == null || group.member(memberId) == null) {
+            return unknownMember(memberId);
+        }
+        if (request.memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH
+                && group.member(memberId).instanceId() != null) {
+            CurrentAssignment away = group.current(memberId).awayForAWhile();
+            outbox.append(List.of(ConsumerRecords.current(group.groupId(), memberId, away)));
+        } else {
+            remove(group, memberId, nowMs);
+        }
+        return new ConsumerGroupHeartbeatResponse().setMemberId(memberId).setMemberEpoch(request.memberEpoch());
+    }
+
+    private void remove(ConsumerGroup group, String memberId, long nowMs) {
+        deadlines.cancelAll(group.groupId(), memberId);
+        outbox.append(ConsumerRecords.withoutMember(group.groupId(), memberId));
+        settling.settle(group, topics, nowMs);
+    }
+
+    /** The records that remove a group without members. */
+    public List<CoordinatorRecord> deletion(ConsumerGroup group) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        group.topicNamesByPattern()
+                .keySet()
+                .forEach(pattern -> records.add(ConsumerRecords.noPattern(group.groupId(), pattern)));
+        records.add(ConsumerRecords.noTargetEpoch(group.groupId()));
+        records.add(ConsumerRecords.noEpoch(group.groupId()));
+        return records;
+    }
+
+    /** A group as ConsumerGroupDescribe shows it. */
+    public DescribedGroup describe(String groupId) {
+        ConsumerGroup group = groups.get(groupId);
+        if (group == null) {
+            return new DescribedGroup()
+                    .setGroupId(groupId)
+                    .setErrorCode(ErrorCode.GROUP_ID_NOT_FOUND.code())
+                    .setErrorMessage("Group " + groupId + " not found.");
+        }
+        return ConsumerGroupViews.describe(group, settling.assignorOf(group).assignorName(), topics);
+    }
+
+    private static ConsumerGroupHeartbeatResponse unknownMember(String memberId) {
+        return refuse(ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
+    }
+
+    private static ConsumerGroupHeartbeatResponse refuse(ErrorCode code, String message) {
+        return new ConsumerGroupHeartbeatResponse().setErrorCode(code.code()).setErrorMessage(message);
+    }
+}

@@ -1,0 +1,81 @@
+package io.journalq.server.group.consumer;
+
+import io.journalq.server.coordinator.CoordinatorMachine;
+import java.util.Comparator;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** By when members must have done what. Soft state: begins anew when a coordinator is loaded. */
+final class Deadlines {
+    /** What is due. */
+    enum Kind {
+        /** A sign of life. */
+        SESSION,
+        /** Giving up partitions; in the classic protocol, joining again. */
+        REBALANCE
+    }
+
+    /** Whose deadline it is. */
+    record Subject(String groupId, String memberId, Kind kind) implements Comparable<Subject> {
+        private static final Comparator<Subject> ORDER = Comparator.comparing(Subject::groupId)
+                .thenComparing(Subject::memberId)
+                .thenComparing(Subject::kind);
+
+        @Override
+        public int compareTo(Subject other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    private record Due(long atMs, Subject subject) {}
+
+    private final SortedMap<Subject, Long> atBySubject = new TreeMap<>();
+    private final SortedSet<Due> order =
+            new TreeSet<>(Comparator.comparingLong(Due::atMs).thenComparing(Due::subject));
+
+    /** Sets a deadline, or moves it. */
+    void set(Subject subject, long atMs) {
+        cancel(subject);
+        atBySubject.put(subject, atMs);
+        order.add(new Due(atMs, subject));
+    }
+
+    boolean isSet(Subject subject) {
+        return atBySubject.containsKey(subject);
+    }
+
+    void cancel(Subject subject) {
+        Long atMs = atBySubject.remove(subject);
+        if (atMs != null) {
+            order.remove(new Due(atMs, subject));
+        }
+    }
+
+    void cancelAll(String groupId, String memberId) {
+        for (Kind kind : Kind.values()) {
+            cancel(new Subject(groupId, memberId, kind));
+        }
+    }
+
+    void clear() {
+        atBySubject.clear();
+        order.clear();
+    }
+
+    /** Takes the first that is due; null when none is. */
+    Subject pollDue(long nowMs) {
+        if (order.isEmpty() || order.first().atMs() > nowMs) {
+            return null;
+        }
+        Subject subject = order.first().subject();
+        cancel(subject);
+        return subject;
+    }
+
+    /** When the next is due; {@link CoordinatorMachine#NEVER} when there is none. */
+    long nextMs() {
+        return order.isEmpty() ? CoordinatorMachine.NEVER : order.first().atMs();
+    }
+}

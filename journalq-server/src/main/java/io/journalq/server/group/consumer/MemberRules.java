@@ -1,0 +1,90 @@
+package io.journalq.server.group.consumer;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+
+/** Whether a member may do what it asks for, given its group. Pure functions. */
+public final class MemberRules {
+    private MemberRules() {}
+
+    /** Why the heartbeat is refused; null when it is not. Changes nothing. */
+    static Fault problem(
+            ConsumerGroup group, String memberId, ConsumerGroupHeartbeatRequest request, ConsumerGroupLimits limits) {
+        String holder = request.instanceId() == null ? null : group.memberOfInstance(request.instanceId());
+        boolean isHeldByOther = holder != null && !holder.equals(memberId);
+        if (request.memberEpoch() == 0) {
+            return isHeldByOther ? unreleased(group, holder, request) : full(group, memberId, limits);
+        }
+        if (isHeldByOther) {
+            return new Fault(
+                    ErrorCode.FENCED_INSTANCE_ID,
+                    "Static member " + memberId + " with instance id " + request.instanceId() + " was fenced by member "
+                            + holder + ".");
+        }
+        if (group.member(memberId) == null) {
+            return new Fault(ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
+        }
+        return epochProblem(group.current(memberId), request);
+    }
+
+    private static Fault unreleased(ConsumerGroup group, String holder, ConsumerGroupHeartbeatRequest request) {
+        if (group.current(holder).memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH) {
+            return null;
+        }
+        return new Fault(
+                ErrorCode.UNRELEASED_INSTANCE_ID,
+                "Static member with instance id " + request.instanceId() + " is used by member " + holder + ".");
+    }
+
+    private static Fault full(ConsumerGroup group, String memberId, ConsumerGroupLimits limits) {
+        if (group.memberCount() < limits.sizeMax() || group.member(memberId) != null) {
+            return null;
+        }
+        return new Fault(
+                ErrorCode.GROUP_MAX_SIZE_REACHED,
+                "The consumer group has reached its maximum capacity of " + limits.sizeMax() + " members.");
+    }
+
+    /** One epoch behind is right after a lost answer, as long as the member uses nothing that it may not. */
+    private static Fault epochProblem(CurrentAssignment current, ConsumerGroupHeartbeatRequest request) {
+        int epoch = request.memberEpoch();
+        if (epoch == current.memberEpoch()
+                || (epoch < current.memberEpoch()
+                        && epoch == current.previousMemberEpoch()
+                        && usesAssignedOnly(current, request))) {
+            return null;
+        }
+        return new Fault(
+                ErrorCode.FENCED_MEMBER_EPOCH,
+                "The member epoch " + epoch + " is not the one of the coordinator, " + current.memberEpoch()
+                        + ". The member must abandon all its partitions and rejoin.");
+    }
+
+    private static boolean usesAssignedOnly(CurrentAssignment current, ConsumerGroupHeartbeatRequest request) {
+        return request.topicPartitions() != null
+                && request.topicPartitions().stream().allMatch(topic -> topic.partitions().stream()
+                        .allMatch(partition -> current.assigned().contains(topic.topicId(), partition)));
+    }
+
+    /**
+     * Whether offsets may be committed, or fetched as a member.
+     *
+     * @param memberId empty or null, with a negative epoch, for one who is no member: an administrator, say
+     * @param isCommit whether they are to be changed: only members may, while there are members
+     * @return {@link ErrorCode#NONE} when they may
+     */
+    public static ErrorCode offsetAccess(ConsumerGroup group, String memberId, int memberEpoch, boolean isCommit) {
+        boolean isAnonymous = memberEpoch < 0 && (memberId == null || memberId.isEmpty());
+        if (isAnonymous && (!isCommit || group.isEmpty())) {
+            return ErrorCode.NONE;
+        }
+        MemberMetadata member = memberId == null ? null : group.member(memberId);
+        if (member == null) {
+            return ErrorCode.UNKNOWN_MEMBER_ID;
+        }
+        if (memberEpoch == group.current(memberId).memberEpoch()) {
+            return ErrorCode.NONE;
+        }
+        return member.isClassic() ? ErrorCode.ILLEGAL_GENERATION : ErrorCode.STALE_MEMBER_EPOCH;
+    }
+}
