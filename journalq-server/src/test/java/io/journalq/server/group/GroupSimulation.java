@@ -1,0 +1,375 @@
+package io.journalq.server.group;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.HeartbeatRequest;
+import io.journalq.common.protocol.message.JoinGroupRequest;
+import io.journalq.common.protocol.message.JoinGroupResponse;
+import io.journalq.common.protocol.message.LeaveGroupRequest;
+import io.journalq.common.protocol.message.SyncGroupRequest;
+import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Reply;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Consumer;
+
+/**
+ * One group under random clients, in one thread and simulated time: they join, sync, beat, commit, fall silent and leave;
+ * the coordinator crashes and replays its records. Everything follows from the seed.
+ */
+final class GroupSimulation {
+    private static final String GROUP = "g";
+    private static final int PARTITIONS = 7;
+    private static final int SESSION_MS = 1_000;
+    private static final int REBALANCE_MS = 2_000;
+    private static final GroupLimits LIMITS =
+            new GroupLimits(100, 1, 100_000, 300, 100, Long.MAX_VALUE, Long.MAX_VALUE / 4);
+
+    private final Random random;
+    private final List<byte[][]> journal = new ArrayList<>();
+    private final List<Client> clients = new ArrayList<>();
+    /** What was acknowledged as committed, by partition. */
+    private final Map<Integer, Long> committed = new LinkedHashMap<>();
+    /** Owner of each partition in the newest generation that anybody knows. */
+    private final Map<Integer, Client> owners = new LinkedHashMap<>();
+
+    private GroupMachine machine;
+    private int ownersGeneration;
+    private long nowMs = 1_000_000;
+    private long nextId;
+
+    GroupSimulation(long seed, int clientCount) {
+        random = new Random(seed);
+        for (int i = 0; i < clientCount; i++) {
+            clients.add(new Client(i));
+        }
+        load();
+    }
+
+    /** A machine that knows nothing but its records. */
+    private void load() {
+        GroupMachine[] loaded = new GroupMachine[1];
+        loaded[0] = new GroupMachine(LIMITS, records -> append(loaded[0], records), () -> "id" + nextId++);
+        for (byte[][] record : journal) {
+            loaded[0].replay(GroupRecords.TYPES.decode(
+                    Unpooled.wrappedBuffer(record[0]), record[1] == null ? null : Unpooled.wrappedBuffer(record[1])));
+        }
+        machine = loaded[0];
+        machine.onLoaded(nowMs);
+    }
+
+    private void append(GroupMachine to, List<CoordinatorRecord> records) {
+        for (CoordinatorRecord record : records) {
+            journal.add(new byte[][] {
+                bytes(GroupRecords.TYPES.encodeKey(record, ByteBufAllocator.DEFAULT)),
+                bytes(GroupRecords.TYPES.encodeValue(record, ByteBufAllocator.DEFAULT))
+            });
+            to.replay(record);
+        }
+    }
+
+    private static byte[] bytes(ByteBuf buffer) {
+        if (buffer == null) {
+            return null;
+        }
+        byte[] bytes = ClassicGroup.bytes(buffer);
+        buffer.release();
+        return bytes;
+    }
+
+    /** Lets {@code events} random things happen. */
+    void run(int events) {
+        for (int i = 0; i < events; i++) {
+            event();
+            checkCommitted();
+        }
+    }
+
+    /** Nobody falls silent any more: everybody is to have partitions, all of them together exactly the whole topic. */
+    void settle() {
+        for (int i = 0; i < 400; i++) {
+            pass(50);
+            for (Client client : clients) {
+                client.live();
+            }
+        }
+        Map<Integer, Client> shared = new LinkedHashMap<>();
+        for (Client client : clients) {
+            if (!client.isStable) {
+                throw new AssertionError("client " + client.number + " did not settle");
+            }
+            for (int partition : client.partitions) {
+                if (shared.put(partition, client) != null) {
+                    throw new AssertionError("partition " + partition + " has two owners");
+                }
+            }
+        }
+        if (shared.size() != PARTITIONS) {
+            throw new AssertionError("owned: " + shared.keySet());
+        }
+    }
+
+    private void event() {
+        pass(random.nextInt(120));
+        int choice = random.nextInt(100);
+        Client client = clients.get(random.nextInt(clients.size()));
+        if (choice < 85) {
+            client.live();
+        } else if (choice < 90) {
+            client.leave();
+        } else if (choice < 93) {
+            pass(SESSION_MS + REBALANCE_MS);
+        } else if (choice < 97) {
+            client.forget();
+        } else {
+            clients.forEach(Client::loseAnswers);
+            load();
+        }
+    }
+
+    private void pass(int byMs) {
+        nowMs += byMs;
+        machine.onTick(nowMs);
+    }
+
+    private void checkCommitted() {
+        committed.forEach((partition, offset) -> {
+            CommittedOffset stored = machine.offsets().get(GROUP, "t", partition);
+            if (stored == null || stored.offset() < offset) {
+                throw new AssertionError("partition " + partition + ": acknowledged " + offset + ", stored " + stored);
+            }
+        });
+    }
+
+    private <T> Reply<T> reply(Client client, Consumer<T> send) {
+        int life = client.life;
+        return new Reply<>() {
+            private boolean decided;
+
+            @Override
+            public void send(T answer) {
+                if (decided) {
+                    throw new AssertionError("answered twice");
+                }
+                decided = true;
+                if (client.life == life) {
+                    send.accept(answer);
+                }
+            }
+
+            @Override
+            public void fail(ErrorCode error) {
+                throw new AssertionError("a machine alone cannot be unavailable");
+            }
+        };
+    }
+
+    /** A consumer as its protocol wants it. */
+    private final class Client {
+        private final int number;
+        private String memberId = "";
+        private int generation = -1;
+        private boolean waits;
+        private boolean isStable;
+        private List<Integer> partitions = List.of();
+        private int life;
+
+        Client(int number) {
+            this.number = number;
+        }
+
+        /** Does what comes next in its life. */
+        void live() {
+            if (waits) {
+                return;
+            }
+            if (!isStable) {
+                join();
+            } else if (random.nextInt(3) == 0 && !partitions.isEmpty()) {
+                commit();
+            } else {
+                heartbeat();
+            }
+        }
+
+        /** Answers under way to it are lost with the coordinator. */
+        void loseAnswers() {
+            life++;
+            waits = false;
+        }
+
+        /** Its process is started anew: it knows nothing. */
+        void forget() {
+            life++;
+            reset();
+        }
+
+        private void reset() {
+            memberId = "";
+            waits = false;
+            release();
+        }
+
+        private void release() {
+            isStable = false;
+            partitions = List.of();
+        }
+
+        private void join() {
+            waits = true;
+            JoinGroupRequest request = new JoinGroupRequest()
+                    .setGroupId(GROUP)
+                    .setMemberId(memberId)
+                    .setSessionTimeoutMs(SESSION_MS)
+                    .setRebalanceTimeoutMs(REBALANCE_MS)
+                    .setProtocolType("consumer")
+                    .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                            .setName("range")
+                            .setMetadata(Unpooled.EMPTY_BUFFER)));
+            machine.onJoinGroup(
+                    new Origin("c" + number, "/host"), (short) 7, request, nowMs, reply(this, this::onJoined));
+        }
+
+        private void onJoined(JoinGroupResponse answer) {
+            waits = false;
+            ErrorCode error = ErrorCode.of(answer.errorCode());
+            if (error == ErrorCode.MEMBER_ID_REQUIRED) {
+                memberId = answer.memberId();
+            } else if (error != ErrorCode.NONE) {
+                reset();
+            } else {
+                memberId = answer.memberId();
+                generation = answer.generationId();
+                sync(answer);
+            }
+        }
+
+        private void sync(JoinGroupResponse joined) {
+            waits = true;
+            List<SyncGroupRequest.SyncGroupRequestAssignment> assignments = new ArrayList<>();
+            if (joined.leader().equals(memberId)) {
+                for (int i = 0; i < joined.members().size(); i++) {
+                    StringBuilder share = new StringBuilder();
+                    for (int partition = i;
+                            partition < PARTITIONS;
+                            partition += joined.members().size()) {
+                        share.append(partition).append(' ');
+                    }
+                    assignments.add(new SyncGroupRequest.SyncGroupRequestAssignment()
+                            .setMemberId(joined.members().get(i).memberId())
+                            .setAssignment(Unpooled.copiedBuffer(share, StandardCharsets.UTF_8)));
+                }
+            }
+            machine.onSyncGroup(
+                    new SyncGroupRequest()
+                            .setGroupId(GROUP)
+                            .setMemberId(memberId)
+                            .setGenerationId(generation)
+                            .setAssignments(assignments),
+                    nowMs,
+                    reply(this, this::onSynced));
+        }
+
+        private void onSynced(SyncGroupResponse answer) {
+            waits = false;
+            ErrorCode error = ErrorCode.of(answer.errorCode());
+            if (error == ErrorCode.REBALANCE_IN_PROGRESS) {
+                release();
+            } else if (error != ErrorCode.NONE) {
+                reset();
+            } else {
+                isStable = true;
+                partitions = new ArrayList<>();
+                String share = answer.assignment().toString(StandardCharsets.UTF_8);
+                share.lines()
+                        .flatMap(line -> java.util.Arrays.stream(line.split(" ", 0)))
+                        .forEach(text -> {
+                            if (!text.isEmpty()) {
+                                partitions.add(Integer.parseInt(text));
+                            }
+                        });
+                own();
+            }
+        }
+
+        /** In one generation a partition has one owner. */
+        private void own() {
+            if (generation > ownersGeneration) {
+                ownersGeneration = generation;
+                owners.clear();
+            }
+            for (int partition : partitions) {
+                Client before = generation == ownersGeneration ? owners.put(partition, this) : null;
+                if (before != null && before != this) {
+                    throw new AssertionError("partition " + partition + " has two owners in generation " + generation);
+                }
+            }
+        }
+
+        private void heartbeat() {
+            machine.onHeartbeat(
+                    new HeartbeatRequest()
+                            .setGroupId(GROUP)
+                            .setMemberId(memberId)
+                            .setGenerationId(generation),
+                    nowMs,
+                    reply(this, answer -> onError(ErrorCode.of(answer.errorCode()))));
+        }
+
+        private void onError(ErrorCode error) {
+            if (error == ErrorCode.REBALANCE_IN_PROGRESS) {
+                release();
+            } else if (error != ErrorCode.NONE) {
+                reset();
+            }
+        }
+
+        private void commit() {
+            int partition = partitions.get(random.nextInt(partitions.size()));
+            CommittedOffset before = machine.offsets().get(GROUP, "t", partition);
+            long offset = before == null ? 1 : before.offset() + random.nextInt(5);
+            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, "");
+            machine.onOffsetCommit(
+                    GROUP,
+                    new OffsetCommits.Committer(memberId, null, generation),
+                    List.of(commit),
+                    nowMs,
+                    reply(this, outcomes -> {
+                        ErrorCode error = outcomes.get(0);
+                        if (error == ErrorCode.NONE) {
+                            onCommitted(partition, offset);
+                        } else {
+                            onError(error);
+                        }
+                    }));
+        }
+
+        /** Only who owns a partition in the newest generation, or did before a rebalance that is under way, commits. */
+        private void onCommitted(int partition, long offset) {
+            if (generation != ownersGeneration || owners.get(partition) != this) {
+                throw new AssertionError("client " + number + " of generation " + generation
+                        + " committed to a partition of another, generation " + ownersGeneration);
+            }
+            committed.put(partition, offset);
+        }
+
+        void leave() {
+            if (waits || memberId.isEmpty()) {
+                return;
+            }
+            machine.onLeaveGroup(
+                    GROUP,
+                    List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(memberId)),
+                    nowMs,
+                    reply(this, answers -> reset()));
+        }
+    }
+}
