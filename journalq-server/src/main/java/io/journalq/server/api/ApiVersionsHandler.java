@@ -16,6 +16,9 @@ import java.util.regex.Pattern;
  */
 public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     private static final short FIRST_VERSION_WITH_SOFTWARE_NAME = 3;
+    private static final short FIRST_VERSION_WITH_FEATURES_FROM_ZERO = 4;
+    private static final String GROUP_FEATURE = "group.version";
+    private static final short GROUP_FEATURE_LEVEL = 1;
     private static final Pattern SOFTWARE_NAME = Pattern.compile("[a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])?");
 
     private final HandlerRegistry registry;
@@ -32,6 +35,7 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
         } else {
             response.setApiKeys(
                     registry.all().stream().map(ApiVersionsHandler::range).toList());
+            addFeatures(context.apiVersion(), response);
         }
         context.respond(response);
     }
@@ -41,6 +45,21 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
         return new ApiVersionsResponse()
                 .setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code())
                 .setApiKeys(List.of(range(apiVersions)));
+    }
+
+    /** The consumer protocol is on (KIP-848). Clients before version 4 do not take a feature that begins at level 0. */
+    private static void addFeatures(short version, ApiVersionsResponse response) {
+        if (version >= FIRST_VERSION_WITH_FEATURES_FROM_ZERO) {
+            response.setSupportedFeatures(List.of(new ApiVersionsResponse.SupportedFeatureKey()
+                            .setName(GROUP_FEATURE)
+                            .setMinVersion((short) 0)
+                            .setMaxVersion(GROUP_FEATURE_LEVEL)))
+                    .setFinalizedFeaturesEpoch(0)
+                    .setFinalizedFeatures(List.of(new ApiVersionsResponse.FinalizedFeatureKey()
+                            .setName(GROUP_FEATURE)
+                            .setMinVersionLevel(GROUP_FEATURE_LEVEL)
+                            .setMaxVersionLevel(GROUP_FEATURE_LEVEL)));
+        }
     }
 
     private static boolean namesSoftware(ApiVersionsRequest request) {

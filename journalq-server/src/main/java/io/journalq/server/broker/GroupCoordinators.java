@@ -7,6 +7,10 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupRecords;
+import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.consumer.RangeAssignor;
+import io.journalq.server.group.consumer.Topics;
+import io.journalq.server.group.consumer.UniformAssignor;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -14,6 +18,7 @@ import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.time.Clock;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,6 +37,8 @@ final class GroupCoordinators {
 
     private final Coordinators<GroupMachine> coordinators;
     private final Shards shards;
+    /** What machines that are loaded from now on begin with. */
+    private volatile Topics topics = Topics.NONE;
     /** Where partitions ended when the broker started. */
     private volatile Map<TopicPartition, Long> recoveredEnds = Map.of();
     /** Coordinators' partitions that were loaded since: what was committed there later may lie behind those ends. */
@@ -41,12 +48,13 @@ final class GroupCoordinators {
     GroupCoordinators(BrokerConfig config, Shards shards, Executor blockingPool, Clock clock, Supplier<Uuid> ids) {
         this.shards = shards;
         GroupLimits limits = limits(config);
+        ConsumerGroupLimits consumerLimits = consumerLimits(config);
         this.coordinators = new Coordinators<>(
                 new CoordinatorKind<>(
                         InternalTopics.GROUPS,
                         GroupRecords.TYPES,
-                        (partition, outbox) ->
-                                new GroupMachine(limits, outbox, () -> ids.get().toString())),
+                        (partition, outbox) -> new GroupMachine(
+                                limits, consumerLimits, outbox, () -> ids.get().toString())),
                 shards,
                 blockingPool,
                 clock,
@@ -64,6 +72,14 @@ final class GroupCoordinators {
                 config.get(BrokerSettings.OFFSETS_RETENTION_CHECK_INTERVAL_MS));
     }
 
+    private static ConsumerGroupLimits consumerLimits(BrokerConfig config) {
+        return new ConsumerGroupLimits(
+                config.get(BrokerSettings.GROUP_MAX_SIZE),
+                config.get(BrokerSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS),
+                config.get(BrokerSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS),
+                List.of(new UniformAssignor(), new RangeAssignor()));
+    }
+
     Coordinators<GroupMachine> coordinators() {
         return coordinators;
     }
@@ -73,12 +89,16 @@ final class GroupCoordinators {
         if (image.topic(InternalTopics.GROUPS) != null) {
             recoveredEnds = shards.endOffsets().join();
         }
+        topics = new ImageTopics(image);
         coordinators.follow(image);
     }
 
     /** Follows a new image, which the shards follow already. */
     void follow(MetadataImage before, MetadataImage now) {
+        Topics newest = new ImageTopics(now);
+        topics = newest;
         coordinators.follow(now);
+        coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newest));
         boolean topicsGone = before.topics().stream().anyMatch(topic -> now.topic(topic.id()) == null);
         if (topicsGone) {
             coordinators.submitToAll(
@@ -92,6 +112,7 @@ final class GroupCoordinators {
     }
 
     private void onLoaded(int partition, GroupMachine machine) {
+        machine.onTopics(topics);
         if (checked.add(partition)) {
             Map<TopicPartition, Long> ends = recoveredEnds;
             int moved = machine.offsets().onPartitionEnds((topic, number) -> {

@@ -21,6 +21,8 @@ import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.data.ListOffsetsHandler;
 import io.journalq.server.api.data.OffsetForLeaderEpochHandler;
 import io.journalq.server.api.data.ProduceHandler;
+import io.journalq.server.api.group.ConsumerGroupDescribeHandler;
+import io.journalq.server.api.group.ConsumerGroupHeartbeatHandler;
 import io.journalq.server.api.group.DeleteGroupsHandler;
 import io.journalq.server.api.group.DescribeGroupsHandler;
 import io.journalq.server.api.group.FindCoordinatorHandler;
@@ -95,6 +97,8 @@ final class HandlerTable {
         registry.register(ApiKey.OFFSET_COMMIT, 2, 10, new OffsetCommitHandler(groups, images));
         registry.register(ApiKey.OFFSET_FETCH, 1, 10, new OffsetFetchHandler(groups, images));
         registry.register(ApiKey.OFFSET_DELETE, 0, 0, new OffsetDeleteHandler(groups, images));
+        registry.register(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1, new ConsumerGroupHeartbeatHandler(groups));
+        registry.register(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, new ConsumerGroupDescribeHandler(groups));
         registry.register(ApiKey.LIST_GROUPS, 0, 5, new ListGroupsHandler(groups));
         registry.register(ApiKey.DESCRIBE_GROUPS, 0, 6, new DescribeGroupsHandler(groups));
         registry.register(ApiKey.DELETE_GROUPS, 0, 2, new DeleteGroupsHandler(groups));

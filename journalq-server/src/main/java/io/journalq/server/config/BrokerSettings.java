@@ -92,6 +92,20 @@ public final class BrokerSettings {
             0,
             300_000,
             "How long a new group waits for more members before its first rebalance.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
+            "group.consumer.heartbeat.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            5_000,
+            1,
+            Integer.MAX_VALUE,
+            "How often members of the consumer protocol are told to send heartbeats.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
+            "group.consumer.session.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            45_000,
+            1,
+            Integer.MAX_VALUE,
+            "How long a member of the consumer protocol may be silent before it is taken for dead.");
     public static final ConfigKey<Integer> OFFSET_METADATA_MAX_BYTES = ConfigKey.ofInt(
             "offset.metadata.max.bytes",
             ConfigUnit.BYTES,
@@ -209,6 +223,8 @@ public final class BrokerSettings {
                 GROUP_MIN_SESSION_TIMEOUT_MS,
                 GROUP_MAX_SESSION_TIMEOUT_MS,
                 GROUP_INITIAL_REBALANCE_DELAY_MS,
+                GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
+                GROUP_CONSUMER_SESSION_TIMEOUT_MS,
                 OFFSET_METADATA_MAX_BYTES,
                 OFFSETS_RETENTION_MINUTES,
                 OFFSETS_RETENTION_CHECK_INTERVAL_MS,

@@ -1,6 +1,9 @@
 package io.journalq.server.group;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
 import io.journalq.common.protocol.message.HeartbeatRequest;
 import io.journalq.common.protocol.message.HeartbeatResponse;
@@ -15,6 +18,10 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.consumer.ConsumerGroup;
+import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.consumer.ConsumerGroups;
+import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;
@@ -38,17 +45,19 @@ public final class GroupMachine implements CoordinatorMachine {
     private final Map<String, Group> groups = new TreeMap<>();
     private final OffsetCommits offsets;
     private final ClassicGroups classic;
+    private final ConsumerGroups consumer;
 
     /**
      * Makes a machine without groups.
      *
      * @param ids gives texts that were never given before, for member ids
      */
-    public GroupMachine(GroupLimits limits, Outbox outbox, Supplier<String> ids) {
+    public GroupMachine(GroupLimits limits, ConsumerGroupLimits consumerLimits, Outbox outbox, Supplier<String> ids) {
         this.limits = limits;
         this.outbox = outbox;
         this.offsets = new OffsetCommits(limits, outbox, groups);
         this.classic = new ClassicGroups(limits, deadlines, outbox, ids);
+        this.consumer = new ConsumerGroups(consumerLimits, outbox, ids);
     }
 
     @Override
@@ -60,13 +69,28 @@ public final class GroupMachine implements CoordinatorMachine {
         } else if (record.key() instanceof GroupMetadataKey key) {
             replay(key.group(), (GroupMetadataValue) record.value());
         } else {
+            replayConsumer(record);
+        }
+    }
+
+    private void replayConsumer(CoordinatorRecord record) {
+        String groupId = consumer.replay(record);
+        if (groupId == null) {
             throw new IllegalArgumentException("not a group's record: " + record);
+        }
+        ConsumerGroup group = consumer.group(groupId);
+        if (group != null) {
+            groups.put(groupId, group);
+        } else if (groups.get(groupId) instanceof ConsumerGroup) {
+            groups.remove(groupId);
         }
     }
 
     private void replay(String groupId, GroupMetadataValue value) {
         if (value == null) {
-            groups.remove(groupId);
+            if (groups.get(groupId) instanceof ClassicGroup) {
+                groups.remove(groupId);
+            }
         } else if (groups.computeIfAbsent(groupId, id -> new ClassicGroup(id, 0)) instanceof ClassicGroup group) {
             group.replay(value);
         }
@@ -80,6 +104,7 @@ public final class GroupMachine implements CoordinatorMachine {
                 classic.onLoaded(one);
             }
         });
+        consumer.onLoaded(nowMs);
         scheduleExpiry(nowMs);
     }
 
@@ -94,7 +119,7 @@ public final class GroupMachine implements CoordinatorMachine {
     @Override
     public long onTick(long nowMs) {
         classic.at(nowMs);
-        return deadlines.run(nowMs);
+        return Math.min(deadlines.run(nowMs), consumer.onTick(nowMs));
     }
 
     /** Committed offsets, of groups of every kind. */
@@ -112,6 +137,10 @@ public final class GroupMachine implements CoordinatorMachine {
             return;
         }
         Group group = groups.get(request.groupId());
+        if (group instanceof ConsumerGroup && group.isEmpty()) {
+            outbox.append(group.tombstones());
+            group = null;
+        }
         if (group == null && !request.memberId().isEmpty()) {
             reply.send(ClassicGroups.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
             return;
@@ -155,6 +184,36 @@ public final class GroupMachine implements CoordinatorMachine {
         } else {
             reply.send(new HeartbeatResponse().setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code()));
         }
+    }
+
+    /** The topics are others now. */
+    public void onTopics(Topics topics) {
+        consumer.onTopics(topics);
+    }
+
+    /** A member of the consumer protocol joins, lives on or leaves (KIP-848). */
+    public void onConsumerHeartbeat(
+            Origin origin,
+            short version,
+            ConsumerGroupHeartbeatRequest request,
+            long nowMs,
+            Reply<ConsumerGroupHeartbeatResponse> reply) {
+        Group group = groups.get(request.groupId());
+        if (group instanceof ClassicGroup && !group.isEmpty()) {
+            reply.send(new ConsumerGroupHeartbeatResponse()
+                    .setErrorCode(ErrorCode.GROUP_ID_NOT_FOUND.code())
+                    .setErrorMessage("Group " + group.id() + " has members of the classic protocol."));
+            return;
+        }
+        if (group != null && group.kind() == Group.Kind.CLASSIC && request.memberEpoch() == 0) {
+            outbox.append(group.tombstones());
+        }
+        reply.send(consumer.onHeartbeat(origin, version, request, nowMs));
+    }
+
+    /** A group of the consumer protocol in full; with an error when there is none of that id. */
+    public ConsumerGroupDescribeResponse.DescribedGroup describeConsumer(String groupId) {
+        return consumer.describe(groupId);
     }
 
     /** Members leave. */

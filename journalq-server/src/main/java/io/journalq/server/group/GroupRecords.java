@@ -1,25 +1,32 @@
 package io.journalq.server.group;
 
 import io.journalq.server.coordinator.RecordTypes;
+import io.journalq.server.group.consumer.ConsumerRecords;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
- * The records of groups. Numbers and layouts of offsets and of classic groups are those that other tools read from the
+ * The records of groups. Numbers and layouts of offsets and of groups are those that other tools read from the
  * topic; numbers from 1,000 on are our own.
  */
 public final class GroupRecords {
-    /** Every type. */
-    public static final RecordTypes TYPES = RecordTypes.of(
+    private static final List<RecordTypes.Type> OFFSETS_AND_CLASSIC = List.of(
             new RecordTypes.Type(
                     (short) 1, OffsetCommitKey.class, OffsetCommitKey::read, OffsetCommitValue::read, (short) 4),
             new RecordTypes.Type(
                     (short) 2, GroupMetadataKey.class, GroupMetadataKey::read, GroupMetadataValue::read, (short) 3),
             new RecordTypes.Type(
                     (short) 1_000, PendingOffsetKey.class, PendingOffsetKey::read, OffsetCommitValue::read, (short) 4));
+
+    /** Every type. */
+    public static final RecordTypes TYPES =
+            RecordTypes.of(Stream.concat(OFFSETS_AND_CLASSIC.stream(), ConsumerRecords.types().stream())
+                    .toArray(RecordTypes.Type[]::new));
 
     private GroupRecords() {}
 }

@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -57,7 +58,8 @@ final class GroupSimulation {
     /** A machine that knows nothing but its records. */
     private void load() {
         GroupMachine[] loaded = new GroupMachine[1];
-        loaded[0] = new GroupMachine(LIMITS, records -> append(loaded[0], records), () -> "id" + nextId++);
+        loaded[0] = new GroupMachine(
+                LIMITS, ConsumerGroupLimits.DEFAULT, records -> append(loaded[0], records), () -> "id" + nextId++);
         for (byte[][] record : journal) {
             loaded[0].replay(GroupRecords.TYPES.decode(
                     Unpooled.wrappedBuffer(record[0]), record[1] == null ? null : Unpooled.wrappedBuffer(record[1])));

@@ -2,6 +2,9 @@ package io.journalq.server.group.consumer;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.group.Group;
 import io.journalq.server.group.consumer.Assignor.Subscriber;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,7 +18,7 @@ import java.util.TreeSet;
  * A group of the consumer protocol as its records have it. Records may come in any order while loading; whatever follows
  * from several of them is derived after. Changed by {@link ConsumerGroups} only, on its thread.
  */
-public final class ConsumerGroup {
+public final class ConsumerGroup implements Group {
     private final String groupId;
     private final SortedMap<String, MemberMetadata> members = new TreeMap<>();
     private final SortedMap<String, CurrentAssignment> currents = new TreeMap<>();
@@ -29,6 +32,7 @@ public final class ConsumerGroup {
     private long subscriptionHash;
     private boolean hasAssignmentEpoch;
     private int assignmentEpoch;
+    private long assignedAtMs;
     private int classicMemberCount;
     private boolean isLive;
     /** The topics for which the epoch and the target were last looked at; null when something changed since. */
@@ -52,8 +56,9 @@ public final class ConsumerGroup {
         subscriptionHash = 0;
     }
 
-    void setAssignmentEpoch(int newEpoch) {
+    void setAssignmentEpoch(int newEpoch, long atMs) {
         hasAssignmentEpoch = true;
+        assignedAtMs = atMs;
         assignmentEpoch = newEpoch;
     }
 
@@ -140,6 +145,47 @@ public final class ConsumerGroup {
         return groupId;
     }
 
+    @Override
+    public String id() {
+        return groupId;
+    }
+
+    @Override
+    public Kind kind() {
+        return Kind.CONSUMER;
+    }
+
+    @Override
+    public String protocolType() {
+        return "consumer";
+    }
+
+    @Override
+    public ErrorCode checkCommit(String memberId, String instanceId, int memberEpoch, long nowMs) {
+        return MemberRules.offsetAccess(this, memberId, memberEpoch, true);
+    }
+
+    @Override
+    public ErrorCode checkFetch(String memberId, int memberEpoch) {
+        return MemberRules.offsetAccess(this, memberId, memberEpoch, false);
+    }
+
+    /** When the last member went, the targets were computed for the last time. */
+    @Override
+    public long emptySinceMs() {
+        return members.isEmpty() ? assignedAtMs : -1;
+    }
+
+    @Override
+    public List<CoordinatorRecord> tombstones() {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        members.keySet().forEach(memberId -> records.addAll(ConsumerRecords.withoutMember(groupId, memberId)));
+        topicNamesByPattern.keySet().forEach(pattern -> records.add(ConsumerRecords.noPattern(groupId, pattern)));
+        records.add(ConsumerRecords.noTargetEpoch(groupId));
+        records.add(ConsumerRecords.noEpoch(groupId));
+        return records;
+    }
+
     /** The newest change of members, subscriptions or topics. */
     public int epoch() {
         return epoch;
@@ -150,7 +196,7 @@ public final class ConsumerGroup {
         return assignmentEpoch;
     }
 
-    /** Whether it has no members. */
+    @Override
     public boolean isEmpty() {
         return members.isEmpty();
     }
@@ -220,7 +266,7 @@ public final class ConsumerGroup {
         settledFor = topics;
     }
 
-    /** The state as tools show it. */
+    @Override
     public String stateName() {
         if (members.isEmpty()) {
             return "Empty";
@@ -260,7 +306,7 @@ public final class ConsumerGroup {
         }
     }
 
-    /** Whether a member subscribes to the topic, by name or by pattern. */
+    @Override
     public boolean isSubscribedTo(String topicName) {
         return members.values().stream()
                 .anyMatch(member -> member.topicNames().contains(topicName)

@@ -12,6 +12,10 @@ import java.util.List;
  */
 public record ConsumerGroupLimits(
         int sizeMax, int heartbeatIntervalMs, int sessionTimeoutMs, List<Assignor> assignors) {
+    /** As a broker has them whose settings nobody changed. */
+    public static final ConsumerGroupLimits DEFAULT =
+            new ConsumerGroupLimits(10_000, 5_000, 45_000, List.of(new UniformAssignor(), new RangeAssignor()));
+
     public ConsumerGroupLimits {
         assignors = List.copyOf(assignors);
     }

@@ -6,6 +6,7 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.group.Origin;
 import io.journalq.server.group.consumer.CurrentAssignment.State;
 import io.journalq.server.group.consumer.Deadlines.Kind;
 import io.journalq.server.group.consumer.Deadlines.Subject;
@@ -34,25 +35,21 @@ public final class ConsumerGroups {
     private Topics topics;
 
     /**
-     * Makes a part without groups.
+     * Makes a part without groups, and without topics until {@link #onTopics} brings them.
      *
      * @param memberIds a new id each time, for members that bring none
-     * @param topics those that there are until {@link #onTopics} brings others
      */
-    public ConsumerGroups(ConsumerGroupLimits limits, Outbox outbox, Supplier<String> memberIds, Topics topics) {
+    public ConsumerGroups(ConsumerGroupLimits limits, Outbox outbox, Supplier<String> memberIds) {
         this.limits = limits;
         this.outbox = outbox;
         this.memberIds = memberIds;
         this.settling = new Settling(limits, outbox);
         this.replay = new ConsumerReplay(groups);
-        this.topics = topics;
+        this.topics = Topics.NONE;
     }
 
-    /** Who sends: the client's id, and the address it sends from. */
-    public record Client(String id, String host) {}
-
-    /** Takes a record in. Returns whether it is one of consumer groups. */
-    public boolean replay(CoordinatorRecord record) {
+    /** Takes a record in. Returns the id of its group; null when it is no record of consumer groups. */
+    public String replay(CoordinatorRecord record) {
         return replay.replay(record.key(), record.value());
     }
 
@@ -95,7 +92,7 @@ public final class ConsumerGroups {
 
     /** Answers ConsumerGroupHeartbeat, versions 0 and 1. */
     public ConsumerGroupHeartbeatResponse onHeartbeat(
-            Client client, short version, ConsumerGroupHeartbeatRequest request, long nowMs) {
+            Origin client, short version, ConsumerGroupHeartbeatRequest request, long nowMs) {
         Fault fault = HeartbeatRules.problem(request, version, limits);
         if (fault != null) {
             return refuse(fault.code(), fault.message());
@@ -121,7 +118,7 @@ public final class ConsumerGroups {
     }
 
     private ConsumerGroupHeartbeatResponse heartbeat(
-            ConsumerGroup group, String memberId, Client client, ConsumerGroupHeartbeatRequest request, long nowMs) {
+            ConsumerGroup group, String memberId, Origin client, ConsumerGroupHeartbeatRequest request, long nowMs) {
         Assignment before = group.current(memberId).assigned();
         outbox.append(memberChange(group, memberId, client, request));
         settling.settle(group, topics, nowMs);
@@ -152,7 +149,7 @@ public final class ConsumerGroups {
     }
 
     private List<CoordinatorRecord> memberChange(
-            ConsumerGroup group, String memberId, Client client, ConsumerGroupHeartbeatRequest request) {
+            ConsumerGroup group, String memberId, Origin client, ConsumerGroupHeartbeatRequest request) {
         String groupId = group.groupId();
         List<CoordinatorRecord> records = new ArrayList<>();
         MemberMetadata before = group.member(memberId);
@@ -172,7 +169,7 @@ public final class ConsumerGroups {
     }
 
     /** What the member told until now, with what it tells anew; nothing stays when it joins. */
-    private static MemberMetadata updated(MemberMetadata before, Client client, ConsumerGroupHeartbeatRequest request) {
+    private static MemberMetadata updated(MemberMetadata before, Origin client, ConsumerGroupHeartbeatRequest request) {
         boolean joins = request.memberEpoch() == 0 || before == null;
         String regex = request.subscribedTopicRegex();
         if (regex == null && !joins) {
@@ -185,8 +182,8 @@ public final class ConsumerGroups {
         return new MemberMetadata(
                 joins ? request.instanceId() : before.instanceId(),
                 joins || request.rackId() != null ? request.rackId() : before.rackId(),
-                client.id(),
-                client.host(),
+                client.clientId(),
+                client.clientHost(),
                 names,
                 regex == null || regex.isEmpty() ? null : regex,
                 request.rebalanceTimeoutMs() < 0 && !joins ? before.rebalanceTimeoutMs() : request.rebalanceTimeoutMs(),
@@ -250,17 +247,6 @@ public final class ConsumerGroups {
         settling.settle(group, topics, nowMs);
     }
 
-    /** The records that remove a group without members. */
-    public List<CoordinatorRecord> deletion(ConsumerGroup group) {
-        List<CoordinatorRecord> records = new ArrayList<>();
-        group.topicNamesByPattern()
-                .keySet()
-                .forEach(pattern -> records.add(ConsumerRecords.noPattern(group.groupId(), pattern)));
-        records.add(ConsumerRecords.noTargetEpoch(group.groupId()));
-        records.add(ConsumerRecords.noEpoch(group.groupId()));
-        return records;
-    }
-
     /** A group as ConsumerGroupDescribe shows it. */
     public DescribedGroup describe(String groupId) {
         ConsumerGroup group = groups.get(groupId);
@@ -268,7 +254,7 @@ public final class ConsumerGroups {
             return new DescribedGroup()
                     .setGroupId(groupId)
                     .setErrorCode(ErrorCode.GROUP_ID_NOT_FOUND.code())
-                    .setErrorMessage("Group " + groupId + " not found.");
+                    .setErrorMessage("Group " + groupId + " is not a consumer group.");
         }
         return ConsumerGroupViews.describe(group, settling.assignorOf(group).assignorName(), topics);
     }

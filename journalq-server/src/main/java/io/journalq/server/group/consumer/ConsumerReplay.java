@@ -31,58 +31,58 @@ final class ConsumerReplay {
         groups.values().forEach(ConsumerGroup::onLoaded);
     }
 
-    /** Returns whether it was a record of consumer groups. */
-    boolean replay(Message key, Message value) {
+    /** Returns the group's id; null when it is no record of consumer groups. */
+    String replay(Message key, Message value) {
         if (key instanceof ConsumerGroupMetadataKey of) {
             ConsumerGroupMetadataValue epoch = (ConsumerGroupMetadataValue) value;
-            change(of.groupId(), group -> {
+            return change(of.groupId(), group -> {
                 if (epoch == null) {
                     group.clearEpoch();
                 } else {
                     group.setEpoch(epoch.epoch(), epoch.metadataHash());
                 }
             });
-        } else if (key instanceof ConsumerGroupMemberMetadataKey of) {
+        }
+        if (key instanceof ConsumerGroupMemberMetadataKey of) {
             MemberMetadata member =
                     value == null ? null : ConsumerRecords.member((ConsumerGroupMemberMetadataValue) value);
-            change(of.groupId(), group -> group.putMember(of.memberId(), member));
-        } else if (key instanceof ConsumerGroupCurrentMemberAssignmentKey of) {
+            return change(of.groupId(), group -> group.putMember(of.memberId(), member));
+        }
+        if (key instanceof ConsumerGroupCurrentMemberAssignmentKey of) {
             CurrentAssignment current =
                     value == null ? null : ConsumerRecords.current((ConsumerGroupCurrentMemberAssignmentValue) value);
-            change(of.groupId(), group -> group.putCurrent(of.memberId(), current));
-        } else {
-            return replayTarget(key, value);
+            return change(of.groupId(), group -> group.putCurrent(of.memberId(), current));
         }
-        return true;
+        return replayTarget(key, value);
     }
 
-    private boolean replayTarget(Message key, Message value) {
+    private String replayTarget(Message key, Message value) {
         if (key instanceof ConsumerGroupTargetAssignmentMetadataKey of) {
             ConsumerGroupTargetAssignmentMetadataValue epoch = (ConsumerGroupTargetAssignmentMetadataValue) value;
-            change(of.groupId(), group -> {
+            return change(of.groupId(), group -> {
                 if (epoch == null) {
                     group.clearAssignmentEpoch();
                 } else {
-                    group.setAssignmentEpoch(epoch.assignmentEpoch());
+                    group.setAssignmentEpoch(epoch.assignmentEpoch(), epoch.assignmentTimestamp());
                 }
             });
-        } else if (key instanceof ConsumerGroupTargetAssignmentMemberKey of) {
+        }
+        if (key instanceof ConsumerGroupTargetAssignmentMemberKey of) {
             Assignment target =
                     value == null ? null : ConsumerRecords.target((ConsumerGroupTargetAssignmentMemberValue) value);
-            change(of.groupId(), group -> group.putTarget(of.memberId(), target));
-        } else if (key instanceof ConsumerGroupRegularExpressionKey of) {
+            return change(of.groupId(), group -> group.putTarget(of.memberId(), target));
+        }
+        if (key instanceof ConsumerGroupRegularExpressionKey of) {
             ConsumerGroupRegularExpressionValue matched = (ConsumerGroupRegularExpressionValue) value;
-            change(
+            return change(
                     of.groupId(),
                     group -> group.putPattern(
                             of.regularExpression(), matched == null ? null : new TreeSet<>(matched.topics())));
-        } else {
-            return false;
         }
-        return true;
+        return null;
     }
 
-    private void change(String groupId, Consumer<ConsumerGroup> change) {
+    private String change(String groupId, Consumer<ConsumerGroup> change) {
         ConsumerGroup group = groups.computeIfAbsent(groupId, ConsumerGroup::new);
         if (isLive) {
             group.onLoaded();
@@ -91,5 +91,6 @@ final class ConsumerReplay {
         if (group.isGone()) {
             groups.remove(groupId);
         }
+        return groupId;
     }
 }

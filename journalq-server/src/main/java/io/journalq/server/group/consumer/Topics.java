@@ -2,12 +2,31 @@ package io.journalq.server.group.consumer;
 
 import io.journalq.common.id.Uuid;
 import java.util.Collection;
+import java.util.List;
 
 /**
  * The topics of the cluster as of one moment, as groups need them. An instance never changes: when topics come, go or grow,
  * the host hands in another one, and only then.
  */
 public interface Topics {
+    /** Before anything is known. */
+    Topics NONE = new Topics() {
+        @Override
+        public Topic byName(String name) {
+            return null;
+        }
+
+        @Override
+        public Topic byId(Uuid id) {
+            return null;
+        }
+
+        @Override
+        public Collection<Topic> all() {
+            return List.of();
+        }
+    };
+
     /** The topic of that name; null when there is none. */
     Topic byName(String name);
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code mvn test -Dtest=ConsumerGroupsPropertyTest -Dgroups.seed=SEED}.
  */
 class ConsumerGroupsPropertyTest {
-    private static final int SEEDS = 150;
+    private static final int SEEDS = 80;
     private static final int STEPS = 250;
     private static final String GROUP = "group";
 

@@ -4,6 +4,7 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
+import io.journalq.server.group.Origin;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
@@ -37,7 +38,9 @@ final class TestCoordinator {
     private ConsumerGroups create() {
         ConsumerGroupLimits limits = new ConsumerGroupLimits(
                 SIZE_MAX, 5_000, SESSION_TIMEOUT_MS, List.of(new UniformAssignor(), new RangeAssignor()));
-        return new ConsumerGroups(limits, this::append, () -> "made-" + generatedIds++, topics);
+        ConsumerGroups created = new ConsumerGroups(limits, this::append, () -> "made-" + generatedIds++);
+        created.onTopics(topics);
+        return created;
     }
 
     private void append(List<CoordinatorRecord> records) {
@@ -98,6 +101,6 @@ final class TestCoordinator {
     }
 
     ConsumerGroupHeartbeatResponse heartbeat(ConsumerGroupHeartbeatRequest request, long nowMs) {
-        return groups.onHeartbeat(new ConsumerGroups.Client("client", "/127.0.0.1"), (short) 1, request, nowMs);
+        return groups.onHeartbeat(new Origin("client", "/127.0.0.1"), (short) 1, request, nowMs);
     }
 }

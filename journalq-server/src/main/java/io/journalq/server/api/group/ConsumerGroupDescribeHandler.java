@@ -1,0 +1,54 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.List;
+
+/**
+ * ConsumerGroupDescribe, versions 0 and 1: members, what they have and what they are to have. A group of another kind is
+ * not found here, upon which clients ask DescribeGroups.
+ */
+public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroupDescribeRequest> {
+    /** READ, DELETE and DESCRIBE, as the bits that the protocol has for them. */
+    private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
+
+    private final Coordinators<GroupMachine> groups;
+
+    public ConsumerGroupDescribeHandler(Coordinators<GroupMachine> groups) {
+        this.groups = groups;
+    }
+
+    @Override
+    public void handle(RequestContext context, ConsumerGroupDescribeRequest request) {
+        List<String> wanted = request.groupIds();
+        AnswerList<DescribedGroup> answers = new AnswerList<>(
+                wanted.size(), all -> context.respond(new ConsumerGroupDescribeResponse().setGroups(all)));
+        for (int i = 0; i < wanted.size(); i++) {
+            String groupId = wanted.get(i);
+            int index = i;
+            groups.submit(
+                    groupId,
+                    (machine, nowMs, replies) -> replies.<DescribedGroup>to(
+                                    answer -> answers.set(index, answer),
+                                    error -> answers.set(index, refusal(groupId, error)))
+                            .send(describe(request, machine, groupId)),
+                    error -> answers.set(index, refusal(groupId, error)));
+        }
+    }
+
+    private static DescribedGroup describe(ConsumerGroupDescribeRequest request, GroupMachine machine, String groupId) {
+        DescribedGroup group = machine.describeConsumer(groupId);
+        boolean wantsOperations = request.includeAuthorizedOperations() && group.errorCode() == ErrorCode.NONE.code();
+        return wantsOperations ? group.setAuthorizedOperations(ALL_OPERATIONS) : group;
+    }
+
+    private static DescribedGroup refusal(String groupId, ErrorCode error) {
+        return new DescribedGroup().setGroupId(groupId).setErrorCode(error.code());
+    }
+}

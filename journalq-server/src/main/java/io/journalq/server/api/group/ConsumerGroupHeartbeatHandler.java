@@ -1,0 +1,40 @@
+package io.journalq.server.api.group;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.Origin;
+import io.journalq.server.shard.coordinator.Coordinators;
+
+/**
+ * ConsumerGroupHeartbeat, versions 0 and 1: a member of the consumer protocol (KIP-848) joins, lives on, tells what it owns
+ * and hears what it may own, and leaves. Patterns of topics in version 1, with ids that clients make (KIP-1082).
+ */
+public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGroupHeartbeatRequest> {
+    private final Coordinators<GroupMachine> groups;
+
+    public ConsumerGroupHeartbeatHandler(Coordinators<GroupMachine> groups) {
+        this.groups = groups;
+    }
+
+    @Override
+    public void handle(RequestContext context, ConsumerGroupHeartbeatRequest request) {
+        Origin origin = Clients.originOf(context);
+        groups.submit(
+                request.groupId(),
+                (machine, nowMs, replies) -> machine.onConsumerHeartbeat(
+                        origin,
+                        context.apiVersion(),
+                        request,
+                        nowMs,
+                        replies.to(context::respond, error -> context.respond(refusal(error)))),
+                error -> context.respond(refusal(error)));
+    }
+
+    private static ConsumerGroupHeartbeatResponse refusal(ErrorCode error) {
+        return new ConsumerGroupHeartbeatResponse().setErrorCode(error.code());
+    }
+}

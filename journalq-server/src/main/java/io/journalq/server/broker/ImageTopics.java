@@ -1,0 +1,44 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.group.consumer.Topics;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import java.util.Collection;
+import java.util.List;
+
+/** The topics of an image as groups need them. Immutable, any thread. */
+final class ImageTopics implements Topics {
+    private final MetadataImage image;
+    private final List<Topic> matchable;
+
+    ImageTopics(MetadataImage image) {
+        this.image = image;
+        this.matchable = image.topics().stream()
+                .filter(topic -> !InternalTopics.contains(topic.name()))
+                .map(ImageTopics::topic)
+                .toList();
+    }
+
+    private static Topic topic(TopicImage topic) {
+        return topic == null
+                ? null
+                : new Topic(topic.id(), topic.name(), topic.partitions().size());
+    }
+
+    @Override
+    public Topic byName(String name) {
+        return topic(image.topic(name));
+    }
+
+    @Override
+    public Topic byId(Uuid id) {
+        return topic(image.topic(id));
+    }
+
+    @Override
+    public Collection<Topic> all() {
+        return matchable;
+    }
+}
