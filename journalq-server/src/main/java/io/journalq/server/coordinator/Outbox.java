@@ -12,4 +12,12 @@ public interface Outbox {
      * @param records in order; nothing happens when there are none
      */
     void append(List<CoordinatorRecord> records);
+
+    /**
+     * Runs {@code action} on the machine's thread once everything that was appended before is safe; never when the machine
+     * is lost first. For what must not leave before its record, as an answer must not.
+     */
+    default void whenSafe(Runnable action) {
+        action.run();
+    }
 }

@@ -160,6 +160,13 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             }
         }
 
+        @Override
+        public void whenSafe(Runnable action) {
+            if (isInForce()) {
+                replies.<Runnable>to(Runnable::run, lost -> {}).send(action);
+            }
+        }
+
         private ByteBuf encode(List<CoordinatorRecord> records) {
             long nowMs = loading.clock().millis();
             for (CoordinatorRecord record : records) {

@@ -1,0 +1,171 @@
+package io.journalq.server.transaction;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.server.coordinator.Reply;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Starts producers (InitProducerId): a new transactional id gets a producer id; a known one the next epoch, which fences
+ * whoever had the one before, and its open transaction is aborted first. A producer that says who it is goes on only if it
+ * is still the newest (KIP-360). When the epochs of a producer id are used up, another follows.
+ */
+final class ProducerStart {
+    private static final short FIRST_VERSION_WITH_FENCED = 4;
+
+    private final Transactions transactions;
+    private final TransactionEnd end;
+    private final ProducerIdWaits waits;
+    private final TransactionLimits limits;
+
+    /** Epochs that were given up for the present ones by those who had them: who asks again gets the same answer. */
+    private final Map<String, Short> givenUpEpochs = new TreeMap<>();
+
+    ProducerStart(Transactions transactions, TransactionEnd end, ProducerIdWaits waits, TransactionLimits limits) {
+        this.transactions = transactions;
+        this.end = end;
+        this.waits = waits;
+        this.limits = limits;
+    }
+
+    void onInitProducerId(
+            short version, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
+        ErrorCode refusal = refusal(request);
+        if (refusal != ErrorCode.NONE) {
+            reply.send(refused(refusal));
+            return;
+        }
+        Transaction known = transactions.get(request.transactionalId());
+        if (waits.contains(request.transactionalId())) {
+            reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
+        } else if (known == null) {
+            create(request, reply);
+        } else if (!isNewest(known, request)) {
+            reply.send(refused(
+                    version >= FIRST_VERSION_WITH_FENCED
+                            ? ErrorCode.PRODUCER_FENCED
+                            : ErrorCode.INVALID_PRODUCER_EPOCH));
+        } else {
+            restart(known, request, nowMs, reply);
+        }
+    }
+
+    private ErrorCode refusal(InitProducerIdRequest request) {
+        String id = request.transactionalId();
+        if (id.isEmpty() || id.length() > TransactionLimits.MAX_TRANSACTIONAL_ID_LENGTH) {
+            return ErrorCode.INVALID_REQUEST;
+        }
+        if (request.producerId() < 0 != request.producerEpoch() < 0) {
+            return ErrorCode.INVALID_REQUEST;
+        }
+        if (request.enable2Pc()) {
+            // As a broker answers that does not allow it (KIP-939).
+            return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+        }
+        if (request.keepPreparedTxn()) {
+            return ErrorCode.UNSUPPORTED_VERSION;
+        }
+        if (request.transactionTimeoutMs() <= 0 || request.transactionTimeoutMs() > limits.maxTimeoutMs()) {
+            return ErrorCode.INVALID_TRANSACTION_TIMEOUT;
+        }
+        return ErrorCode.NONE;
+    }
+
+    private void create(InitProducerIdRequest request, Reply<InitProducerIdResponse> reply) {
+        if (transactions.isFull()) {
+            reply.send(refused(ErrorCode.POLICY_VIOLATION));
+            return;
+        }
+        String id = request.transactionalId();
+        int timeoutMs = request.transactionTimeoutMs();
+        waits.add(id, (producerId, nowMs) -> {
+            if (producerId == ProducerIdSource.NONE) {
+                reply.send(refused(ErrorCode.COORDINATOR_NOT_AVAILABLE));
+            } else {
+                start(Transaction.create(id, producerId, timeoutMs, nowMs), reply);
+            }
+        });
+    }
+
+    /** Whether the producer is the one that holds the id, or does not say who it is and takes it over. */
+    private boolean isNewest(Transaction known, InitProducerIdRequest request) {
+        if (request.producerId() < 0) {
+            return true;
+        }
+        boolean sameId = request.producerId() == known.producerId()
+                || (request.producerId() == known.previousProducerId()
+                        && request.producerEpoch() >= Transaction.LAST_EPOCH);
+        return sameId && (isCurrent(known, request) || isRetry(known, request));
+    }
+
+    private static boolean isCurrent(Transaction known, InitProducerIdRequest request) {
+        return request.producerId() == known.producerId() && request.producerEpoch() == known.epoch();
+    }
+
+    private boolean isRetry(Transaction known, InitProducerIdRequest request) {
+        Short givenUp = givenUpEpochs.get(known.id());
+        return givenUp != null && givenUp == request.producerEpoch() && known.state() != TransactionState.ONGOING;
+    }
+
+    private void restart(
+            Transaction known, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
+        if (known.state().isPrepared()) {
+            reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
+            return;
+        }
+        boolean isRetry = request.producerId() >= 0 && isRetry(known, request);
+        if (isRetry) {
+            reply.send(given(known));
+            return;
+        }
+        if (request.producerId() >= 0) {
+            givenUpEpochs.put(known.id(), request.producerEpoch());
+        } else {
+            givenUpEpochs.remove(known.id());
+        }
+        if (known.state() == TransactionState.ONGOING) {
+            end.fence(known, nowMs);
+            reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
+        } else if (known.isExhausted()) {
+            rotate(known, request.transactionTimeoutMs(), reply);
+        } else {
+            start(known.withNextEpoch(request.transactionTimeoutMs(), nowMs), reply);
+        }
+    }
+
+    private void rotate(Transaction known, int timeoutMs, Reply<InitProducerIdResponse> reply) {
+        waits.add(known.id(), (producerId, nowMs) -> {
+            if (producerId == ProducerIdSource.NONE) {
+                reply.send(refused(ErrorCode.COORDINATOR_NOT_AVAILABLE));
+            } else {
+                start(known.withNewId(producerId, timeoutMs, nowMs), reply);
+            }
+        });
+    }
+
+    private void start(Transaction started, Reply<InitProducerIdResponse> reply) {
+        transactions.put(started);
+        reply.send(given(started));
+    }
+
+    /** An id is forgotten. */
+    void forget(String transactionalId) {
+        givenUpEpochs.remove(transactionalId);
+    }
+
+    private static InitProducerIdResponse given(Transaction transaction) {
+        return new InitProducerIdResponse()
+                .setProducerId(transaction.producerId())
+                .setProducerEpoch(transaction.epoch());
+    }
+
+    /** An answer without a producer id. */
+    static InitProducerIdResponse refused(ErrorCode error) {
+        return new InitProducerIdResponse()
+                .setErrorCode(error.code())
+                .setProducerId(Transaction.NO_PRODUCER_ID)
+                .setProducerEpoch((short) -1);
+    }
+}

@@ -1,0 +1,228 @@
+package io.journalq.server.transaction;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.transaction.record.TransactionLogKey;
+import io.journalq.server.transaction.record.TransactionLogValue;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** What is durably known of one transactional id: its newest record. Immutable; changes are new ones. */
+final class Transaction {
+    static final long NO_PRODUCER_ID = -1;
+    static final long NOT_STARTED = -1;
+
+    /** The last epoch that a producer is given; the one behind it is for fencing that one. */
+    static final short LAST_EPOCH = Short.MAX_VALUE - 1;
+
+    private static final Comparator<TopicPartition> BY_NAME =
+            Comparator.comparing(TopicPartition::topic).thenComparingInt(TopicPartition::partition);
+
+    private final String id;
+    private final TransactionLogValue value;
+    private final TransactionState state;
+    private final SortedSet<TopicPartition> partitions = new TreeSet<>(BY_NAME);
+
+    private Transaction(String id, TransactionLogValue value, TransactionState state) {
+        this.id = id;
+        this.value = value;
+        this.state = state;
+        if (value.transactionPartitions() != null) {
+            for (TransactionLogValue.PartitionsSchema topic : value.transactionPartitions()) {
+                topic.partitionIds().forEach(number -> partitions.add(new TopicPartition(topic.topic(), number)));
+            }
+        }
+    }
+
+    /** A record's content; null when its state is none that this release knows. */
+    static Transaction of(TransactionLogKey key, TransactionLogValue value) {
+        TransactionState state = TransactionState.of(value.transactionStatus());
+        return state == null ? null : new Transaction(key.transactionalId(), value, state);
+    }
+
+    /** A new id's first producer. */
+    static Transaction create(String id, long producerId, int timeoutMs, long nowMs) {
+        return new Transaction(
+                id,
+                new TransactionLogValue()
+                        .setProducerId(producerId)
+                        .setProducerEpoch((short) 0)
+                        .setTransactionTimeoutMs(timeoutMs)
+                        .setTransactionStatus(TransactionState.EMPTY.id())
+                        .setTransactionPartitions(null)
+                        .setTransactionStartTimestampMs(NOT_STARTED)
+                        .setTransactionLastUpdateTimestampMs(nowMs),
+                TransactionState.EMPTY);
+    }
+
+    CoordinatorRecord toRecord() {
+        return new CoordinatorRecord(new TransactionLogKey().setTransactionalId(id), value);
+    }
+
+    String id() {
+        return id;
+    }
+
+    TransactionState state() {
+        return state;
+    }
+
+    long producerId() {
+        return value.producerId();
+    }
+
+    short epoch() {
+        return value.producerEpoch();
+    }
+
+    long previousProducerId() {
+        return value.previousProducerId();
+    }
+
+    int timeoutMs() {
+        return value.transactionTimeoutMs();
+    }
+
+    long startMs() {
+        return value.transactionStartTimestampMs();
+    }
+
+    long lastUpdateMs() {
+        return value.transactionLastUpdateTimestampMs();
+    }
+
+    short version() {
+        return value.clientTransactionVersion();
+    }
+
+    SortedSet<TopicPartition> partitions() {
+        return Collections.unmodifiableSortedSet(partitions);
+    }
+
+    /** Whether no further epoch can be given under the producer id. */
+    boolean isExhausted() {
+        return epoch() >= LAST_EPOCH;
+    }
+
+    /** The producer starts over with the next epoch. */
+    Transaction withNextEpoch(int timeoutMs, long nowMs) {
+        return idle(nowMs, value().setProducerEpoch((short) (epoch() + 1)).setTransactionTimeoutMs(timeoutMs));
+    }
+
+    /** The producer starts over under another id. */
+    Transaction withNewId(long producerId, int timeoutMs, long nowMs) {
+        return idle(
+                nowMs,
+                value().setPreviousProducerId(producerId())
+                        .setProducerId(producerId)
+                        .setProducerEpoch((short) 0)
+                        .setTransactionTimeoutMs(timeoutMs));
+    }
+
+    private Transaction idle(long nowMs, TransactionLogValue changed) {
+        changed.setTransactionStartTimestampMs(NOT_STARTED).setTransactionPartitions(null);
+        return as(TransactionState.EMPTY, nowMs, changed);
+    }
+
+    /** More partitions take part; a transaction begins unless one is open. */
+    Transaction withPartitions(Collection<TopicPartition> added, short version, long nowMs) {
+        SortedSet<TopicPartition> all = new TreeSet<>(BY_NAME);
+        boolean open = state == TransactionState.ONGOING;
+        if (open) {
+            all.addAll(partitions);
+        }
+        all.addAll(added);
+        TransactionLogValue changed =
+                value().setTransactionPartitions(encode(all)).setClientTransactionVersion(version);
+        if (!open) {
+            changed.setTransactionStartTimestampMs(nowMs);
+        }
+        return as(TransactionState.ONGOING, nowMs, changed);
+    }
+
+    /**
+     * It is decided how the transaction ends.
+     *
+     * @param epoch the epoch of the markers
+     * @param nextProducerId the id that the producer goes on under, when that epoch is the last; else {@link #NO_PRODUCER_ID}
+     */
+    Transaction decided(boolean commit, short epoch, long nextProducerId, short version, long nowMs) {
+        TransactionLogValue changed = value().setProducerEpoch(epoch)
+                .setNextProducerId(nextProducerId)
+                .setClientTransactionVersion(version);
+        if (state != TransactionState.ONGOING) {
+            changed.setTransactionStartTimestampMs(nowMs).setTransactionPartitions(null);
+        }
+        if (nextProducerId != NO_PRODUCER_ID) {
+            changed.setNextProducerEpoch((short) 0);
+        }
+        return as(commit ? TransactionState.PREPARE_COMMIT : TransactionState.PREPARE_ABORT, nowMs, changed);
+    }
+
+    /** Every partition knows. */
+    Transaction completed(long nowMs) {
+        TransactionLogValue changed = value().setTransactionPartitions(null)
+                .setNextProducerId(NO_PRODUCER_ID)
+                .setNextProducerEpoch((short) -1);
+        if (value.nextProducerId() != NO_PRODUCER_ID) {
+            changed.setPreviousProducerId(producerId())
+                    .setProducerId(value.nextProducerId())
+                    .setProducerEpoch((short) 0);
+        }
+        return as(
+                state == TransactionState.PREPARE_COMMIT
+                        ? TransactionState.COMPLETE_COMMIT
+                        : TransactionState.COMPLETE_ABORT,
+                nowMs,
+                changed);
+    }
+
+    /** The producer id that holds once a decided transaction is complete. */
+    long producerIdAfterwards() {
+        return value.nextProducerId() == NO_PRODUCER_ID ? producerId() : value.nextProducerId();
+    }
+
+    /** The epoch that holds once a decided transaction is complete. */
+    short epochAfterwards() {
+        return value.nextProducerId() == NO_PRODUCER_ID ? epoch() : 0;
+    }
+
+    private Transaction as(TransactionState newState, long nowMs, TransactionLogValue changed) {
+        // A clock that goes back must not let a transaction look younger than it is.
+        changed.setTransactionStatus(newState.id())
+                .setTransactionLastUpdateTimestampMs(Math.max(nowMs, lastUpdateMs()));
+        return new Transaction(id, changed, newState);
+    }
+
+    private TransactionLogValue value() {
+        return new TransactionLogValue()
+                .setProducerId(value.producerId())
+                .setPreviousProducerId(value.previousProducerId())
+                .setNextProducerId(value.nextProducerId())
+                .setProducerEpoch(value.producerEpoch())
+                .setNextProducerEpoch(value.nextProducerEpoch())
+                .setTransactionTimeoutMs(value.transactionTimeoutMs())
+                .setTransactionPartitions(value.transactionPartitions())
+                .setTransactionStartTimestampMs(value.transactionStartTimestampMs())
+                .setClientTransactionVersion(value.clientTransactionVersion());
+    }
+
+    private static List<TransactionLogValue.PartitionsSchema> encode(SortedSet<TopicPartition> partitions) {
+        SortedMap<String, List<Integer>> byTopic = new TreeMap<>();
+        for (TopicPartition partition : partitions) {
+            byTopic.computeIfAbsent(partition.topic(), topic -> new ArrayList<>())
+                    .add(partition.partition());
+        }
+        List<TransactionLogValue.PartitionsSchema> encoded = new ArrayList<>();
+        byTopic.forEach((topic, numbers) -> encoded.add(
+                new TransactionLogValue.PartitionsSchema().setTopic(topic).setPartitionIds(numbers)));
+        return encoded;
+    }
+}

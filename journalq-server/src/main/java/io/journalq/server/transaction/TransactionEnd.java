@@ -1,0 +1,196 @@
+package io.journalq.server.transaction;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.EndTxnResponse;
+import io.journalq.server.coordinator.Reply;
+import java.util.List;
+
+/**
+ * Ends transactions: on request (EndTxn), and by fencing, when time is up or another producer takes over. First the
+ * decision is made durable, then every partition is told, then the transaction is complete. From version 5 of EndTxn on
+ * each end takes the producer to its next epoch (KIP-890), so that a late record of the transaction before is known as such.
+ */
+final class TransactionEnd {
+    private static final short FIRST_VERSION_WITH_FENCED = 2;
+    private static final short FIRST_VERSION_WITH_EPOCHS = 5;
+
+    private final Transactions transactions;
+    private final ProducerIdWaits waits;
+    private final Markers markers;
+
+    TransactionEnd(Transactions transactions, ProducerIdWaits waits, Markers markers) {
+        this.transactions = transactions;
+        this.waits = waits;
+        this.markers = markers;
+    }
+
+    void onEndTransaction(short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
+        Transaction known = transactions.get(request.transactionalId());
+        ErrorCode refusal = refusal(known, version, request);
+        if (refusal != ErrorCode.NONE) {
+            reply.send(refused(refusal));
+        } else if (isAgain(known, version, request)) {
+            onAgain(known, request, reply);
+        } else if (known.state() == TransactionState.ONGOING || isEmptyAbort(version, request)) {
+            end(known, version, request, nowMs, reply);
+        } else {
+            reply.send(refused(ErrorCode.INVALID_TXN_STATE));
+        }
+    }
+
+    private ErrorCode refusal(Transaction known, short version, EndTxnRequest request) {
+        if (known == null) {
+            return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
+        }
+        boolean overflown = isAgainAfterOverflow(known, request);
+        if (known.producerId() != request.producerId() && !overflown) {
+            return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
+        }
+        if (!isEpochValid(known, version, request)) {
+            return version >= FIRST_VERSION_WITH_FENCED ? ErrorCode.PRODUCER_FENCED : ErrorCode.INVALID_PRODUCER_EPOCH;
+        }
+        return waits.contains(known.id()) ? ErrorCode.CONCURRENT_TRANSACTIONS : ErrorCode.NONE;
+    }
+
+    private static boolean isEpochValid(Transaction known, short version, EndTxnRequest request) {
+        boolean same = known.producerId() == request.producerId() && known.epoch() == request.producerEpoch();
+        if (version < FIRST_VERSION_WITH_EPOCHS) {
+            return same;
+        }
+        return switch (known.state()) {
+            case PREPARE_COMMIT, PREPARE_ABORT -> isAgain(known, version, request);
+            case COMPLETE_COMMIT, COMPLETE_ABORT -> same || isAgain(known, version, request);
+            default -> same;
+        };
+    }
+
+    /** Whether the request was served before: the state is that of its outcome. */
+    private static boolean isAgain(Transaction known, short version, EndTxnRequest request) {
+        if (known.state() == TransactionState.ONGOING || known.state() == TransactionState.EMPTY) {
+            return false;
+        }
+        if (version < FIRST_VERSION_WITH_EPOCHS) {
+            return true;
+        }
+        boolean bumped = known.producerId() == request.producerId() && known.epoch() == request.producerEpoch() + 1;
+        return bumped || isAgainAfterOverflow(known, request);
+    }
+
+    private static boolean isAgainAfterOverflow(Transaction known, EndTxnRequest request) {
+        return known.state().isIdle()
+                && known.state() != TransactionState.EMPTY
+                && known.previousProducerId() == request.producerId()
+                && request.producerEpoch() == Transaction.LAST_EPOCH
+                && known.epoch() == 0;
+    }
+
+    private static void onAgain(Transaction known, EndTxnRequest request, Reply<EndTxnResponse> reply) {
+        boolean committed =
+                known.state() == TransactionState.PREPARE_COMMIT || known.state() == TransactionState.COMPLETE_COMMIT;
+        if (committed != request.committed()) {
+            reply.send(refused(ErrorCode.INVALID_TXN_STATE));
+        } else if (known.state().isPrepared()) {
+            reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
+        } else {
+            reply.send(ended(known));
+        }
+    }
+
+    /** A producer of the second generation cannot know whether anything of its transaction arrived, and may abort. */
+    private static boolean isEmptyAbort(short version, EndTxnRequest request) {
+        return version >= FIRST_VERSION_WITH_EPOCHS && !request.committed();
+    }
+
+    private void end(Transaction known, short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
+        boolean commit = request.committed();
+        if (version < FIRST_VERSION_WITH_EPOCHS) {
+            Transaction decided =
+                    known.decided(commit, known.epoch(), Transaction.NO_PRODUCER_ID, TransactionVersion.FIRST, nowMs);
+            decide(decided, nowMs, reply);
+        } else if (known.isExhausted()) {
+            waits.add(known.id(), (producerId, laterMs) -> {
+                if (producerId == ProducerIdSource.NONE) {
+                    reply.send(refused(ErrorCode.COORDINATOR_NOT_AVAILABLE));
+                } else {
+                    decide(
+                            known.decided(commit, nextEpoch(known), producerId, TransactionVersion.SECOND, laterMs),
+                            laterMs,
+                            reply);
+                }
+            });
+        } else {
+            Transaction decided = known.decided(
+                    commit, nextEpoch(known), Transaction.NO_PRODUCER_ID, TransactionVersion.SECOND, nowMs);
+            decide(decided, nowMs, reply);
+        }
+    }
+
+    private void decide(Transaction decided, long nowMs, Reply<EndTxnResponse> reply) {
+        transactions.put(decided);
+        reply.send(ended(decided));
+        announce(decided, nowMs);
+    }
+
+    /** Aborts an open transaction under an epoch that its producer does not have. */
+    void fence(Transaction open, long nowMs) {
+        if (!open.isExhausted()) {
+            Transaction decided =
+                    open.decided(false, nextEpoch(open), Transaction.NO_PRODUCER_ID, open.version(), nowMs);
+            transactions.put(decided);
+            announce(decided, nowMs);
+            return;
+        }
+        waits.add(open.id(), (producerId, laterMs) -> {
+            // Without an id the transaction stays open; whoever wanted it ended asks again.
+            if (producerId != ProducerIdSource.NONE) {
+                Transaction decided = open.decided(false, nextEpoch(open), producerId, open.version(), laterMs);
+                transactions.put(decided);
+                announce(decided, laterMs);
+            }
+        });
+    }
+
+    private static short nextEpoch(Transaction transaction) {
+        return (short) Math.min(transaction.epoch() + 1, Short.MAX_VALUE);
+    }
+
+    /** Has partitions told of a decision, as soon as it is safe. */
+    void announce(Transaction decided, long nowMs) {
+        if (decided.partitions().isEmpty()) {
+            transactions.put(decided.completed(nowMs));
+            return;
+        }
+        MarkerRequest request = new MarkerRequest(
+                decided.id(),
+                decided.producerId(),
+                decided.epoch(),
+                decided.state() == TransactionState.PREPARE_COMMIT,
+                decided.version(),
+                List.copyOf(decided.partitions()));
+        transactions.whenSafe(() -> markers.write(request));
+    }
+
+    /** All partitions know; whether that was news. */
+    boolean onMarkersWritten(String transactionalId, long producerId, short producerEpoch, long nowMs) {
+        Transaction known = transactions.get(transactionalId);
+        if (known == null
+                || !known.state().isPrepared()
+                || known.producerId() != producerId
+                || known.epoch() != producerEpoch) {
+            return false;
+        }
+        transactions.put(known.completed(nowMs));
+        return true;
+    }
+
+    private static EndTxnResponse ended(Transaction transaction) {
+        return new EndTxnResponse()
+                .setProducerId(transaction.producerIdAfterwards())
+                .setProducerEpoch(transaction.epochAfterwards());
+    }
+
+    private static EndTxnResponse refused(ErrorCode error) {
+        return new EndTxnResponse().setErrorCode(error.code());
+    }
+}

@@ -1,0 +1,148 @@
+package io.journalq.server.transaction;
+
+import com.google.re2j.Pattern;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeTransactionsResponse;
+import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.EndTxnResponse;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.common.protocol.message.ListTransactionsRequest;
+import io.journalq.common.protocol.message.ListTransactionsResponse;
+import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.coordinator.Reply;
+import java.util.List;
+
+/**
+ * Coordinates the transactions of all transactional ids of one partition of the internal topic, in both generations of the
+ * protocol (KIP-98, and KIP-890's second part), which requests choose by their versions and may mix (KIP-1228).
+ *
+ * <p>One thread, that of its host.
+ */
+public final class TransactionMachine implements CoordinatorMachine {
+    /** Between tries to abort what waits for a producer id. */
+    private static final long RETRY_MS = 100;
+
+    private final Transactions transactions;
+    private final ProducerIdWaits waits;
+    private final TransactionEnd end;
+    private final ProducerStart start;
+    private final TransactionPartitions partitions;
+    private final TransactionQueries queries;
+
+    /** Makes a machine without state. */
+    public TransactionMachine(Outbox outbox, Markers markers, ProducerIdSource producerIds, TransactionLimits limits) {
+        transactions = new Transactions(outbox, limits);
+        waits = new ProducerIdWaits(producerIds);
+        end = new TransactionEnd(transactions, waits, markers);
+        start = new ProducerStart(transactions, end, waits, limits);
+        partitions = new TransactionPartitions(transactions, waits);
+        queries = new TransactionQueries(transactions);
+    }
+
+    @Override
+    public void replay(CoordinatorRecord record) {
+        transactions.replay(record);
+    }
+
+    /** What was decided before the restart, some partitions may not have heard: all are told again. */
+    @Override
+    public void onLoaded(long nowMs) {
+        List<Transaction> decided = transactions.all().stream()
+                .filter(transaction -> transaction.state().isPrepared())
+                .toList();
+        decided.forEach(transaction -> end.announce(transaction, nowMs));
+    }
+
+    @Override
+    public long onTick(long nowMs) {
+        Transaction soonest = transactions.soonest();
+        if (soonest == null || transactions.dueMs(soonest) > nowMs) {
+            return soonest == null ? NEVER : transactions.dueMs(soonest);
+        }
+        for (Transaction due : transactions.due(nowMs)) {
+            if (!waits.contains(due.id())) {
+                if (due.state() == TransactionState.ONGOING) {
+                    end.fence(due, nowMs);
+                } else {
+                    transactions.remove(due);
+                    start.forget(due.id());
+                }
+            }
+        }
+        Transaction next = transactions.soonest();
+        return next == null ? NEVER : Math.max(transactions.dueMs(next), nowMs + RETRY_MS);
+    }
+
+    /** A producer starts, anew or again (InitProducerId 0 to 6, with a transactional id). */
+    public void onInitProducerId(
+            short version, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
+        start.onInitProducerId(version, request, nowMs, reply);
+    }
+
+    /** The answer to {@link ProducerIdSource#request}: an id, or {@link ProducerIdSource#NONE}. */
+    public void onProducerId(String transactionalId, long producerId, long nowMs) {
+        waits.onProducerId(transactionalId, producerId, nowMs);
+    }
+
+    /**
+     * Partitions take part in the producer's transaction, which begins with the first of them (AddPartitionsToTxn,
+     * AddOffsetsToTxn). Answers INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS or NONE.
+     */
+    public void onAddPartitions(
+            ProducerClaim claim,
+            List<TopicPartition> added,
+            short transactionVersion,
+            long nowMs,
+            Reply<ErrorCode> reply) {
+        partitions.add(claim, added, transactionVersion, nowMs, reply);
+    }
+
+    /**
+     * The same for what is being produced or committed in the second generation. The answer waits while the transaction
+     * before is being ended.
+     */
+    public void onProduce(ProducerClaim claim, List<TopicPartition> added, long nowMs, Reply<ErrorCode> reply) {
+        partitions.addWhenEnded(claim, added, TransactionVersion.SECOND, nowMs, reply);
+    }
+
+    /** Asks whether partitions take part already; TRANSACTION_ABORTABLE when not (KIP-890, first part). */
+    public void onVerify(ProducerClaim claim, List<TopicPartition> expected, Reply<ErrorCode> reply) {
+        partitions.verify(claim, expected, reply);
+    }
+
+    /** The producer commits or aborts (EndTxn 0 to 5). */
+    public void onEndTransaction(short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
+        end.onEndTransaction(version, request, nowMs, reply);
+    }
+
+    /** Every partition of a {@link MarkerRequest} has its marker, or is gone. */
+    public void onMarkersWritten(String transactionalId, long producerId, short producerEpoch, long nowMs) {
+        if (end.onMarkersWritten(transactionalId, producerId, producerEpoch, nowMs)) {
+            partitions.onCompleted(transactionalId, nowMs);
+        }
+    }
+
+    /** What is known of an id; TRANSACTIONAL_ID_NOT_FOUND when nothing is. */
+    public DescribeTransactionsResponse.TransactionState describe(String transactionalId) {
+        return queries.describe(transactionalId);
+    }
+
+    /**
+     * The transactions that pass a request's filters.
+     *
+     * @param idPattern what ids must match as a whole; null when any do
+     */
+    public List<ListTransactionsResponse.TransactionState> list(
+            ListTransactionsRequest request, Pattern idPattern, long nowMs) {
+        return queries.list(request, idPattern, nowMs);
+    }
+
+    /** Whether the protocol knows a state of that name. */
+    public static boolean knowsState(String name) {
+        return TransactionState.named(name) != null;
+    }
+}

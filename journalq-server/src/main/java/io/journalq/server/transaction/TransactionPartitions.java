@@ -1,0 +1,104 @@
+package io.journalq.server.transaction;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.Reply;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Which partitions take part in a transaction: adds them, and vouches for them to those who append (KIP-890). The first
+ * one begins the transaction.
+ */
+final class TransactionPartitions {
+    private final Transactions transactions;
+    private final ProducerIdWaits waits;
+
+    /** What came while the transaction before was being ended, by transactional id. */
+    private final Map<String, ArrayDeque<Waiting>> waitingById = new TreeMap<>();
+
+    /** A request that goes into the next transaction. */
+    private record Waiting(
+            ProducerClaim claim, List<TopicPartition> partitions, short version, Reply<ErrorCode> reply) {}
+
+    TransactionPartitions(Transactions transactions, ProducerIdWaits waits) {
+        this.transactions = transactions;
+        this.waits = waits;
+    }
+
+    /** Adds partitions; answers CONCURRENT_TRANSACTIONS while the transaction before is being ended. */
+    void add(ProducerClaim claim, List<TopicPartition> partitions, short version, long nowMs, Reply<ErrorCode> reply) {
+        Transaction known = transactions.get(claim.transactionalId());
+        ErrorCode refusal = check(known, claim);
+        if (refusal != ErrorCode.NONE) {
+            reply.send(refusal);
+            return;
+        }
+        boolean open = known.state() == TransactionState.ONGOING;
+        if (!partitions.isEmpty() && !(open && known.partitions().containsAll(partitions))) {
+            transactions.put(known.withPartitions(partitions, version, nowMs));
+        }
+        reply.send(ErrorCode.NONE);
+    }
+
+    /** Adds partitions as soon as the transaction before is ended. */
+    void addWhenEnded(
+            ProducerClaim claim, List<TopicPartition> partitions, short version, long nowMs, Reply<ErrorCode> reply) {
+        Transaction known = transactions.get(claim.transactionalId());
+        if (check(known, claim) == ErrorCode.CONCURRENT_TRANSACTIONS
+                && known.state().isPrepared()) {
+            ArrayDeque<Waiting> waiting = waitingById.computeIfAbsent(known.id(), id -> new ArrayDeque<>());
+            if (waiting.size() < TransactionLimits.MAX_WAITING_REQUESTS) {
+                waiting.add(new Waiting(claim, partitions, version, reply));
+                return;
+            }
+        }
+        add(claim, partitions, version, nowMs, reply);
+    }
+
+    /** The transaction of an id is complete: what waited for that goes on. */
+    void onCompleted(String transactionalId, long nowMs) {
+        ArrayDeque<Waiting> waiting = waitingById.remove(transactionalId);
+        if (waiting != null) {
+            for (Waiting next : waiting) {
+                add(next.claim(), next.partitions(), next.version(), nowMs, next.reply());
+            }
+        }
+    }
+
+    /** Answers whether all of the partitions take part in the producer's open transaction. */
+    void verify(ProducerClaim claim, List<TopicPartition> partitions, Reply<ErrorCode> reply) {
+        Transaction known = transactions.get(claim.transactionalId());
+        ErrorCode refusal = check(known, claim);
+        if (refusal != ErrorCode.NONE) {
+            reply.send(refusal);
+        } else if (known.state() == TransactionState.ONGOING
+                && known.partitions().containsAll(partitions)) {
+            reply.send(ErrorCode.NONE);
+        } else {
+            reply.send(ErrorCode.TRANSACTION_ABORTABLE);
+        }
+    }
+
+    private ErrorCode check(Transaction known, ProducerClaim claim) {
+        if (known == null) {
+            return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
+        }
+        boolean isNext = known.state().isPrepared()
+                && claim.producerId() == known.producerIdAfterwards()
+                && claim.producerEpoch() == known.epochAfterwards();
+        if (isNext) {
+            return ErrorCode.CONCURRENT_TRANSACTIONS;
+        }
+        if (claim.producerId() != known.producerId()) {
+            return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
+        }
+        if (claim.producerEpoch() != known.epoch()) {
+            return ErrorCode.PRODUCER_FENCED;
+        }
+        boolean busy = known.state().isPrepared() || waits.contains(known.id());
+        return busy ? ErrorCode.CONCURRENT_TRANSACTIONS : ErrorCode.NONE;
+    }
+}

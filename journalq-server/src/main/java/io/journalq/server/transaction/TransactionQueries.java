@@ -1,0 +1,77 @@
+package io.journalq.server.transaction;
+
+import com.google.re2j.Pattern;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeTransactionsResponse;
+import io.journalq.common.protocol.message.ListTransactionsRequest;
+import io.journalq.common.protocol.message.ListTransactionsResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/** Tells of transactions, and changes nothing. */
+final class TransactionQueries {
+    private final Transactions transactions;
+
+    TransactionQueries(Transactions transactions) {
+        this.transactions = transactions;
+    }
+
+    DescribeTransactionsResponse.TransactionState describe(String transactionalId) {
+        DescribeTransactionsResponse.TransactionState described =
+                new DescribeTransactionsResponse.TransactionState().setTransactionalId(transactionalId);
+        Transaction known = transactions.get(transactionalId);
+        if (known == null) {
+            return described.setErrorCode(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code());
+        }
+        TreeMap<String, List<Integer>> topics = new TreeMap<>();
+        for (TopicPartition partition : known.partitions()) {
+            topics.computeIfAbsent(partition.topic(), topic -> new ArrayList<>())
+                    .add(partition.partition());
+        }
+        List<DescribeTransactionsResponse.TopicData> partitions = new ArrayList<>();
+        topics.forEach((topic, numbers) -> partitions.add(
+                new DescribeTransactionsResponse.TopicData().setTopic(topic).setPartitions(numbers)));
+        return described
+                .setTransactionState(known.state().stateName())
+                .setTransactionTimeoutMs(known.timeoutMs())
+                .setTransactionStartTimeMs(known.startMs())
+                .setProducerId(known.producerId())
+                .setProducerEpoch(known.epoch())
+                .setTopics(partitions);
+    }
+
+    /**
+     * Lists what passes a request's filters.
+     *
+     * @param idPattern what ids must match; null when any do
+     */
+    List<ListTransactionsResponse.TransactionState> list(
+            ListTransactionsRequest request, Pattern idPattern, long nowMs) {
+        List<ListTransactionsResponse.TransactionState> listed = new ArrayList<>();
+        for (Transaction transaction : transactions.all()) {
+            if (passes(transaction, request, nowMs) && (idPattern == null || idPattern.matches(transaction.id()))) {
+                listed.add(new ListTransactionsResponse.TransactionState()
+                        .setTransactionalId(transaction.id())
+                        .setProducerId(transaction.producerId())
+                        .setTransactionState(transaction.state().stateName()));
+            }
+        }
+        return listed;
+    }
+
+    private static boolean passes(Transaction transaction, ListTransactionsRequest request, long nowMs) {
+        if (!request.stateFilters().isEmpty()
+                && !request.stateFilters().contains(transaction.state().stateName())) {
+            return false;
+        }
+        if (!request.producerIdFilters().isEmpty()
+                && !request.producerIdFilters().contains(transaction.producerId())) {
+            return false;
+        }
+        // What has not begun does not run for any time.
+        return request.durationFilter() < 0
+                || (transaction.startMs() >= 0 && nowMs - transaction.startMs() > request.durationFilter());
+    }
+}

@@ -1,0 +1,109 @@
+package io.journalq.server.transaction;
+
+import io.journalq.common.check.Check;
+import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.transaction.record.TransactionLogKey;
+import io.journalq.server.transaction.record.TransactionLogValue;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * All transactional ids of a coordinator, when something is due with each, and the way of a change: into the outbox, and
+ * from there by replay into this. One thread, the machine's.
+ */
+final class Transactions {
+    private static final Comparator<Deadline> SOONEST_FIRST =
+            Comparator.comparingLong(Deadline::dueMs).thenComparing(Deadline::transactionalId);
+
+    private final Outbox outbox;
+    private final TransactionLimits limits;
+    private final Map<String, Transaction> byId = new TreeMap<>();
+    private final TreeSet<Deadline> deadlines = new TreeSet<>(SOONEST_FIRST);
+
+    /** When an open transaction is aborted, or an id without one is forgotten. */
+    private record Deadline(long dueMs, String transactionalId) {}
+
+    Transactions(Outbox outbox, TransactionLimits limits) {
+        this.outbox = outbox;
+        this.limits = limits;
+    }
+
+    /** What is known of an id; null for nothing. */
+    Transaction get(String transactionalId) {
+        return byId.get(transactionalId);
+    }
+
+    Collection<Transaction> all() {
+        return Collections.unmodifiableCollection(byId.values());
+    }
+
+    boolean isFull() {
+        return byId.size() >= TransactionLimits.MAX_TRANSACTIONAL_IDS;
+    }
+
+    /** Makes a change durable; it is in force when this returns. */
+    void put(Transaction changed) {
+        Transaction before = get(changed.id());
+        Check.that(
+                before == null || before.state().canBecome(changed.state()),
+                "a transaction's state that does not follow from the one before");
+        outbox.append(List.of(changed.toRecord()));
+    }
+
+    /** Forgets an id. */
+    void remove(Transaction idle) {
+        Check.that(idle.state().isIdle(), "a transactional id that is forgotten with its transaction");
+        outbox.append(List.of(CoordinatorRecord.tombstone(new TransactionLogKey().setTransactionalId(idle.id()))));
+    }
+
+    /** Runs {@code action} once all changes up to now are safe. */
+    void whenSafe(Runnable action) {
+        outbox.whenSafe(action);
+    }
+
+    void replay(CoordinatorRecord record) {
+        TransactionLogKey key = (TransactionLogKey) record.key();
+        Transaction before = byId.remove(key.transactionalId());
+        if (before != null) {
+            deadlines.remove(deadline(before));
+        }
+        Transaction after = record.value() == null ? null : Transaction.of(key, (TransactionLogValue) record.value());
+        if (after != null && after.state() != TransactionState.DEAD) {
+            byId.put(after.id(), after);
+            deadlines.add(deadline(after));
+        }
+    }
+
+    /** The id of which something is due soonest; null when there is none. */
+    Transaction soonest() {
+        return deadlines.isEmpty() ? null : byId.get(deadlines.first().transactionalId());
+    }
+
+    /** Those of which something is due. */
+    List<Transaction> due(long nowMs) {
+        return deadlines.headSet(new Deadline(nowMs + 1, ""), false).stream()
+                .map(deadline -> byId.get(deadline.transactionalId()))
+                .toList();
+    }
+
+    /** When something is due with an id; {@link CoordinatorMachine#NEVER} while its partitions are being told. */
+    long dueMs(Transaction transaction) {
+        if (transaction.state().isPrepared()) {
+            return CoordinatorMachine.NEVER;
+        }
+        return transaction.state() == TransactionState.ONGOING
+                ? transaction.startMs() + transaction.timeoutMs()
+                : transaction.lastUpdateMs() + limits.idExpirationMs();
+    }
+
+    private Deadline deadline(Transaction transaction) {
+        return new Deadline(dueMs(transaction), transaction.id());
+    }
+}

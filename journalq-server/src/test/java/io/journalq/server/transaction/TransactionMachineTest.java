@@ -1,0 +1,291 @@
+package io.journalq.server.transaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.re2j.Pattern;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.EndTxnResponse;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.common.protocol.message.ListTransactionsRequest;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** What transactions do, step by step; time stands still unless a test moves it. */
+class TransactionMachineTest {
+    private static final String ID = "payments";
+    private static final int TIMEOUT_MS = 5_000;
+    private static final short FIRST = 4;
+    private static final short SECOND = 5;
+    private static final List<TopicPartition> PARTITIONS =
+            List.of(new TopicPartition("a", 1), new TopicPartition("b", 0));
+
+    private final TransactionWorld world = new TransactionWorld();
+
+    @Test
+    void shouldCommitInTheSameEpochWhenTheRequestIsOfTheFirstGeneration() {
+        // given an open transaction
+        InitProducerIdResponse producer = init();
+        assertThat(add(producer.producerId(), producer.producerEpoch())).isEqualTo(ErrorCode.NONE);
+        assertThat(world.state(ID)).isEqualTo("Ongoing");
+        // when it is committed
+        EndTxnResponse ended = end(FIRST, producer.producerId(), producer.producerEpoch(), true);
+        // then every partition is told, and the next one begins only after that
+        assertThat(ended.errorCode()).isZero();
+        MarkerRequest request = world.markers.get(ID);
+        assertThat(request)
+                .isEqualTo(new MarkerRequest(
+                        ID,
+                        producer.producerId(),
+                        producer.producerEpoch(),
+                        true,
+                        TransactionVersion.FIRST,
+                        PARTITIONS));
+        assertThat(add(producer.producerId(), producer.producerEpoch())).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS);
+        world.completeMarkers(request);
+        assertThat(world.state(ID)).isEqualTo("CompleteCommit");
+        assertThat(add(producer.producerId(), producer.producerEpoch())).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldAnswerWithTheNextEpochWhenTheRequestIsOfTheSecondGeneration() {
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        EndTxnResponse ended = end(SECOND, producer.producerId(), producer.producerEpoch(), false);
+        assertThat(ended.producerId()).isEqualTo(producer.producerId());
+        assertThat(ended.producerEpoch()).isEqualTo((short) (producer.producerEpoch() + 1));
+        assertThat(world.markers.get(ID).producerEpoch()).isEqualTo(ended.producerEpoch());
+        // what is asked again gets the same answer, once the partitions know
+        assertThat(end(SECOND, producer.producerId(), producer.producerEpoch(), false)
+                        .errorCode())
+                .isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
+        world.completeMarkers(world.markers.get(ID));
+        assertThat(end(SECOND, producer.producerId(), producer.producerEpoch(), false))
+                .isEqualTo(ended);
+        assertThat(end(SECOND, producer.producerId(), producer.producerEpoch(), true)
+                        .errorCode())
+                .isEqualTo(ErrorCode.INVALID_TXN_STATE.code());
+    }
+
+    @Test
+    void shouldTellNobodyBeforeTheDecisionIsSafe() {
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        AtomicReference<EndTxnResponse> answer = new AtomicReference<>();
+        world.machine.onEndTransaction(
+                SECOND, endRequest(producer.producerId(), (short) 0, true), world.nowMs, world.reply(answer::set));
+        assertThat(answer.get()).isNull();
+        assertThat(world.markers).isEmpty();
+        // a crash takes it back
+        world.crash(true);
+        assertThat(world.state(ID)).isEqualTo("Ongoing");
+        // and once safe it stays, whatever happens
+        end(SECOND, producer.producerId(), producer.producerEpoch(), true);
+        MarkerRequest told = world.markers.get(ID);
+        world.crash(true);
+        assertThat(world.markers.get(ID)).isEqualTo(told);
+    }
+
+    @Test
+    void shouldAbortAndFenceWhenAnotherProducerTakesOver() {
+        InitProducerIdResponse first = init();
+        add(first.producerId(), first.producerEpoch());
+        // when another comes, the open transaction is aborted first
+        assertThat(init().errorCode()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
+        MarkerRequest abort = world.markers.get(ID);
+        assertThat(abort.commit()).isFalse();
+        assertThat(abort.producerEpoch()).isEqualTo((short) 1);
+        world.completeMarkers(abort);
+        InitProducerIdResponse second = init();
+        assertThat(second.producerId()).isEqualTo(first.producerId());
+        assertThat(second.producerEpoch()).isEqualTo((short) 2);
+        // then the first is fenced, in the words that its version knows
+        assertThat(add(first.producerId(), first.producerEpoch())).isEqualTo(ErrorCode.PRODUCER_FENCED);
+        assertThat(end((short) 1, first.producerId(), first.producerEpoch(), true)
+                        .errorCode())
+                .isEqualTo(ErrorCode.INVALID_PRODUCER_EPOCH.code());
+        assertThat(end(SECOND, first.producerId(), first.producerEpoch(), true).errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+        assertThat(add(77, (short) 0)).isEqualTo(ErrorCode.INVALID_PRODUCER_ID_MAPPING);
+    }
+
+    @Test
+    void shouldGoOnOnlyAsTheNewestWhenAProducerSaysWhoItIs() {
+        InitProducerIdResponse first = init();
+        InitProducerIdResponse recovered = init(4, first.producerId(), first.producerEpoch());
+        assertThat(recovered.producerEpoch()).isEqualTo((short) 1);
+        // asked again, for the answer got lost
+        assertThat(init(4, first.producerId(), first.producerEpoch())).isEqualTo(recovered);
+        // once another took over, no more
+        InitProducerIdResponse other = init();
+        assertThat(other.producerEpoch()).isEqualTo((short) 2);
+        assertThat(init(4, first.producerId(), first.producerEpoch()).errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+        assertThat(init(3, recovered.producerId(), recovered.producerEpoch()).errorCode())
+                .isEqualTo(ErrorCode.INVALID_PRODUCER_EPOCH.code());
+    }
+
+    @Test
+    void shouldTakeAnotherProducerIdWhenEpochsAreUsedUp() {
+        InitProducerIdResponse producer = init();
+        short epoch = producer.producerEpoch();
+        while (epoch < Transaction.LAST_EPOCH) {
+            epoch = end(SECOND, producer.producerId(), epoch, false).producerEpoch();
+        }
+        add(producer.producerId(), epoch);
+        EndTxnResponse ended = end(SECOND, producer.producerId(), epoch, true);
+        assertThat(ended.errorCode()).isZero();
+        assertThat(ended.producerId()).isNotEqualTo(producer.producerId());
+        assertThat(ended.producerEpoch()).isZero();
+        MarkerRequest markers = world.markers.get(ID);
+        assertThat(markers.producerId()).isEqualTo(producer.producerId());
+        assertThat(markers.producerEpoch()).isEqualTo(Short.MAX_VALUE);
+        // what comes under the new id waits for the end
+        AtomicReference<ErrorCode> added = new AtomicReference<>();
+        world.machine.onProduce(
+                new ProducerClaim(ID, ended.producerId(), (short) 0), PARTITIONS, world.nowMs, world.reply(added::set));
+        assertThat(added.get()).isNull();
+        world.crash(false);
+        world.completeMarkers(markers);
+        world.makeAllSafe();
+        assertThat(end(SECOND, producer.producerId(), epoch, true)).isEqualTo(ended);
+        assertThat(add(ended.producerId(), (short) 0)).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldAbortWhenTimeIsUpAndForgetWhatNobodyUses() {
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        world.nowMs += TIMEOUT_MS - 1;
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("Ongoing");
+        world.nowMs++;
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("PrepareAbort");
+        assertThat(world.markers).isEmpty();
+        world.makeAllSafe();
+        world.completeMarkers(world.markers.get(ID));
+        assertThat(end(FIRST, producer.producerId(), producer.producerEpoch(), true)
+                        .errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+        world.nowMs += TransactionWorld.LIMITS.idExpirationMs();
+        world.tick();
+        assertThat(world.machine.describe(ID).errorCode()).isEqualTo(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code());
+        world.makeAllSafe();
+        world.crash(true);
+        assertThat(world.machine.describe(ID).errorCode()).isEqualTo(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code());
+    }
+
+    @Test
+    void shouldRefuseWhatCannotBeServed() {
+        InitProducerIdRequest request = request().setTransactionTimeoutMs(100_001);
+        assertThat(ask(4, request).errorCode()).isEqualTo(ErrorCode.INVALID_TRANSACTION_TIMEOUT.code());
+        assertThat(ask(4, request().setTransactionTimeoutMs(0)).errorCode())
+                .isEqualTo(ErrorCode.INVALID_TRANSACTION_TIMEOUT.code());
+        assertThat(ask(4, request().setTransactionalId("")).errorCode()).isEqualTo(ErrorCode.INVALID_REQUEST.code());
+        assertThat(ask(4, request().setTransactionalId("x".repeat(10_001))).errorCode())
+                .isEqualTo(ErrorCode.INVALID_REQUEST.code());
+        assertThat(ask(4, request().setProducerEpoch((short) 3)).errorCode())
+                .isEqualTo(ErrorCode.INVALID_REQUEST.code());
+        assertThat(ask(6, request().setEnable2Pc(true)).errorCode())
+                .isEqualTo(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED.code());
+        assertThat(ask(6, request().setKeepPreparedTxn(true)).errorCode())
+                .isEqualTo(ErrorCode.UNSUPPORTED_VERSION.code());
+        assertThat(world.journalLength()).isZero();
+    }
+
+    @Test
+    void shouldAnswerForAPartitionOnlyWhileItTakesPart() {
+        InitProducerIdResponse producer = init();
+        ProducerClaim claim = new ProducerClaim(ID, producer.producerId(), producer.producerEpoch());
+        assertThat(verify(claim, PARTITIONS)).isEqualTo(ErrorCode.TRANSACTION_ABORTABLE);
+        add(producer.producerId(), producer.producerEpoch());
+        assertThat(verify(claim, PARTITIONS)).isEqualTo(ErrorCode.NONE);
+        assertThat(verify(claim, List.of(new TopicPartition("c", 0)))).isEqualTo(ErrorCode.TRANSACTION_ABORTABLE);
+    }
+
+    @Test
+    void shouldListWhatPassesTheFilters() {
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        world.nowMs += 100;
+        ListTransactionsRequest all = new ListTransactionsRequest();
+        assertThat(world.machine.list(all, null, world.nowMs)).hasSize(1);
+        assertThat(world.machine.list(all, Pattern.compile("pay.*"), world.nowMs))
+                .hasSize(1);
+        assertThat(world.machine.list(all, Pattern.compile("pay"), world.nowMs)).isEmpty();
+        assertThat(world.machine.list(
+                        new ListTransactionsRequest().setStateFilters(List.of("Empty")), null, world.nowMs))
+                .isEmpty();
+        assertThat(world.machine.list(
+                        new ListTransactionsRequest().setProducerIdFilters(List.of(1L)), null, world.nowMs))
+                .isEmpty();
+        assertThat(world.machine.list(new ListTransactionsRequest().setDurationFilter(99), null, world.nowMs))
+                .hasSize(1);
+        assertThat(world.machine.list(new ListTransactionsRequest().setDurationFilter(100), null, world.nowMs))
+                .isEmpty();
+    }
+
+    private static InitProducerIdRequest request() {
+        return new InitProducerIdRequest().setTransactionalId(ID).setTransactionTimeoutMs(TIMEOUT_MS);
+    }
+
+    private InitProducerIdResponse init() {
+        return ask(4, request());
+    }
+
+    private InitProducerIdResponse init(int version, long producerId, short epoch) {
+        return ask(version, request().setProducerId(producerId).setProducerEpoch(epoch));
+    }
+
+    private InitProducerIdResponse ask(int version, InitProducerIdRequest request) {
+        AtomicReference<InitProducerIdResponse> answer = new AtomicReference<>();
+        world.machine.onInitProducerId((short) version, request, world.nowMs, world.reply(answer::set));
+        settle();
+        return answer.get();
+    }
+
+    private ErrorCode add(long producerId, short epoch) {
+        AtomicReference<ErrorCode> answer = new AtomicReference<>();
+        world.machine.onAddPartitions(
+                new ProducerClaim(ID, producerId, epoch),
+                PARTITIONS,
+                TransactionVersion.FIRST,
+                world.nowMs,
+                world.reply(answer::set));
+        settle();
+        return answer.get();
+    }
+
+    private ErrorCode verify(ProducerClaim claim, List<TopicPartition> partitions) {
+        AtomicReference<ErrorCode> answer = new AtomicReference<>();
+        world.machine.onVerify(claim, partitions, world.reply(answer::set));
+        return answer.get();
+    }
+
+    private EndTxnResponse end(short version, long producerId, short epoch, boolean commit) {
+        AtomicReference<EndTxnResponse> answer = new AtomicReference<>();
+        world.machine.onEndTransaction(
+                version, endRequest(producerId, epoch, commit), world.nowMs, world.reply(answer::set));
+        settle();
+        return answer.get();
+    }
+
+    private static EndTxnRequest endRequest(long producerId, short epoch, boolean commit) {
+        return new EndTxnRequest()
+                .setTransactionalId(ID)
+                .setProducerId(producerId)
+                .setProducerEpoch(epoch)
+                .setCommitted(commit);
+    }
+
+    private void settle() {
+        while (!world.idQuestions.isEmpty()) {
+            world.giveProducerId(true);
+        }
+        world.makeAllSafe();
+    }
+}

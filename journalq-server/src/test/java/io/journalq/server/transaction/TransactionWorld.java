@@ -1,0 +1,168 @@
+package io.journalq.server.transaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.coordinator.Reply;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * A machine on a journal in memory: appends become safe when the test says so, answers and markers wait for that, and a
+ * crash loses what is not safe.
+ */
+final class TransactionWorld {
+    static final TransactionLimits LIMITS = new TransactionLimits(100_000, 1_000_000);
+
+    /** Asks for ids and decided transactions that nobody has carried out yet, by transactional id. */
+    final ArrayDeque<String> idQuestions = new ArrayDeque<>();
+
+    final Map<String, MarkerRequest> markers = new LinkedHashMap<>();
+    long nowMs = 1_000_000;
+    TransactionMachine machine;
+
+    private final List<List<CoordinatorRecord>> journal = new ArrayList<>();
+    private final ArrayDeque<Held> held = new ArrayDeque<>();
+    private Incarnation incarnation;
+    private int safe;
+    private long nextProducerId = 1_000;
+
+    private record Held(int waitsFor, Runnable action) {}
+
+    /** The outbox of one machine. */
+    private final class Incarnation implements Outbox {
+        private TransactionMachine itsMachine;
+
+        @Override
+        public void append(List<CoordinatorRecord> records) {
+            assertThat(this).isSameAs(incarnation);
+            List<CoordinatorRecord> stored =
+                    records.stream().map(TransactionWorld::asStored).toList();
+            journal.add(stored);
+            stored.forEach(itsMachine::replay);
+        }
+
+        @Override
+        public void whenSafe(Runnable action) {
+            hold(action);
+        }
+    }
+
+    TransactionWorld() {
+        load();
+    }
+
+    private void load() {
+        incarnation = new Incarnation();
+        machine = new TransactionMachine(
+                incarnation,
+                request -> markers.putIfAbsent(request.transactionalId(), request),
+                idQuestions::add,
+                LIMITS);
+        incarnation.itsMachine = machine;
+        journal.forEach(records -> records.forEach(machine::replay));
+        machine.onLoaded(nowMs);
+    }
+
+    private static CoordinatorRecord asStored(CoordinatorRecord record) {
+        ByteBuf key = TransactionRecords.TYPES.encodeKey(record, UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf value = TransactionRecords.TYPES.encodeValue(record, UnpooledByteBufAllocator.DEFAULT);
+        try {
+            return TransactionRecords.TYPES.decode(key, value);
+        } finally {
+            key.release();
+            if (value != null) {
+                value.release();
+            }
+        }
+    }
+
+    private void hold(Runnable action) {
+        held.add(new Held(journal.size(), action));
+        deliver();
+    }
+
+    private void deliver() {
+        while (!held.isEmpty() && held.peek().waitsFor() <= safe) {
+            held.poll().action().run();
+        }
+    }
+
+    /** A reply as a host makes it. */
+    <T> Reply<T> reply(Consumer<T> send) {
+        Incarnation asked = incarnation;
+        return new Reply<>() {
+            @Override
+            public void send(T answer) {
+                if (asked == incarnation) {
+                    hold(() -> send.accept(answer));
+                }
+            }
+
+            @Override
+            public void fail(ErrorCode error) {
+                throw new AssertionError("the machine fails nothing itself");
+            }
+        };
+    }
+
+    /** Makes the next append safe. */
+    boolean makeSafe() {
+        if (safe < journal.size()) {
+            safe++;
+            deliver();
+            return true;
+        }
+        return false;
+    }
+
+    void makeAllSafe() {
+        while (makeSafe()) {
+            // One append after the other, as answers may lead to more.
+        }
+    }
+
+    /** What is not safe is lost with the machine; another is loaded. Markers on their way go on, or not. */
+    void crash(boolean loseMarkers) {
+        journal.subList(safe, journal.size()).clear();
+        held.clear();
+        idQuestions.clear();
+        if (loseMarkers) {
+            markers.clear();
+        }
+        load();
+        safe = Math.min(safe, journal.size());
+        deliver();
+    }
+
+    /** Answers the oldest question for an id. */
+    void giveProducerId(boolean found) {
+        machine.onProducerId(idQuestions.remove(), found ? nextProducerId++ : ProducerIdSource.NONE, nowMs);
+    }
+
+    /** All partitions of a decided transaction have their markers. */
+    void completeMarkers(MarkerRequest request) {
+        assertThat(markers.remove(request.transactionalId())).isEqualTo(request);
+        machine.onMarkersWritten(request.transactionalId(), request.producerId(), request.producerEpoch(), nowMs);
+    }
+
+    void tick() {
+        machine.onTick(nowMs);
+    }
+
+    String state(String transactionalId) {
+        return machine.describe(transactionalId).transactionState();
+    }
+
+    int journalLength() {
+        return journal.size();
+    }
+}
