@@ -13,6 +13,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.MemoryFileStore;
 import io.journalq.server.journal.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.metadata.MetadataLimits;
@@ -79,6 +80,16 @@ public final class Broker implements AutoCloseable {
         return start(config, new SystemFileStore());
     }
 
+    /**
+     * Starts a broker that keeps everything in memory, and nothing once it is closed. The data folders of its
+     * configuration are names only: nothing is made there.
+     *
+     * @throws StartException as {@link #start(BrokerConfig)}
+     */
+    public static Broker startInMemory(BrokerConfig config) throws StartException {
+        return start(config, new MemoryFileStore());
+    }
+
     /** Starts a broker on files of another kind. */
     static Broker start(BrokerConfig config, FileStore store) throws StartException {
         Broker broker = new Broker(config, store);
@@ -131,8 +142,10 @@ public final class Broker implements AutoCloseable {
     private synchronized void open() throws IOException, StartException {
         long startNanos = System.nanoTime();
         closings.push(metrics::close);
-        DataLocks locks = DataLocks.acquire(config.dataDirectories());
-        closings.push(locks::close);
+        if (!(store instanceof MemoryFileStore)) {
+            DataLocks locks = DataLocks.acquire(config.dataDirectories());
+            closings.push(locks::close);
+        }
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
         EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
         closings.push(loops::close);

@@ -1,0 +1,133 @@
+package io.journalq.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EmbeddedBrokerTest {
+    private static final long PATIENCE_SECONDS = 30;
+
+    /** Large enough to go out as a region of a file. */
+    private static final int VALUE_SIZE_BYTES = 200_000;
+
+    @Test
+    void shouldServeAGroupWhenItIsInMemoryOnly() throws Exception {
+        // given
+        try (EmbeddedBroker broker = JournalQ.embedded().inMemory().start()) {
+            // when
+            send(broker, "orders", new byte[VALUE_SIZE_BYTES]);
+
+            // then
+            assertThat(receive(broker, "orders")).hasSize(VALUE_SIZE_BYTES);
+            assertThat(Path.of("memory")).doesNotExist();
+        }
+    }
+
+    @Test
+    void shouldFindItsDataWhenItIsStartedAgainInTheSameFolder(@TempDir Path folder) throws Exception {
+        // given
+        EmbeddedBrokerBuilder builder = JournalQ.embedded().inFolder(folder);
+        try (EmbeddedBroker broker = builder.start()) {
+            send(broker, "orders", "kept".getBytes(StandardCharsets.UTF_8));
+        }
+
+        // when
+        try (EmbeddedBroker again = builder.start()) {
+            // then
+            assertThat(receive(again, "orders")).isEqualTo("kept".getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    @Test
+    void shouldLeaveNoTraceWhenItIsClosed() throws Exception {
+        // given
+        Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
+        EmbeddedBroker broker = JournalQ.embedded().start();
+        send(broker, "orders", new byte[1]);
+        Path folder = broker.temporaryFolder();
+        assertThat(folder).isNotEmptyDirectory();
+        int port = broker.port();
+
+        // when
+        broker.close();
+        broker.close();
+
+        // then
+        assertThat(folder).doesNotExist();
+        try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            assertThat(free.isBound()).isTrue();
+        }
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!brokerThreads(threadsBefore).isEmpty() && System.nanoTime() < deadlineNanos) {
+            Thread.sleep(10);
+        }
+        assertThat(brokerThreads(threadsBefore)).isEmpty();
+    }
+
+    @Test
+    void shouldNameTheNearestSettingWhenThereIsNoSuchOne() {
+        // given
+        EmbeddedBrokerBuilder builder = JournalQ.embedded();
+
+        // when, then
+        assertThatThrownBy(() -> builder.set("num.partition", "3"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("num.partitions");
+    }
+
+    private static Set<String> brokerThreads(Set<Thread> before) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !before.contains(thread))
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("shard") || name.startsWith("journalq"))
+                .collect(Collectors.toSet());
+    }
+
+    private static void send(EmbeddedBroker broker, String topic, byte[] value) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            producer.send(new ProducerRecord<>(topic, value)).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    private static byte[] receive(EmbeddedBroker broker, String topic) {
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                Map.of(
+                        "bootstrap.servers",
+                        broker.bootstrapServers(),
+                        "group.id",
+                        "readers",
+                        "auto.offset.reset",
+                        "earliest"),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer())) {
+            consumer.subscribe(Set.of(topic));
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (System.nanoTime() < deadlineNanos) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
+                    return record.value();
+                }
+            }
+        }
+        throw new AssertionError("no record came within " + PATIENCE_SECONDS + " s");
+    }
+}
