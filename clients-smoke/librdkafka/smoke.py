@@ -1,4 +1,4 @@
-"""Produce, consume, metadata and topic administration with librdkafka (confluent-kafka) against a running broker.
+"""Produce, consume alone and as a group, metadata and topic administration with librdkafka (confluent-kafka) against a running broker.
 
 Every check raises on the first difference; the last line says what was seen. The broker is $JOURNALQ_BOOTSTRAP.
 """
@@ -133,12 +133,58 @@ def consume(topic, acknowledged):
     consumer.close()
 
 
+def consume_as_a_group(topic, acknowledged):
+    """Two members share the partitions; one leaves, and the other goes on where it had committed."""
+    group = f"group-of-{topic}"
+
+    def member():
+        consumer = Consumer(
+            {
+                "bootstrap.servers": BOOTSTRAP,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "session.timeout.ms": 10_000,
+            }
+        )
+        consumer.subscribe([topic])
+        return consumer
+
+    seen = set()
+
+    def poll(consumers, until):
+        deadline = time.monotonic() + 3 * TIMEOUT_SECONDS
+        while not until():
+            check(time.monotonic() < deadline, f"the group did not come so far; {len(seen)} messages seen")
+            for consumer in consumers:
+                for message in consumer.consume(num_messages=500, timeout=0.1):
+                    check(message.error() is None, f"member: {message.error()}")
+                    check(message.key() not in seen, f"{message.key()} came to the group twice")
+                    seen.add(message.key())
+
+    first, second = member(), member()
+    poll([first, second], lambda: len(first.assignment()) == len(second.assignment()) == PARTITIONS // 2)
+    poll([first, second], lambda: len(seen) == len(acknowledged))
+    first.commit(asynchronous=False)
+    second.commit(asynchronous=False)
+    first.close()
+    poll([second], lambda: len(second.assignment()) == PARTITIONS)
+    second.close()
+
+    again = member()
+    poll([again], lambda: len(again.assignment()) == PARTITIONS)
+    committed = again.committed([TopicPartition(topic, p) for p in range(PARTITIONS)], timeout=TIMEOUT_SECONDS)
+    check(sum(one.offset for one in committed) == len(acknowledged), f"committed: {committed}")
+    again.close()
+
+
 def main():
     topic = f"librdkafka-{int(time.time() * 1000)}"
     admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
     administer(admin, topic)
     acknowledged = produce(topic)
     consume(topic, acknowledged)
+    consume_as_a_group(topic, acknowledged)
 
     ends = admin.list_offsets({TopicPartition(topic, 0): OffsetSpec.latest()})
     check(only(ends).offset == sum(1 for partition, _ in acknowledged.values() if partition == 0), "end offset")
@@ -150,7 +196,7 @@ def main():
     check(topic not in admin.list_topics(timeout=TIMEOUT_SECONDS).topics, "the deleted topic is still listed")
     print(
         f"librdkafka {confluent_kafka.libversion()[0]}: {len(acknowledged)} messages in {len(CODECS)} codecs, "
-        "with and without idempotence, read back in full"
+        "with and without idempotence, read back in full, alone and as a group"
     )
 
 

@@ -26,6 +26,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.GroupProtocol;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.test.ClusterInstance;
 import org.apache.kafka.common.test.api.ClusterConfig;
@@ -199,7 +200,10 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
                     .all()
                     .get(TIMEOUT_S, TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException failure) {
-            throw new IllegalStateException(failure);
+            // As with Kafka's cluster, a topic that is there already is no reason to fail.
+            if (!(failure.getCause() instanceof TopicExistsException)) {
+                throw new IllegalStateException(failure);
+            }
         }
     }
 

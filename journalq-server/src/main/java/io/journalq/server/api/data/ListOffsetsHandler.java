@@ -32,6 +32,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final long LATEST_TIERED = -5L;
     private static final long EARLIEST_PENDING_UPLOAD = -6L;
     private static final long NONE = -1L;
+    private static final short FIRST_VERSION_WITH_EPOCHS = 4;
 
     private final Partitions partitions;
     private final Executor blockingPool;
@@ -60,7 +61,12 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
                 answers.add(ask(fanOut, wanted.name(), partition));
             }
         }
-        fanOut.start(() -> context.respond(new ListOffsetsResponse().setTopics(topics)));
+        fanOut.start(() -> {
+            if (context.apiVersion() < FIRST_VERSION_WITH_EPOCHS) {
+                topics.forEach(topic -> topic.partitions().forEach(answer -> answer.setLeaderEpoch((int) NONE)));
+            }
+            context.respond(new ListOffsetsResponse().setTopics(topics));
+        });
     }
 
     private ListOffsetsResponse.ListOffsetsPartitionResponse ask(

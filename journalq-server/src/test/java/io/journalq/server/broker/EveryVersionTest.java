@@ -1,0 +1,223 @@
+package io.journalq.server.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.message.*;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every version that is advertised gets an answer in that version: old clients ask in old ones. */
+class EveryVersionTest {
+    private static final int FIRST_PRODUCE_WITH_IDS = 13;
+
+    @TempDir
+    Path dataDirectory;
+
+    private TestBroker broker;
+    private Uuid topicId;
+
+    @BeforeEach
+    void start() throws Exception {
+        broker = new TestBroker(dataDirectory)
+                .with("group.initial.rebalance.delay.ms", "0")
+                .start();
+        broker.createTopic("t", 1, Map.of());
+        try (WireClient client = new WireClient(broker.port())) {
+            client.produce("t", 0, WireClient.batch(3, new byte[10]));
+            topicId = client.call(
+                            MetadataResponse.class,
+                            new MetadataRequest()
+                                    .setTopics(List.of(new MetadataRequest.MetadataRequestTopic().setName("t"))),
+                            12)
+                    .topics()
+                    .get(0)
+                    .topicId();
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    @Test
+    void shouldAnswerInEveryVersionOfEveryApi() throws Exception {
+        Map<ApiKey, IntFunction<ApiMessage>> requests = requests();
+        List<String> asked = new ArrayList<>();
+        for (ApiVersionsResponse.ApiVersion served : served()) {
+            ApiKey key = ApiKey.of(served.apiKey());
+            IntFunction<ApiMessage> request = requests.get(key);
+            if (request == null) {
+                continue;
+            }
+            int lowest = key == ApiKey.PRODUCE ? 3 : served.minVersion();
+            for (int version = lowest; version <= served.maxVersion(); version++) {
+                try (WireClient client = new WireClient(broker.port())) {
+                    int id = client.send(request.apply(version), version);
+                    assertThat(client.receive(ApiMessage.class, key, version, id))
+                            .as("%s v%d", key, version)
+                            .isNotNull();
+                } catch (java.io.IOException closed) {
+                    throw new AssertionError(key + " v" + version + " has no answer", closed);
+                }
+            }
+            asked.add(key.name());
+        }
+        assertThat(asked).hasSameSizeAs(requests.keySet());
+    }
+
+    private List<ApiVersionsResponse.ApiVersion> served() throws Exception {
+        try (WireClient client = new WireClient(broker.port())) {
+            return client.call(ApiVersionsResponse.class, new ApiVersionsRequest(), 0)
+                    .apiKeys();
+        }
+    }
+
+    /** A request of each API that finds something, for a version. */
+    private Map<ApiKey, IntFunction<ApiMessage>> requests() {
+        return Map.ofEntries(
+                Map.entry(ApiKey.PRODUCE, this::produce),
+                Map.entry(ApiKey.FETCH, this::fetch),
+                Map.entry(ApiKey.LIST_OFFSETS, version -> listOffsets()),
+                Map.entry(ApiKey.OFFSET_FOR_LEADER_EPOCH, version -> offsetForLeaderEpoch()),
+                Map.entry(ApiKey.METADATA, version -> new MetadataRequest()
+                        .setTopics(List.of(new MetadataRequest.MetadataRequestTopic().setName("t")))),
+                Map.entry(ApiKey.DELETE_RECORDS, version -> new DeleteRecordsRequest()
+                        .setTopics(List.of(new DeleteRecordsRequest.DeleteRecordsTopic()
+                                .setName("t")
+                                .setPartitions(List.of(new DeleteRecordsRequest.DeleteRecordsPartition()
+                                        .setPartitionIndex(0)
+                                        .setOffset(1)))))),
+                Map.entry(ApiKey.INIT_PRODUCER_ID, version -> new InitProducerIdRequest()
+                        .setTransactionalId(null)
+                        .setTransactionTimeoutMs(1_000)),
+                Map.entry(ApiKey.DESCRIBE_CONFIGS, version -> new DescribeConfigsRequest()
+                        .setResources(List.of(new DescribeConfigsRequest.DescribeConfigsResource()
+                                .setResourceType((byte) 2)
+                                .setResourceName("t")
+                                .setConfigurationKeys(null)))),
+                Map.entry(ApiKey.DESCRIBE_LOG_DIRS, version -> new DescribeLogDirsRequest().setTopics(null)),
+                Map.entry(ApiKey.DESCRIBE_CLUSTER, version -> new DescribeClusterRequest()),
+                Map.entry(ApiKey.DESCRIBE_TOPIC_PARTITIONS, version -> new DescribeTopicPartitionsRequest()
+                        .setTopics(List.of(new DescribeTopicPartitionsRequest.TopicRequest().setName("t")))),
+                Map.entry(ApiKey.CREATE_TOPICS, version -> new CreateTopicsRequest()
+                        .setTopics(List.of(new CreateTopicsRequest.CreatableTopic()
+                                .setName("v" + version)
+                                .setNumPartitions(1)
+                                .setReplicationFactor((short) 1)))
+                        .setTimeoutMs(1_000)),
+                Map.entry(
+                        ApiKey.DELETE_TOPICS,
+                        version -> version < 6
+                                ? new DeleteTopicsRequest().setTopicNames(List.of("none"))
+                                : new DeleteTopicsRequest()
+                                        .setTopics(
+                                                List.of(new DeleteTopicsRequest.DeleteTopicState().setName("none")))),
+                Map.entry(
+                        ApiKey.FIND_COORDINATOR,
+                        version -> version < 4
+                                ? new FindCoordinatorRequest().setKey("g")
+                                : new FindCoordinatorRequest().setCoordinatorKeys(List.of("g", "h"))),
+                Map.entry(ApiKey.JOIN_GROUP, version -> new JoinGroupRequest()
+                        .setGroupId("g" + version)
+                        .setSessionTimeoutMs(10_000)
+                        .setRebalanceTimeoutMs(10_000)
+                        .setProtocolType("consumer")
+                        .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                                .setName("range")
+                                .setMetadata(io.netty.buffer.Unpooled.EMPTY_BUFFER)))),
+                Map.entry(
+                        ApiKey.SYNC_GROUP,
+                        version -> new SyncGroupRequest().setGroupId("g").setMemberId("nobody")),
+                Map.entry(
+                        ApiKey.HEARTBEAT,
+                        version -> new HeartbeatRequest().setGroupId("g").setMemberId("nobody")),
+                Map.entry(
+                        ApiKey.LEAVE_GROUP,
+                        version -> version < 3
+                                ? new LeaveGroupRequest().setGroupId("g").setMemberId("nobody")
+                                : new LeaveGroupRequest()
+                                        .setGroupId("g")
+                                        .setMembers(
+                                                List.of(new LeaveGroupRequest.MemberIdentity().setMemberId("nobody")))),
+                Map.entry(ApiKey.OFFSET_COMMIT, this::offsetCommit),
+                Map.entry(ApiKey.OFFSET_FETCH, this::offsetFetch),
+                Map.entry(ApiKey.LIST_GROUPS, version -> new ListGroupsRequest()),
+                Map.entry(ApiKey.DESCRIBE_GROUPS, version -> new DescribeGroupsRequest().setGroups(List.of("g", "x"))),
+                Map.entry(ApiKey.DELETE_GROUPS, version -> new DeleteGroupsRequest().setGroupsNames(List.of("x"))),
+                Map.entry(ApiKey.OFFSET_DELETE, version -> new OffsetDeleteRequest().setGroupId("x")));
+    }
+
+    private ApiMessage produce(int version) {
+        ProduceRequest request = WireClient.produceRequest("t", 0, WireClient.batch(1, new byte[10]));
+        if (version >= FIRST_PRODUCE_WITH_IDS) {
+            request.topicData().get(0).setName("").setTopicId(topicId);
+        }
+        return request;
+    }
+
+    private ApiMessage fetch(int version) {
+        FetchRequest.FetchTopic topic = new FetchRequest.FetchTopic()
+                .setPartitions(List.of(
+                        new FetchRequest.FetchPartition().setPartition(0).setPartitionMaxBytes(1_000)));
+        return new FetchRequest()
+                .setMaxWaitMs(0)
+                .setMaxBytes(1_000)
+                .setTopics(List.of(version < 13 ? topic.setTopic("t") : topic.setTopicId(topicId)));
+    }
+
+    private static ApiMessage listOffsets() {
+        return new ListOffsetsRequest()
+                .setReplicaId(-1)
+                .setTopics(List.of(new ListOffsetsRequest.ListOffsetsTopic()
+                        .setName("t")
+                        .setPartitions(List.of(new ListOffsetsRequest.ListOffsetsPartition()
+                                .setPartitionIndex(0)
+                                .setTimestamp(0)))));
+    }
+
+    private static ApiMessage offsetForLeaderEpoch() {
+        return new OffsetForLeaderEpochRequest()
+                .setTopics(List.of(new OffsetForLeaderEpochRequest.OffsetForLeaderTopic()
+                        .setTopic("t")
+                        .setPartitions(List.of(new OffsetForLeaderEpochRequest.OffsetForLeaderPartition()
+                                .setPartition(0)
+                                .setLeaderEpoch(0)))));
+    }
+
+    private ApiMessage offsetCommit(int version) {
+        OffsetCommitRequest.OffsetCommitRequestTopic topic = new OffsetCommitRequest.OffsetCommitRequestTopic()
+                .setPartitions(List.of(new OffsetCommitRequest.OffsetCommitRequestPartition()
+                        .setPartitionIndex(0)
+                        .setCommittedOffset(1)));
+        return new OffsetCommitRequest()
+                .setGroupId("x")
+                .setTopics(List.of(version < 10 ? topic.setName("t") : topic.setTopicId(topicId)));
+    }
+
+    private ApiMessage offsetFetch(int version) {
+        if (version < 8) {
+            return new OffsetFetchRequest()
+                    .setGroupId("x")
+                    .setTopics(List.of(new OffsetFetchRequest.OffsetFetchRequestTopic()
+                            .setName("t")
+                            .setPartitionIndexes(List.of(0))));
+        }
+        OffsetFetchRequest.OffsetFetchRequestTopics topic =
+                new OffsetFetchRequest.OffsetFetchRequestTopics().setPartitionIndexes(List.of(0));
+        return new OffsetFetchRequest()
+                .setGroups(List.of(new OffsetFetchRequest.OffsetFetchRequestGroup()
+                        .setGroupId("x")
+                        .setTopics(List.of(version < 10 ? topic.setName("t") : topic.setTopicId(topicId)))));
+    }
+}
