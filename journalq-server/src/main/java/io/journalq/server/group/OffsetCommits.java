@@ -221,14 +221,18 @@ public final class OffsetCommits {
     /** Forgets what groups without members, or without interest in a topic, committed too long ago. */
     void expire(long nowMs) {
         List<CoordinatorRecord> expired = new ArrayList<>();
-        for (String groupId : offsets.keySet()) {
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
+            // Asked once a topic: the answer is in what every member of the group said of itself.
             Group group = groups.get(groupId);
-            forEach(groupId, (topic, partition, offset) -> {
-                if (isExpired(group, topic, offset, nowMs) && !isPending(groupId, topic, partition)) {
+            if (isKept(group, topic)) {
+                return;
+            }
+            ofTopic.forEach((partition, offset) -> {
+                if (isExpired(group, offset, nowMs) && !isPending(groupId, topic, partition)) {
                     expired.add(CoordinatorRecord.tombstone(key(groupId, topic, partition)));
                 }
             });
-        }
+        }));
         outbox.append(expired);
         List<CoordinatorRecord> emptied = new ArrayList<>();
         for (Group group : groups.values()) {
@@ -241,17 +245,18 @@ public final class OffsetCommits {
         outbox.append(emptied);
     }
 
-    private boolean isExpired(Group group, String topic, CommittedOffset offset, long nowMs) {
-        long sinceMs = offset.commitTimestampMs();
-        if (group != null) {
-            if (!group.isEmpty() && group.isSubscribedTo(topic)) {
-                return false;
-            }
-            sinceMs = group.isEmpty() ? Math.max(sinceMs, group.emptySinceMs()) : sinceMs;
-            if (!group.isEmpty() && !group.protocolType().equals(ClassicGroup.CONSUMER_PROTOCOL_TYPE)) {
-                return false;
-            }
+    /** Whether a group's members may need its offsets in a topic: they read it, or nobody can say what they read. */
+    private static boolean isKept(Group group, String topic) {
+        if (group == null || group.isEmpty()) {
+            return false;
         }
+        return !group.protocolType().equals(ClassicGroup.CONSUMER_PROTOCOL_TYPE) || group.isSubscribedTo(topic);
+    }
+
+    private boolean isExpired(Group group, CommittedOffset offset, long nowMs) {
+        long sinceMs = group != null && group.isEmpty()
+                ? Math.max(offset.commitTimestampMs(), group.emptySinceMs())
+                : offset.commitTimestampMs();
         return nowMs - sinceMs >= limits.offsetRetentionMs();
     }
 

@@ -1,0 +1,92 @@
+package io.journalq.server.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** How long committed offsets stay, and what becomes of those that point past their partition. */
+class OffsetExpiryTest {
+    private static final long RETENTION_MS = 10_000;
+    private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, RETENTION_MS, 1_000);
+
+    private final GroupMachine machine =
+            new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, this::append, () -> "id");
+
+    private void append(List<CoordinatorRecord> records) {
+        records.forEach(machine::replay);
+    }
+
+    private List<ErrorCode> commit(int partition, long offset, String metadata, long nowMs) {
+        return machine.offsets()
+                .commit(
+                        "g",
+                        List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 3, metadata)),
+                        nowMs);
+    }
+
+    @Test
+    void shouldForgetOffsetsOfAGroupWithoutMembersWhenTheirTimeIsUp() {
+        machine.onLoaded(0);
+        commit(0, 7, null, 0);
+        commit(1, 8, null, 5_000);
+
+        machine.onTick(RETENTION_MS);
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
+        assertThat(machine.offsets().get("g", "t", 1).offset()).isEqualTo(8);
+        assertThat(machine.list()).hasSize(1);
+
+        machine.onTick(RETENTION_MS + 5_000);
+        assertThat(machine.list()).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseTextsThatAreTooLong() {
+        assertThat(commit(0, 7, "123456", 0)).containsExactly(ErrorCode.OFFSET_METADATA_TOO_LARGE);
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
+    }
+
+    @Test
+    void shouldMoveOffsetsBackToTheEndOfAPartitionThatLostItsTail() {
+        commit(0, 7, "note", 0);
+        commit(1, 7, "", 0);
+        commit(2, 7, "", 0);
+
+        int moved = machine.offsets().onPartitionEnds((topic, partition) -> partition == 2 ? -1 : 5 + partition * 2);
+
+        assertThat(moved).isEqualTo(1);
+        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new CommittedOffset(5, -1, "note", 0, new Uuid(1, 1)));
+        assertThat(machine.offsets().get("g", "t", 1).offset()).isEqualTo(7);
+        assertThat(machine.offsets().get("g", "t", 2).offset()).isEqualTo(7);
+    }
+
+    @Test
+    void shouldPutOffsetsOfATransactionInForceOnlyWhenItCommits() {
+        List<OffsetCommits.Commit> commits = List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), 4, 9, -1, null));
+        machine.offsets().commitInTransaction("g", 11, commits, 0);
+        machine.offsets().commitInTransaction("g", 12, commits, 0);
+        assertThat(machine.offsets().get("g", "t", 4)).isNull();
+        assertThat(machine.offsets().isPending("g", "t", 4)).isTrue();
+
+        machine.offsets().onTransactionEnd(11, false);
+        assertThat(machine.offsets().get("g", "t", 4)).isNull();
+        machine.offsets().onTransactionEnd(12, true);
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(9);
+        assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
+    }
+
+    @Test
+    void shouldKeepOffsetsOfPartitionsFarApart() {
+        commit(3, 1, "", 0);
+        commit(1_000_000, 2, "far", 0);
+        commit(3, 5, "", 0);
+
+        assertThat(machine.offsets().get("g", "t", 3).offset()).isEqualTo(5);
+        assertThat(machine.offsets().get("g", "t", 1_000_000).metadata()).isEqualTo("far");
+        assertThat(machine.offsets().get("g", "t", 4)).isNull();
+    }
+}
