@@ -269,8 +269,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         channel.close();
     }
 
+    /** Closes unless answers are missing, or wait for the end of this iteration to be flushed: that looks here again. */
     private void closeWhenDrained() {
-        if (responses.size() == 0) {
+        if (responses.size() == 0 && !flushRegistered) {
             context.writeAndFlush(context.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);
         }
     }
