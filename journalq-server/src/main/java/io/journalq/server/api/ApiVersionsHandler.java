@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ApiVersionsRequest;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -17,8 +18,6 @@ import java.util.regex.Pattern;
 public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     private static final short FIRST_VERSION_WITH_SOFTWARE_NAME = 3;
     private static final short FIRST_VERSION_WITH_FEATURES_FROM_ZERO = 4;
-    private static final String GROUP_FEATURE = "group.version";
-    private static final short GROUP_FEATURE_LEVEL = 1;
     private static final Pattern SOFTWARE_NAME = Pattern.compile("[a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])?");
 
     private final HandlerRegistry registry;
@@ -47,18 +46,22 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
                 .setApiKeys(List.of(range(apiVersions)));
     }
 
-    /** The consumer protocol is on (KIP-848). Clients before version 4 do not take a feature that begins at level 0. */
+    /** Clients before version 4 do not take a feature that begins at level 0. */
     private static void addFeatures(short version, ApiVersionsResponse response) {
         if (version >= FIRST_VERSION_WITH_FEATURES_FROM_ZERO) {
-            response.setSupportedFeatures(List.of(new ApiVersionsResponse.SupportedFeatureKey()
-                            .setName(GROUP_FEATURE)
-                            .setMinVersion((short) 0)
-                            .setMaxVersion(GROUP_FEATURE_LEVEL)))
+            response.setSupportedFeatures(Arrays.stream(Feature.values())
+                            .map(feature -> new ApiVersionsResponse.SupportedFeatureKey()
+                                    .setName(feature.featureName())
+                                    .setMinVersion((short) 0)
+                                    .setMaxVersion(feature.level()))
+                            .toList())
                     .setFinalizedFeaturesEpoch(0)
-                    .setFinalizedFeatures(List.of(new ApiVersionsResponse.FinalizedFeatureKey()
-                            .setName(GROUP_FEATURE)
-                            .setMinVersionLevel(GROUP_FEATURE_LEVEL)
-                            .setMaxVersionLevel(GROUP_FEATURE_LEVEL)));
+                    .setFinalizedFeatures(Arrays.stream(Feature.values())
+                            .map(feature -> new ApiVersionsResponse.FinalizedFeatureKey()
+                                    .setName(feature.featureName())
+                                    .setMinVersionLevel(feature.level())
+                                    .setMaxVersionLevel(feature.level()))
+                            .toList());
         }
     }
 
