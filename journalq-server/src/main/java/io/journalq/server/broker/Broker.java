@@ -156,13 +156,10 @@ public final class Broker implements AutoCloseable {
         MetadataPublisher metadata = new MetadataPublisher();
         Controller controller = openController(metadata);
         Shards shards = new Shards(config, loops, store, blockingPool, clock);
-        shards.follow(metadata.current());
+        shards.open(metadata.current());
         GroupCoordinators groups = new GroupCoordinators(config, shards, blockingPool, clock, this::newId);
         groups.start(metadata.current());
-        metadata.addListener((before, now) -> {
-            shards.follow(now);
-            groups.follow(before, now);
-        });
+        metadata.addListener(new PartitionsFollow(shards, groups));
         closings.push(() -> {
             controller.close();
             groups.close();

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The coordinators of groups, and what they must hear of the rest of the broker: topics that go, and partitions that lost
- * their tails in a crash. Any thread, but for {@link #start} and {@link #follow}: one at a time, not a loop's.
+ * their tails in a crash. Any thread, but for {@link #start}, {@link #open} and {@link #follow}: one at a time, not a loop's.
  */
 final class GroupCoordinators {
     private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
@@ -93,11 +93,15 @@ final class GroupCoordinators {
         coordinators.follow(image);
     }
 
-    /** Follows a new image, which the shards follow already. */
+    /** Loads the coordinators that {@code next} adds; the shards host its partitions already. */
+    void open(MetadataImage next) {
+        coordinators.follow(next);
+    }
+
+    /** Tells the machines of a new image. */
     void follow(MetadataImage before, MetadataImage now) {
         Topics newest = new ImageTopics(now);
         topics = newest;
-        coordinators.follow(now);
         coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newest));
         boolean topicsGone = before.topics().stream().anyMatch(topic -> now.topic(topic.id()) == null);
         if (topicsGone) {

@@ -12,6 +12,13 @@ public final class MetadataPublisher {
     /** Follows the images. Called on the controller's thread, before the operation that made the image is answered. */
     @FunctionalInterface
     public interface Listener {
+        /**
+         * {@code next} is about to be published: makes ready what it adds, so that nobody sees a partition that is not
+         * served yet.
+         */
+        default void prepare(MetadataImage now, MetadataImage next) {}
+
+        /** {@code now} is published: gives up what it does not hold any more. */
         void onImage(MetadataImage before, MetadataImage now);
     }
 
@@ -26,6 +33,7 @@ public final class MetadataPublisher {
 
     void publish(MetadataImage now) {
         MetadataImage before = current;
+        listeners.forEach(listener -> listener.prepare(before, now));
         current = now;
         listeners.forEach(listener -> listener.onImage(before, now));
     }

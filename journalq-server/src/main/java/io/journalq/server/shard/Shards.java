@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * All shards of the broker. Decides which shard hosts a partition, and has the shards follow the metadata: partitions
  * that appear are opened, those that go are deleted, changed settings are passed on.
  *
- * <p>{@link #shardOf} on any thread; {@link #follow} and {@link #close} on one thread at a time, not a loop's.
+ * <p>{@link #shardOf} on any thread; {@link #open}, {@link #deleteGone} and {@link #close} on one thread at a time, not a
+ * loop's.
  */
 public final class Shards {
     private static final Logger log = LoggerFactory.getLogger(Shards.class);
@@ -74,10 +75,10 @@ public final class Shards {
     }
 
     /**
-     * Brings the shards to {@code image}; when this returns, what it added can be appended to and read. Partitions that
-     * cannot be opened are logged and not hosted.
+     * Has the shards host what {@code image} adds, and follow what it changes; when this returns, the added partitions can
+     * be appended to and read. Partitions that cannot be opened are logged and not hosted.
      */
-    public synchronized void follow(MetadataImage image) {
+    public synchronized void open(MetadataImage image) {
         List<CompletableFuture<Void>> opening = new ArrayList<>();
         for (TopicImage topic : image.topics()) {
             TopicImage before = followed.topic(topic.id());
@@ -94,13 +95,17 @@ public final class Shards {
                 }
             }
         }
-        for (TopicImage before : followed.topics()) {
-            if (image.topic(before.id()) == null) {
-                delete(before.id());
-            }
-        }
         CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0])).join();
         followed = image;
+    }
+
+    /** Deletes the partitions that {@code before} held and {@code now} does not. */
+    public synchronized void deleteGone(MetadataImage before, MetadataImage now) {
+        for (TopicImage topic : before.topics()) {
+            if (now.topic(topic.id()) == null) {
+                delete(topic.id());
+            }
+        }
     }
 
     /** Closes every journal cleanly. Blocks. */

@@ -2,7 +2,9 @@ package io.journalq.server.api.admin;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.api.RequestContext;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,5 +31,17 @@ final class Answer {
                 context.refuse("the broker failed to answer");
             }
         });
+    }
+
+    /**
+     * As {@link #when}, but after {@code timeoutMs} it waits no longer and answers as after a {@link
+     * java.util.concurrent.TimeoutException}; the operation goes on. Zero and less wait for nothing.
+     */
+    static <T> void within(
+            int timeoutMs,
+            CompletableFuture<T> operation,
+            RequestContext context,
+            BiFunction<? super T, Throwable, ? extends ApiMessage> response) {
+        when(operation.copy().orTimeout(timeoutMs, TimeUnit.MILLISECONDS), context, response);
     }
 }

@@ -12,8 +12,12 @@ import io.journalq.server.control.Controller.PartitionsSpec;
 import io.journalq.server.control.Outcome;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
-/** CreatePartitions, versions 0 to 3: more partitions for topics; their number never shrinks. */
+/**
+ * CreatePartitions, versions 0 to 3: more partitions for topics; their number never shrinks. Answered when the new ones
+ * are served, or with REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ */
 public final class CreatePartitionsHandler implements Handler<CreatePartitionsRequest> {
     private final Controller controller;
 
@@ -25,10 +29,11 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
     public void handle(RequestContext context, CreatePartitionsRequest request) {
         List<PartitionsSpec> specs =
                 request.topics().stream().map(CreatePartitionsHandler::spec).toList();
-        Answer.when(controller.createPartitions(specs, request.validateOnly()), context, (outcomes, failure) -> {
+        CompletableFuture<List<Outcome>> creation = controller.createPartitions(specs, request.validateOnly());
+        Answer.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
             List<CreatePartitionsTopicResult> results = new ArrayList<>();
             for (int i = 0; i < specs.size(); i++) {
-                Outcome outcome = failure != null ? Outcome.NOT_TAKEN : outcomes.get(i);
+                Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 results.add(new CreatePartitionsTopicResult()
                         .setName(specs.get(i).topic())
                         .setErrorCode(outcome.error().code())

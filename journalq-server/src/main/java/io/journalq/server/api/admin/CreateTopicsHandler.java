@@ -21,10 +21,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * CreateTopics, versions 2 to 7: topics with numbers of partitions or assignments, and configuration; or only checks
- * whether they could be created. The answer holds id (7), size and configuration (5+, KIP-525).
+ * whether they could be created. The answer holds id (7), size and configuration (5+, KIP-525). It comes
+ * when the partitions are served, or says REQUEST_TIMED_OUT after the request's time, while the work goes on.
  */
 public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final MetadataPublisher metadata;
@@ -58,10 +60,11 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                 specs.add(spec(topic));
             }
         }
-        Answer.when(controller.createTopics(specs, request.validateOnly()), context, (outcomes, failure) -> {
+        CompletableFuture<List<Outcome>> creation = controller.createTopics(specs, request.validateOnly());
+        Answer.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
             for (int i = 0; i < specs.size(); i++) {
                 String name = specs.get(i).name();
-                resultByName.put(name, result(name, failure != null ? Outcome.NOT_TAKEN : outcomes.get(i)));
+                resultByName.put(name, result(name, failure != null ? Outcome.of(failure) : outcomes.get(i)));
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
         });

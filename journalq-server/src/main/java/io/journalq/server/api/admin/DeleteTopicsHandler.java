@@ -15,7 +15,10 @@ import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
 import java.util.List;
 
-/** DeleteTopics, versions 1 to 6: by name or, from 6 on, by id (KIP-516). A deleted topic's name is free at once. */
+/**
+ * DeleteTopics, versions 1 to 6: by name or, from 6 on, by id (KIP-516). A deleted topic's name is free at once. Answered
+ * with REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ */
 public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
     private final MetadataPublisher metadata;
     private final Controller controller;
@@ -37,9 +40,9 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
                 ids.add(result.topicId());
             }
         }
-        Answer.when(controller.deleteTopics(ids), context, (outcomes, failure) -> {
+        Answer.within(request.timeoutMs(), controller.deleteTopics(ids), context, (outcomes, failure) -> {
             for (int i = 0; i < pending.size(); i++) {
-                Outcome outcome = failure != null ? Outcome.NOT_TAKEN : outcomes.get(i);
+                Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 pending.get(i).setErrorCode(outcome.error().code()).setErrorMessage(outcome.reason());
             }
             return new DeleteTopicsResponse().setResponses(results);

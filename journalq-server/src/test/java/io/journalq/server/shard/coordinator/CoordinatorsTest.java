@@ -131,7 +131,7 @@ class CoordinatorsTest {
                 Clock.systemUTC(),
                 (partition, machine) -> {});
         MetadataImage image = image();
-        shards.follow(image);
+        shards.open(image);
         coordinators.follow(image);
         awaitLoaded();
     }

@@ -1,0 +1,31 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.shard.Shards;
+
+/**
+ * Has shards and coordinators follow the metadata: what an image adds is served before anybody can see it, and what it
+ * takes away is given up when nobody sees it any more. On the controller's thread.
+ */
+final class PartitionsFollow implements MetadataPublisher.Listener {
+    private final Shards shards;
+    private final GroupCoordinators groups;
+
+    PartitionsFollow(Shards shards, GroupCoordinators groups) {
+        this.shards = shards;
+        this.groups = groups;
+    }
+
+    @Override
+    public void prepare(MetadataImage now, MetadataImage next) {
+        shards.open(next);
+        groups.open(next);
+    }
+
+    @Override
+    public void onImage(MetadataImage before, MetadataImage now) {
+        groups.follow(before, now);
+        shards.deleteGone(before, now);
+    }
+}

@@ -1,0 +1,58 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.SystemFileStore;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Real files, but for folders of partitions: while a test holds the disk, whoever needs one of them waits. */
+final class HeldDisk {
+    private static final long WAIT_SECONDS = 30;
+
+    private volatile Hold hold = new Hold();
+
+    HeldDisk() {
+        release();
+    }
+
+    private static final class Hold {
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch released = new CountDownLatch(1);
+    }
+
+    /** From now on partitions cannot be opened. */
+    void hold() {
+        hold = new Hold();
+    }
+
+    /** Returns once somebody waits. */
+    void awaitReached() throws InterruptedException {
+        if (!hold.reached.await(WAIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("nobody opened a partition");
+        }
+    }
+
+    void release() {
+        hold.released.countDown();
+    }
+
+    FileStore store() {
+        FileStore real = new SystemFileStore();
+        return (FileStore) Proxy.newProxyInstance(
+                HeldDisk.class.getClassLoader(), new Class<?>[] {FileStore.class}, (proxy, method, arguments) -> {
+                    if (arguments[0] instanceof Path path && !path.toString().contains("metadata")) {
+                        Hold current = hold;
+                        current.reached.countDown();
+                        current.released.await();
+                    }
+                    try {
+                        return method.invoke(real, arguments);
+                    } catch (InvocationTargetException failure) {
+                        throw failure.getCause();
+                    }
+                });
+    }
+}
