@@ -17,6 +17,11 @@ public record CommittedOffset(long offset, int leaderEpoch, String metadata, lon
                 value.offset(), value.leaderEpoch(), value.metadata(), value.commitTimestamp(), value.topicId());
     }
 
+    /** The same at the end of a partition that lost what came later. */
+    CommittedOffset movedBackTo(long end) {
+        return new CommittedOffset(end, -1, metadata, commitTimestampMs, topicId);
+    }
+
     OffsetCommitValue toRecord() {
         return new OffsetCommitValue()
                 .setOffset(offset)

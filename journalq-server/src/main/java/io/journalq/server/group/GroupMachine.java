@@ -27,6 +27,7 @@ import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
+import io.journalq.server.group.record.PendingOffsetValue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -65,7 +66,7 @@ public final class GroupMachine implements CoordinatorMachine {
         if (record.key() instanceof OffsetCommitKey key) {
             offsets.replay(key, (OffsetCommitValue) record.value());
         } else if (record.key() instanceof PendingOffsetKey key) {
-            offsets.replay(key, (OffsetCommitValue) record.value());
+            offsets.replay(key, (PendingOffsetValue) record.value());
         } else if (record.key() instanceof GroupMetadataKey key) {
             replay(key.group(), (GroupMetadataValue) record.value());
         } else {
@@ -253,6 +254,41 @@ public final class GroupMachine implements CoordinatorMachine {
             classic.onSignOfLife(group, committer.memberId());
         }
         reply.send(offsets.commit(groupId, commits, nowMs));
+    }
+
+    /**
+     * The producer of a transaction commits offsets with it; they are in force once it commits. That the partition of this
+     * group takes part in the transaction was checked with the transaction's coordinator.
+     */
+    public void onTransactionalOffsetCommit(
+            String groupId,
+            OffsetCommits.Committer committer,
+            OffsetCommits.InTransaction transaction,
+            long nowMs,
+            Reply<List<ErrorCode>> reply) {
+        ErrorCode error =
+                groupId.isEmpty() ? ErrorCode.INVALID_GROUP_ID : offsets.checkInTransaction(groupId, committer, nowMs);
+        List<OffsetCommits.Commit> commits = transaction.commits();
+        if (error != ErrorCode.NONE) {
+            reply.send(Collections.nCopies(commits.size(), error));
+            return;
+        }
+        if (groups.get(groupId) instanceof ClassicGroup group) {
+            classic.at(nowMs);
+            classic.onSignOfLife(group, committer.memberId());
+        }
+        reply.send(offsets.commitInTransaction(groupId, transaction, nowMs));
+    }
+
+    /**
+     * A transaction ended: what its producer committed with it, in any group, is in force now, or forgotten. The answer
+     * comes when that is safe, at once when nothing was left to do.
+     *
+     * @param producerEpoch epoch of the transaction's markers
+     */
+    public void onTransactionEnd(long producerId, short producerEpoch, boolean committed, Reply<ErrorCode> reply) {
+        offsets.onTransactionEnd(producerId, producerEpoch, committed);
+        reply.send(ErrorCode.NONE);
     }
 
     /** The answer to a request to join that is not followed. */

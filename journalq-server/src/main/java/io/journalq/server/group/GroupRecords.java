@@ -7,6 +7,7 @@ import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
+import io.journalq.server.group.record.PendingOffsetValue;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -21,7 +22,8 @@ public final class GroupRecords {
             new RecordTypes.Type(
                     (short) 2, GroupMetadataKey.class, GroupMetadataKey::read, GroupMetadataValue::read, (short) 3),
             new RecordTypes.Type(
-                    (short) 1_000, PendingOffsetKey.class, PendingOffsetKey::read, OffsetCommitValue::read, (short) 4));
+                    (short) 1_000, PendingOffsetKey.class, PendingOffsetKey::read, PendingOffsetValue::read, (short)
+                            0));
 
     /** Every type. */
     public static final RecordTypes TYPES =

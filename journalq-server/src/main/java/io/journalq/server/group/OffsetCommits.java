@@ -2,16 +2,16 @@ package io.journalq.server.group;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.protocol.Message;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
+import io.journalq.server.group.record.PendingOffsetValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
 
@@ -24,6 +24,7 @@ public final class OffsetCommits {
     private final Outbox outbox;
     private final Map<String, Group> groups;
     private final Map<String, GroupOffsets> offsets = new TreeMap<>();
+    private final PendingOffsets pending = new PendingOffsets();
 
     OffsetCommits(GroupLimits limits, Outbox outbox, Map<String, Group> groups) {
         this.limits = limits;
@@ -49,6 +50,9 @@ public final class OffsetCommits {
      */
     public record Commit(String topic, Uuid topicId, int partition, long offset, int leaderEpoch, String metadata) {}
 
+    /** What a producer commits with its transaction. */
+    public record InTransaction(long producerId, short producerEpoch, List<Commit> commits) {}
+
     /** Whether somebody may commit to a group now. */
     public ErrorCode check(String groupId, Committer committer, long nowMs) {
         Group group = groups.get(groupId);
@@ -59,31 +63,48 @@ public final class OffsetCommits {
     }
 
     /**
+     * The same for a commit in a transaction, which need not say which member it comes from: that the producer is the
+     * newest of its transactional id is checked already (KIP-447).
+     */
+    ErrorCode checkInTransaction(String groupId, Committer committer, long nowMs) {
+        boolean anonymous =
+                committer.generation() < 0 && committer.memberId().isEmpty() && committer.instanceId() == null;
+        if (anonymous) {
+            return ErrorCode.NONE;
+        }
+        ErrorCode error = check(groupId, committer, nowMs);
+        return error == ErrorCode.STALE_MEMBER_EPOCH ? ErrorCode.ILLEGAL_GENERATION : error;
+    }
+
+    /**
      * Commits. The caller checked who commits, and answers once this returns.
      *
      * @return what became of each, in order
      */
     public List<ErrorCode> commit(String groupId, List<Commit> commits, long nowMs) {
-        return append(commits, nowMs, commit -> new OffsetCommitKey()
-                .setGroup(groupId)
-                .setTopic(commit.topic())
-                .setPartition(commit.partition()));
+        return append(
+                commits,
+                nowMs,
+                (commit, offset) ->
+                        new CoordinatorRecord(key(groupId, commit.topic(), commit.partition()), offset.toRecord()));
     }
 
     /** As {@link #commit}, but nothing is in force before the producer's transaction commits. */
-    public List<ErrorCode> commitInTransaction(String groupId, long producerId, List<Commit> commits, long nowMs) {
-        return append(commits, nowMs, commit -> new PendingOffsetKey()
-                .setProducerId(producerId)
-                .setGroup(groupId)
-                .setTopic(commit.topic())
-                .setPartition(commit.partition()));
+    public List<ErrorCode> commitInTransaction(String groupId, InTransaction transaction, long nowMs) {
+        return append(
+                transaction.commits(),
+                nowMs,
+                (commit, offset) -> new CoordinatorRecord(
+                        new PendingOffsets.Place(groupId, commit.topic(), commit.partition())
+                                .key(transaction.producerId()),
+                        new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord()));
     }
 
-    private interface KeyOf {
-        Message of(Commit commit);
+    private interface RecordOf {
+        CoordinatorRecord of(Commit commit, CommittedOffset offset);
     }
 
-    private List<ErrorCode> append(List<Commit> commits, long nowMs, KeyOf keys) {
+    private List<ErrorCode> append(List<Commit> commits, long nowMs, RecordOf recordOf) {
         List<ErrorCode> outcomes = new ArrayList<>(commits.size());
         List<CoordinatorRecord> records = new ArrayList<>(commits.size());
         for (Commit commit : commits) {
@@ -93,28 +114,33 @@ public final class OffsetCommits {
                 continue;
             }
             outcomes.add(ErrorCode.NONE);
-            CommittedOffset offset =
-                    new CommittedOffset(commit.offset(), commit.leaderEpoch(), metadata, nowMs, commit.topicId());
-            records.add(new CoordinatorRecord(keys.of(commit), offset.toRecord()));
+            records.add(recordOf.of(
+                    commit,
+                    new CommittedOffset(commit.offset(), commit.leaderEpoch(), metadata, nowMs, commit.topicId())));
         }
         outbox.append(records);
         return outcomes;
     }
 
-    /** A producer's transaction ended: the offsets that it holds here are in force, or forgotten. */
-    public void onTransactionEnd(long producerId, boolean committed) {
+    /**
+     * A producer's transaction ended: the offsets that it holds here are in force, or forgotten, in one append. What was
+     * committed in a later epoch belongs to a later transaction and stays. Nothing happens when it is told again.
+     *
+     * @param producerEpoch epoch of the marker; not before that of the transaction
+     */
+    public void onTransactionEnd(long producerId, short producerEpoch, boolean committed) {
         List<CoordinatorRecord> records = new ArrayList<>();
-        offsets.forEach((groupId, ofGroup) -> ofGroup.pendingOf(producerId)
-                .forEach((topic, ofTopic) -> ofTopic.forEach((partition, offset) -> {
-                    records.add(CoordinatorRecord.tombstone(new PendingOffsetKey()
-                            .setProducerId(producerId)
-                            .setGroup(groupId)
-                            .setTopic(topic)
-                            .setPartition(partition)));
-                    if (committed) {
-                        records.add(new CoordinatorRecord(key(groupId, topic, partition), offset.toRecord()));
-                    }
-                })));
+        pending.forEachOf(producerId, (place, id, held) -> {
+            if (held.producerEpoch() > producerEpoch) {
+                return;
+            }
+            records.add(PendingOffsets.tombstone(place, id));
+            if (committed) {
+                records.add(new CoordinatorRecord(
+                        key(place.groupId(), place.topic(), place.partition()),
+                        held.offset().toRecord()));
+            }
+        });
         outbox.append(records);
     }
 
@@ -124,14 +150,8 @@ public final class OffsetCommits {
                 ofGroup -> ofGroup.put(key.topic(), key.partition(), value == null ? null : CommittedOffset.of(value)));
     }
 
-    void replay(PendingOffsetKey key, OffsetCommitValue value) {
-        change(
-                key.group(),
-                ofGroup -> ofGroup.putPending(
-                        key.producerId(),
-                        key.topic(),
-                        key.partition(),
-                        value == null ? null : CommittedOffset.of(value)));
+    void replay(PendingOffsetKey key, PendingOffsetValue value) {
+        pending.replay(key, value);
     }
 
     private interface Change {
@@ -160,8 +180,7 @@ public final class OffsetCommits {
 
     /** Whether an open transaction may still change where a group goes on in a partition. */
     public boolean isPending(String groupId, String topic, int partition) {
-        GroupOffsets ofGroup = offsets.get(groupId);
-        return ofGroup != null && ofGroup.isPending(topic, partition);
+        return pending.contains(groupId, topic, partition);
     }
 
     /** Hears of every offset of a group. */
@@ -179,12 +198,15 @@ public final class OffsetCommits {
         }
     }
 
-    Set<String> groupIds() {
-        return offsets.keySet();
+    /** Groups that have offsets, also those that have none but in open transactions. */
+    SortedSet<String> groupIds() {
+        SortedSet<String> groupIds = pending.groupIds();
+        groupIds.addAll(offsets.keySet());
+        return groupIds;
     }
 
     boolean hasOffsets(String groupId) {
-        return offsets.containsKey(groupId);
+        return offsets.containsKey(groupId) || pending.contains(groupId);
     }
 
     /** Whether a group's offset of a partition may be deleted. */
@@ -215,6 +237,8 @@ public final class OffsetCommits {
         forEach(
                 groupId,
                 (topic, partition, offset) -> records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
+        pending.forEachIn(
+                groupId, (place, producerId, held) -> records.add(PendingOffsets.tombstone(place, producerId)));
         return records;
     }
 
@@ -275,6 +299,11 @@ public final class OffsetCommits {
                 }
             });
         }
+        pending.forEach((place, producerId, held) -> {
+            if (isGone.test(place.topic(), held.offset().topicId())) {
+                records.add(PendingOffsets.tombstone(place, producerId));
+            }
+        });
         outbox.append(records);
     }
 
@@ -285,12 +314,20 @@ public final class OffsetCommits {
             forEach(groupId, (topic, partition, offset) -> {
                 long end = ends.endOf(topic, partition);
                 if (end >= 0 && offset.offset() > end) {
-                    CommittedOffset back = new CommittedOffset(
-                            end, -1, offset.metadata(), offset.commitTimestampMs(), offset.topicId());
-                    records.add(new CoordinatorRecord(key(groupId, topic, partition), back.toRecord()));
+                    records.add(new CoordinatorRecord(
+                            key(groupId, topic, partition),
+                            offset.movedBackTo(end).toRecord()));
                 }
             });
         }
+        pending.forEach((place, producerId, held) -> {
+            long end = ends.endOf(place.topic(), place.partition());
+            if (end >= 0 && held.offset().offset() > end) {
+                PendingOffsets.Pending back = new PendingOffsets.Pending(
+                        held.producerEpoch(), held.offset().movedBackTo(end));
+                records.add(new CoordinatorRecord(place.key(producerId), back.toRecord()));
+            }
+        });
         outbox.append(records);
         return records.size();
     }

@@ -65,21 +65,6 @@ class OffsetExpiryTest {
     }
 
     @Test
-    void shouldPutOffsetsOfATransactionInForceOnlyWhenItCommits() {
-        List<OffsetCommits.Commit> commits = List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), 4, 9, -1, null));
-        machine.offsets().commitInTransaction("g", 11, commits, 0);
-        machine.offsets().commitInTransaction("g", 12, commits, 0);
-        assertThat(machine.offsets().get("g", "t", 4)).isNull();
-        assertThat(machine.offsets().isPending("g", "t", 4)).isTrue();
-
-        machine.offsets().onTransactionEnd(11, false);
-        assertThat(machine.offsets().get("g", "t", 4)).isNull();
-        machine.offsets().onTransactionEnd(12, true);
-        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(9);
-        assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
-    }
-
-    @Test
     void shouldKeepOffsetsOfPartitionsFarApart() {
         commit(3, 1, "", 0);
         commit(1_000_000, 2, "far", 0);

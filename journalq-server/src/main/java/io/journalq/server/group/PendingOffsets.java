@@ -1,0 +1,144 @@
+package io.journalq.server.group;
+
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.group.record.PendingOffsetKey;
+import io.journalq.server.group.record.PendingOffsetValue;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Offsets of all groups of a machine that transactions have not decided on: found by their producer when its transaction
+ * ends, and by their place when somebody asks whether it may still change.
+ */
+final class PendingOffsets {
+    private static final Comparator<Place> BY_GROUP =
+            Comparator.comparing(Place::groupId).thenComparing(Place::topic).thenComparingInt(Place::partition);
+
+    private final NavigableMap<Place, Map<Long, Pending>> byPlace = new TreeMap<>(BY_GROUP);
+    private final Map<Long, NavigableSet<Place>> placesByProducer = new TreeMap<>();
+
+    /** What an offset is of. */
+    record Place(String groupId, String topic, int partition) {
+        /** A record's key for what a producer has here. */
+        PendingOffsetKey key(long producerId) {
+            return new PendingOffsetKey()
+                    .setProducerId(producerId)
+                    .setGroup(groupId)
+                    .setTopic(topic)
+                    .setPartition(partition);
+        }
+    }
+
+    /**
+     * An offset that is not in force yet.
+     *
+     * @param producerEpoch the epoch in which it was committed
+     */
+    record Pending(short producerEpoch, CommittedOffset offset) {
+        static Pending of(PendingOffsetValue value) {
+            return new Pending(
+                    value.producerEpoch(),
+                    new CommittedOffset(
+                            value.offset(),
+                            value.leaderEpoch(),
+                            value.metadata(),
+                            value.commitTimestamp(),
+                            value.topicId()));
+        }
+
+        PendingOffsetValue toRecord() {
+            return new PendingOffsetValue()
+                    .setProducerEpoch(producerEpoch)
+                    .setOffset(offset.offset())
+                    .setLeaderEpoch(offset.leaderEpoch())
+                    .setMetadata(offset.metadata())
+                    .setCommitTimestamp(offset.commitTimestampMs())
+                    .setTopicId(offset.topicId());
+        }
+    }
+
+    /** Hears of every offset that is pending. */
+    interface Visitor {
+        void visit(Place place, long producerId, Pending pending);
+    }
+
+    void replay(PendingOffsetKey key, PendingOffsetValue value) {
+        Place place = new Place(key.group(), key.topic(), key.partition());
+        if (value == null) {
+            remove(place, key.producerId());
+        } else {
+            byPlace.computeIfAbsent(place, absent -> new TreeMap<>()).put(key.producerId(), Pending.of(value));
+            placesByProducer
+                    .computeIfAbsent(key.producerId(), absent -> new TreeSet<>(BY_GROUP))
+                    .add(place);
+        }
+    }
+
+    private void remove(Place place, long producerId) {
+        Map<Long, Pending> here = byPlace.get(place);
+        if (here == null || here.remove(producerId) == null) {
+            return;
+        }
+        if (here.isEmpty()) {
+            byPlace.remove(place);
+        }
+        NavigableSet<Place> ofProducer = placesByProducer.get(producerId);
+        ofProducer.remove(place);
+        if (ofProducer.isEmpty()) {
+            placesByProducer.remove(producerId);
+        }
+    }
+
+    boolean contains(String groupId, String topic, int partition) {
+        return byPlace.containsKey(new Place(groupId, topic, partition));
+    }
+
+    boolean contains(String groupId) {
+        Place first = byPlace.ceilingKey(firstOf(groupId));
+        return first != null && first.groupId().equals(groupId);
+    }
+
+    /** Groups with anything pending. */
+    SortedSet<String> groupIds() {
+        SortedSet<String> groupIds = new TreeSet<>();
+        byPlace.keySet().forEach(place -> groupIds.add(place.groupId()));
+        return groupIds;
+    }
+
+    /** What the transaction of a producer holds. */
+    void forEachOf(long producerId, Visitor visitor) {
+        for (Place place : placesByProducer.getOrDefault(producerId, Collections.emptyNavigableSet())) {
+            visitor.visit(place, producerId, byPlace.get(place).get(producerId));
+        }
+    }
+
+    /** What transactions hold for a group. */
+    void forEachIn(String groupId, Visitor visitor) {
+        for (Map.Entry<Place, Map<Long, Pending>> entry :
+                byPlace.tailMap(firstOf(groupId), true).entrySet()) {
+            if (!entry.getKey().groupId().equals(groupId)) {
+                return;
+            }
+            entry.getValue().forEach((producerId, pending) -> visitor.visit(entry.getKey(), producerId, pending));
+        }
+    }
+
+    void forEach(Visitor visitor) {
+        byPlace.forEach(
+                (place, here) -> here.forEach((producerId, pending) -> visitor.visit(place, producerId, pending)));
+    }
+
+    private static Place firstOf(String groupId) {
+        return new Place(groupId, "", Integer.MIN_VALUE);
+    }
+
+    static CoordinatorRecord tombstone(Place place, long producerId) {
+        return CoordinatorRecord.tombstone(place.key(producerId));
+    }
+}

@@ -1,0 +1,216 @@
+package io.journalq.server.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Offsets that are committed with a transaction: in force when it commits, and never before. */
+class TransactionalOffsetsTest {
+    private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, 10_000, 1_000);
+    private static final Uuid TOPIC = new Uuid(1, 1);
+    private static final OffsetCommits.Committer ANYBODY = new OffsetCommits.Committer("", null, -1);
+
+    private final List<List<CoordinatorRecord>> journal = new ArrayList<>();
+    private GroupMachine machine = newMachine();
+
+    private GroupMachine newMachine() {
+        return new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, this::append, () -> "id");
+    }
+
+    private void append(List<CoordinatorRecord> records) {
+        if (!records.isEmpty()) {
+            journal.add(records);
+            records.forEach(machine::replay);
+        }
+    }
+
+    private void restart() {
+        machine = newMachine();
+        journal.forEach(records -> records.forEach(record -> machine.replay(asStored(record))));
+    }
+
+    private static CoordinatorRecord asStored(CoordinatorRecord record) {
+        ByteBuf key = GroupRecords.TYPES.encodeKey(record, UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf value = GroupRecords.TYPES.encodeValue(record, UnpooledByteBufAllocator.DEFAULT);
+        try {
+            return GroupRecords.TYPES.decode(key, value);
+        } finally {
+            key.release();
+            if (value != null) {
+                value.release();
+            }
+        }
+    }
+
+    private static final class Answer<T> implements Reply<T> {
+        private T value;
+
+        @Override
+        public void send(T answer) {
+            value = answer;
+        }
+
+        @Override
+        public void fail(ErrorCode error) {
+            throw new AssertionError(error);
+        }
+    }
+
+    private List<ErrorCode> commit(
+            String group, OffsetCommits.Committer committer, long producerId, int epoch, int partition, long offset) {
+        Answer<List<ErrorCode>> answer = new Answer<>();
+        machine.onTransactionalOffsetCommit(
+                group,
+                committer,
+                new OffsetCommits.InTransaction(
+                        producerId,
+                        (short) epoch,
+                        List.of(new OffsetCommits.Commit("t", TOPIC, partition, offset, 2, "note"))),
+                7,
+                answer);
+        return answer.value;
+    }
+
+    private void end(long producerId, int epoch, boolean commit) {
+        Answer<ErrorCode> answer = new Answer<>();
+        machine.onTransactionEnd(producerId, (short) epoch, commit, answer);
+        assertThat(answer.value).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldPutOffsetsInForceOnlyWhenTheTransactionCommits() {
+        // given
+        commit("g", ANYBODY, 11, 0, 4, 9);
+        commit("g", ANYBODY, 12, 0, 4, 8);
+        assertThat(machine.offsets().get("g", "t", 4)).isNull();
+
+        // when
+        end(11, 0, false);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 4)).isNull();
+        assertThat(machine.offsets().isPending("g", "t", 4)).isTrue();
+
+        // when
+        end(12, 0, true);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new CommittedOffset(8, 2, "note", 7, TOPIC));
+        assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
+    }
+
+    @Test
+    void shouldEndEveryGroupOfAProducerInOneAppend() {
+        // given
+        for (String group : List.of("a", "b", "c")) {
+            commit(group, ANYBODY, 11, 0, 0, 5);
+            commit(group, ANYBODY, 11, 0, 1, 6);
+        }
+        int before = journal.size();
+
+        // when
+        end(11, 1, true);
+
+        // then
+        assertThat(journal).hasSize(before + 1);
+        assertThat(journal.get(before)).hasSize(12);
+        assertThat(machine.offsets().get("c", "t", 1).offset()).isEqualTo(6);
+    }
+
+    @Test
+    void shouldDoNothingWhenTheEndIsToldAgain() {
+        // given
+        commit("g", ANYBODY, 11, 0, 0, 5);
+        end(11, 1, true);
+        int before = journal.size();
+
+        // when
+        end(11, 1, true);
+        end(11, 1, false);
+
+        // then
+        assertThat(journal).hasSize(before);
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(5);
+    }
+
+    @Test
+    void shouldKeepWhatALaterTransactionCommittedWhenAnEarlierEndIsToldAgain() {
+        // given
+        commit("g", ANYBODY, 11, 3, 0, 5);
+
+        // when
+        end(11, 2, true);
+
+        // then
+        assertThat(machine.offsets().isPending("g", "t", 0)).isTrue();
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
+    }
+
+    @Test
+    void shouldKnowWhatIsPendingAfterARestart() {
+        // given
+        commit("g", ANYBODY, 11, 0, 0, 5);
+        commit("g", ANYBODY, 12, 0, 1, 6);
+        end(12, 1, false);
+
+        // when
+        restart();
+
+        // then
+        assertThat(machine.offsets().isPending("g", "t", 0)).isTrue();
+        assertThat(machine.offsets().isPending("g", "t", 1)).isFalse();
+        assertThat(machine.list()).hasSize(1);
+        end(11, 1, true);
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(5);
+    }
+
+    @Test
+    void shouldRefuseAMemberThatTheGroupDoesNotHave() {
+        assertThat(commit("g", new OffsetCommits.Committer("m", null, 4), 11, 0, 0, 5))
+                .containsExactly(ErrorCode.ILLEGAL_GENERATION);
+        assertThat(machine.offsets().isPending("g", "t", 0)).isFalse();
+        assertThat(commit("", ANYBODY, 11, 0, 0, 5)).containsExactly(ErrorCode.INVALID_GROUP_ID);
+    }
+
+    @Test
+    void shouldForgetWhatIsPendingWhenItsGroupOrTopicGoes() {
+        // given
+        commit("g", ANYBODY, 11, 0, 0, 5);
+        commit("h", ANYBODY, 11, 0, 0, 5);
+
+        // when
+        machine.onDeleteGroup("g", new Answer<>());
+
+        // then
+        assertThat(machine.offsets().isPending("g", "t", 0)).isFalse();
+        assertThat(machine.offsets().isPending("h", "t", 0)).isTrue();
+
+        // when
+        machine.offsets().onTopicsGone((topic, id) -> topic.equals("t"));
+
+        // then
+        assertThat(machine.list()).isEmpty();
+    }
+
+    @Test
+    void shouldMoveWhatIsPendingBackToTheEndOfAPartitionThatLostItsTail() {
+        // given
+        commit("g", ANYBODY, 11, 0, 0, 5);
+
+        // when
+        machine.offsets().onPartitionEnds((topic, partition) -> 3);
+        end(11, 0, true);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new CommittedOffset(3, -1, "note", 7, TOPIC));
+    }
+}
