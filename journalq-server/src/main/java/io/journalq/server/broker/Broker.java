@@ -23,6 +23,8 @@ import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.observe.AdminListener;
 import io.journalq.server.observe.BrokerMetrics;
+import io.journalq.server.observe.Health;
+import io.journalq.server.shard.OfflinePartitions;
 import io.journalq.server.shard.Shards;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
@@ -60,6 +62,8 @@ public final class Broker implements AutoCloseable {
     private volatile List<ListenerAddress> listeners = List.of();
     private volatile int adminPort = NO_PORT;
     private volatile boolean serving;
+    /** Null until there are shards. */
+    private volatile OfflinePartitions offlinePartitions;
 
     /** A step of the way down. */
     private interface Closing {
@@ -156,6 +160,11 @@ public final class Broker implements AutoCloseable {
         MetadataPublisher metadata = new MetadataPublisher();
         Controller controller = openController(metadata);
         Shards shards = new Shards(config, loops, store, blockingPool, clock);
+        offlinePartitions = shards.offlinePartitions();
+        metrics.gauge(
+                "journalq.partitions.offline",
+                "Partitions that are not served, as their files cannot be used.",
+                () -> shards.offlinePartitions().count());
         shards.open(metadata.current());
         GroupCoordinators groups = new GroupCoordinators(config, shards, blockingPool, clock, this::newId);
         groups.start(metadata.current());
@@ -182,10 +191,17 @@ public final class Broker implements AutoCloseable {
         Optional<ListenerAddress> wanted = config.adminListener();
         if (wanted.isPresent()) {
             AdminListener admin =
-                    AdminListener.start(wanted.get().host(), wanted.get().port(), metrics.registry(), () -> serving);
+                    AdminListener.start(wanted.get().host(), wanted.get().port(), metrics.registry(), this::health);
             closings.push(admin::close);
             adminPort = admin.port();
         }
+    }
+
+    private Health health() {
+        OfflinePartitions offline = offlinePartitions;
+        return offline == null
+                ? new Health(serving, 0, List.of())
+                : new Health(serving, offline.count(), offline.names(Health.MAX_NAMES));
     }
 
     private Controller openController(MetadataPublisher metadata) throws IOException {
@@ -236,7 +252,8 @@ public final class Broker implements AutoCloseable {
                 config.advertisedListeners().isEmpty() ? listeners : config.advertisedListeners();
         handlers.registerAdmin(
                 new BrokerIdentity(config.get(BrokerSettings.NODE_ID), advertised),
-                new DiskUsage(config.dataDirectories(), shards, blockingPool));
+                new DiskUsage(config.dataDirectories(), shards, blockingPool),
+                shards.offlinePartitions()::contains);
         acceptor.accept();
     }
 

@@ -16,6 +16,7 @@ import io.journalq.server.api.admin.DescribeTopicPartitionsHandler;
 import io.journalq.server.api.admin.IncrementalAlterConfigsHandler;
 import io.journalq.server.api.admin.LogDirectories;
 import io.journalq.server.api.admin.MetadataHandler;
+import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.data.DeleteRecordsHandler;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.data.ListOffsetsHandler;
@@ -105,7 +106,7 @@ final class HandlerTable {
     }
 
     /** What describes and changes the cluster. */
-    void registerAdmin(BrokerIdentity identity, LogDirectories directories) {
+    void registerAdmin(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline) {
         ConfigDescriber describer = new ConfigDescriber(config);
         TopicSpec groups =
                 InternalTopics.spec(InternalTopics.GROUPS, config.get(BrokerSettings.GROUP_TOPIC_PARTITIONS));
@@ -116,7 +117,8 @@ final class HandlerTable {
                 new FindCoordinatorHandler(
                         identity, metadata, controller, Map.of(FindCoordinatorHandler.GROUP, groups)));
         boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
-        registry.register(ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, autoCreate));
+        registry.register(
+                ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, offline, autoCreate));
         registry.register(ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer));
         registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller));
         registry.register(ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(controller));
@@ -124,7 +126,8 @@ final class HandlerTable {
         registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(metadata, controller));
         registry.register(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, new IncrementalAlterConfigsHandler(controller));
         registry.register(ApiKey.DESCRIBE_CLUSTER, 0, 2, new DescribeClusterHandler(identity, metadata));
-        registry.register(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, new DescribeTopicPartitionsHandler(metadata));
+        registry.register(
+                ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, new DescribeTopicPartitionsHandler(metadata, offline));
         registry.register(ApiKey.DESCRIBE_LOG_DIRS, 1, 4, new DescribeLogDirsHandler(directories));
     }
 }

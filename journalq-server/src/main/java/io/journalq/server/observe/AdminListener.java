@@ -12,7 +12,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,14 +45,14 @@ public final class AdminListener implements AutoCloseable {
     private final HttpServer server;
     private final ThreadPoolExecutor threads;
     private final PrometheusMeterRegistry registry;
-    private final BooleanSupplier healthy;
+    private final Supplier<Health> health;
 
     private AdminListener(
-            HttpServer server, ThreadPoolExecutor threads, PrometheusMeterRegistry registry, BooleanSupplier healthy) {
+            HttpServer server, ThreadPoolExecutor threads, PrometheusMeterRegistry registry, Supplier<Health> health) {
         this.server = server;
         this.threads = threads;
         this.registry = registry;
-        this.healthy = healthy;
+        this.health = health;
     }
 
     /**
@@ -60,25 +60,25 @@ public final class AdminListener implements AutoCloseable {
      *
      * @param host name or address; empty for every interface
      * @param port 0 for any free one
-     * @param healthy whether the broker serves clients; false while it starts and stops
+     * @param health says how the broker is
      * @throws IOException when the address is unknown or taken; the message names it and the setting
      */
-    public static AdminListener start(String host, int port, PrometheusMeterRegistry registry, BooleanSupplier healthy)
+    public static AdminListener start(String host, int port, PrometheusMeterRegistry registry, Supplier<Health> health)
             throws IOException {
         return start(
-                host.isEmpty() ? new InetSocketAddress(port) : new InetSocketAddress(host, port), registry, healthy);
+                host.isEmpty() ? new InetSocketAddress(port) : new InetSocketAddress(host, port), registry, health);
     }
 
-    /** As {@link #start(String, int, PrometheusMeterRegistry, BooleanSupplier)}. */
+    /** As {@link #start(String, int, PrometheusMeterRegistry, Supplier)}. */
     public static AdminListener start(
-            InetSocketAddress address, PrometheusMeterRegistry registry, BooleanSupplier healthy) throws IOException {
+            InetSocketAddress address, PrometheusMeterRegistry registry, Supplier<Health> health) throws IOException {
         if (address.isUnresolved()) {
             throw new UnknownHostException("admin.listener: unknown host " + address.getHostString());
         }
         boundSlowClients();
         HttpServer server = bind(address);
         ThreadPoolExecutor threads = newThreads();
-        AdminListener listener = new AdminListener(server, threads, registry, healthy);
+        AdminListener listener = new AdminListener(server, threads, registry, health);
         server.setExecutor(threads);
         server.createContext("/", listener::answer);
         server.start();
@@ -157,8 +157,8 @@ public final class AdminListener implements AutoCloseable {
         switch (exchange.getRequestURI().getPath()) {
             case "/metrics" -> sendMetrics(exchange, head);
             case "/health" -> {
-                boolean up = healthy.getAsBoolean();
-                send(exchange, up ? OK : UNAVAILABLE, JSON, "{\"status\":\"" + (up ? "up" : "down") + "\"}", head);
+                Health now = health.get();
+                send(exchange, now.serving() ? OK : UNAVAILABLE, JSON, now.toJson(), head);
             }
             default -> send(exchange, NOT_FOUND, PLAIN, "/metrics and /health are served here\n", head);
         }

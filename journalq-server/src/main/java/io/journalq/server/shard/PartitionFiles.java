@@ -49,6 +49,16 @@ final class PartitionFiles {
         }
     }
 
+    /** Deletes what there is of a partition that is not open. */
+    void delete(Uuid topicId, int partition) {
+        Path directory = directory(topicId, partition);
+        try {
+            store.delete(directory);
+        } catch (IOException failure) {
+            log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
+        }
+    }
+
     private Path directory(Uuid topicId, int partition) {
         String folder = topicId + "-" + partition;
         for (Path dataDirectory : dataDirectories) {

@@ -1,6 +1,7 @@
 package io.journalq.server.shard;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -24,12 +25,14 @@ public final class Shard {
     private final Executor blockingPool;
     private final BatchValidator validator = new BatchValidator(PooledByteBufAllocator.DEFAULT);
     private final Flusher flusher;
+    private final OfflinePartitions offlinePartitions;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
 
-    Shard(LoopCycle cycle, ShardTimes times, Executor blockingPool) {
+    Shard(LoopCycle cycle, ShardTimes times, Executor blockingPool, OfflinePartitions offlinePartitions) {
         this.cycle = cycle;
         this.times = times;
         this.blockingPool = blockingPool;
+        this.offlinePartitions = offlinePartitions;
         this.flusher = new Flusher(cycle, blockingPool);
         var unused = cycle.loop()
                 .scheduleWithFixedDelay(
@@ -63,6 +66,11 @@ public final class Shard {
     public PartitionHost host(Uuid topicId, int partition) {
         PartitionHost[] hosts = hostsByTopic.get(topicId);
         return hosts != null && partition >= 0 && partition < hosts.length ? hosts[partition] : null;
+    }
+
+    /** What a client is told when this shard does not host the partition. Any thread. */
+    public ErrorCode errorOfMissing(Uuid topicId, int partition) {
+        return offlinePartitions.errorOfMissing(topicId, partition);
     }
 
     ShardTimes times() {

@@ -39,6 +39,7 @@ public final class Shards {
     private final Shard[] shards;
     private final PartitionFiles files;
     private final Executor blockingPool;
+    private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private MetadataImage followed = MetadataImage.EMPTY;
 
     /**
@@ -56,7 +57,7 @@ public final class Shards {
                 config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
                 config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS));
         for (LoopCycle cycle : loops.cycles()) {
-            shards[cycle.index()] = new Shard(cycle, times, blockingPool);
+            shards[cycle.index()] = new Shard(cycle, times, blockingPool, offlinePartitions);
         }
     }
 
@@ -69,6 +70,11 @@ public final class Shards {
         return shards[Math.floorMod((int) (bits ^ (bits >>> 32)) + partition, shards.length)];
     }
 
+    /** The partitions that should be here and cannot be opened. */
+    public OfflinePartitions offlinePartitions() {
+        return offlinePartitions;
+    }
+
     /** Every shard. */
     public List<Shard> all() {
         return List.of(shards);
@@ -76,7 +82,7 @@ public final class Shards {
 
     /**
      * Has the shards host what {@code image} adds, and follow what it changes; when this returns, the added partitions can
-     * be appended to and read. Partitions that cannot be opened are logged and not hosted.
+     * be appended to and read. Partitions that cannot be opened are logged and {@link #offlinePartitions offline}.
      */
     public synchronized void open(MetadataImage image) {
         List<CompletableFuture<Void>> opening = new ArrayList<>();
@@ -174,6 +180,7 @@ public final class Shards {
                 .exceptionally(failure -> {
                     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
                     log.error("cannot open: partition={} reason=\"{}\"", name, cause.getMessage(), cause);
+                    offlinePartitions.add(topic.id(), name);
                     return null;
                 });
     }
@@ -198,6 +205,9 @@ public final class Shards {
     }
 
     private void delete(Uuid topicId) {
+        for (int partition : offlinePartitions.forget(topicId)) {
+            blockingPool.execute(() -> files.delete(topicId, partition));
+        }
         for (Shard shard : shards) {
             shard.cycle().execute(() -> {
                 for (PartitionHost host : shard.remove(topicId)) {

@@ -6,6 +6,12 @@ import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.SystemFileStore;
 import io.journalq.server.network.NetworkCounters;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -81,6 +87,12 @@ public final class TestBroker implements AutoCloseable {
             }
             Thread.sleep(1);
         }
+    }
+
+    /** The page that the admin listener serves at a path; the broker must have one. */
+    HttpResponse<String> page(String path) throws IOException, InterruptedException {
+        URI uri = URI.create("http://127.0.0.1:" + broker.adminPort() + path);
+        return HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
     }
 
     public String bootstrap() {

@@ -19,9 +19,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,12 +30,12 @@ import org.junit.jupiter.api.Test;
 class AdminListenerTest {
     private final HttpClient client = HttpClient.newHttpClient();
     private final BrokerMetrics metrics = new BrokerMetrics();
-    private final AtomicBoolean healthy = new AtomicBoolean(true);
+    private final AtomicReference<Health> health = new AtomicReference<>(new Health(true, 0, List.of()));
     private AdminListener listener;
 
     @BeforeEach
     void start() throws IOException {
-        listener = AdminListener.start("localhost", 0, metrics.registry(), healthy::get);
+        listener = AdminListener.start("localhost", 0, metrics.registry(), health::get);
     }
 
     @AfterEach
@@ -54,12 +55,24 @@ class AdminListenerTest {
 
     @Test
     void shouldAnswerUnavailableWhenTheBrokerIsNotHealthy() throws Exception {
-        healthy.set(false);
+        health.set(new Health(false, 0, List.of()));
 
         HttpResponse<String> answer = get("/health");
 
         assertThat(answer.statusCode()).isEqualTo(503);
         assertThat(answer.body()).isEqualTo("{\"status\":\"down\"}");
+    }
+
+    @Test
+    void shouldNameThePartitionsThatAreNotServedWhenTheRestIs() throws Exception {
+        health.set(new Health(true, 2, List.of("orders-0", "orders-7")));
+
+        HttpResponse<String> answer = get("/health");
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body())
+                .isEqualTo("{\"status\":\"degraded\",\"offlinePartitionCount\":2,"
+                        + "\"offlinePartitions\":[\"orders-0\",\"orders-7\"]}");
     }
 
     @Test
@@ -159,7 +172,7 @@ class AdminListenerTest {
     void shouldNameAddressAndSettingWhenThePortIsTaken() {
         int port = listener.port();
 
-        assertThatThrownBy(() -> AdminListener.start("localhost", port, metrics.registry(), healthy::get))
+        assertThatThrownBy(() -> AdminListener.start("localhost", port, metrics.registry(), health::get))
                 .isInstanceOf(BindException.class)
                 .hasMessageStartingWith("admin.listener: cannot bind localhost:" + port + ": ");
     }
@@ -168,7 +181,7 @@ class AdminListenerTest {
     void shouldNameTheHostWhenItIsUnknown() {
         InetSocketAddress unknown = InetSocketAddress.createUnresolved("nowhere.invalid", 0);
 
-        assertThatThrownBy(() -> AdminListener.start(unknown, metrics.registry(), healthy::get))
+        assertThatThrownBy(() -> AdminListener.start(unknown, metrics.registry(), health::get))
                 .isInstanceOf(UnknownHostException.class)
                 .hasMessage("admin.listener: unknown host nowhere.invalid");
     }
@@ -183,7 +196,7 @@ class AdminListenerTest {
         listener.close();
 
         // then
-        try (AdminListener again = AdminListener.start("localhost", port, metrics.registry(), healthy::get)) {
+        try (AdminListener again = AdminListener.start("localhost", port, metrics.registry(), health::get)) {
             assertThat(again.port()).isEqualTo(port);
         }
     }

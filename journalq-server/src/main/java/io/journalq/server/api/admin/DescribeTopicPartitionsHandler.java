@@ -27,9 +27,11 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
     static final int MAX_PAGE_PARTITIONS = 2_000;
 
     private final MetadataPublisher metadata;
+    private final OfflineReplicas offline;
 
-    public DescribeTopicPartitionsHandler(MetadataPublisher metadata) {
+    public DescribeTopicPartitionsHandler(MetadataPublisher metadata, OfflineReplicas offline) {
         this.metadata = metadata;
+        this.offline = offline;
     }
 
     @Override
@@ -71,7 +73,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
         context.respond(response);
     }
 
-    private static DescribeTopicPartitionsResponseTopic page(TopicImage topic, int first, int end) {
+    private DescribeTopicPartitionsResponseTopic page(TopicImage topic, int first, int end) {
         List<DescribeTopicPartitionsResponsePartition> partitions = new ArrayList<>();
         for (int number = first; number < end; number++) {
             PartitionImage partition = topic.partitions().get(number);
@@ -82,7 +84,8 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                     .setReplicaNodes(partition.replicas())
                     .setIsrNodes(partition.inSyncReplicas())
                     .setEligibleLeaderReplicas(List.of())
-                    .setLastKnownElr(List.of()));
+                    .setLastKnownElr(List.of())
+                    .setOfflineReplicas(offline.of(topic.id(), number, partition)));
         }
         return new DescribeTopicPartitionsResponseTopic()
                 .setName(topic.name())

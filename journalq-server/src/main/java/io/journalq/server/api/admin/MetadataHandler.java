@@ -34,14 +34,20 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final BrokerIdentity identity;
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private final OfflineReplicas offline;
     private final boolean autoCreate;
 
     /** @param autoCreate whether missing topics are created for clients that allow it */
     public MetadataHandler(
-            BrokerIdentity identity, MetadataPublisher metadata, Controller controller, boolean autoCreate) {
+            BrokerIdentity identity,
+            MetadataPublisher metadata,
+            Controller controller,
+            OfflineReplicas offline,
+            boolean autoCreate) {
         this.identity = identity;
         this.metadata = metadata;
         this.controller = controller;
+        this.offline = offline;
         this.autoCreate = autoCreate;
     }
 
@@ -125,7 +131,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
                 || (context.apiVersion() == 0 && request.topics().isEmpty());
     }
 
-    private static MetadataResponseTopic answer(
+    private MetadataResponseTopic answer(
             MetadataImage image, MetadataRequestTopic wanted, Map<String, ErrorCode> refusals) {
         if (!wanted.topicId().equals(Uuid.ZERO)) {
             TopicImage topic = image.topic(wanted.topicId());
@@ -149,16 +155,18 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return new MetadataResponseTopic().setName(wanted.name()).setErrorCode(error.code());
     }
 
-    private static MetadataResponseTopic found(TopicImage topic) {
+    private MetadataResponseTopic found(TopicImage topic) {
         List<MetadataResponsePartition> partitions =
                 new ArrayList<>(topic.partitions().size());
         for (PartitionImage partition : topic.partitions()) {
+            int number = partitions.size();
             partitions.add(new MetadataResponsePartition()
-                    .setPartitionIndex(partitions.size())
+                    .setPartitionIndex(number)
                     .setLeaderId(partition.leader())
                     .setLeaderEpoch(partition.leaderEpoch())
                     .setReplicaNodes(partition.replicas())
-                    .setIsrNodes(partition.inSyncReplicas()));
+                    .setIsrNodes(partition.inSyncReplicas())
+                    .setOfflineReplicas(offline.of(topic.id(), number, partition)));
         }
         return new MetadataResponseTopic()
                 .setName(topic.name())

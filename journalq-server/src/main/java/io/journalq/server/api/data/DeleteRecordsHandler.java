@@ -62,7 +62,13 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
                 topic.id(),
                 wanted.partitionIndex(),
                 (host, done) -> {
-                    delete(host, wanted.offset(), answer);
+                    if (host == null) {
+                        answer.setErrorCode(partitions
+                                .errorOfMissing(topic, wanted.partitionIndex())
+                                .code());
+                    } else {
+                        delete(host, wanted.offset(), answer);
+                    }
                     done.run();
                 });
         return answer;
@@ -71,7 +77,7 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
     /** On the shard's loop. */
     private static void delete(
             PartitionHost host, long offset, DeleteRecordsResponse.DeleteRecordsPartitionResult answer) {
-        ErrorCode error = host == null ? ErrorCode.NOT_LEADER_OR_FOLLOWER : host.deleteRecordsBefore(offset);
+        ErrorCode error = host.deleteRecordsBefore(offset);
         answer.setErrorCode(error.code());
         if (error == ErrorCode.NONE) {
             answer.setLowWatermark(host.logStartOffset());

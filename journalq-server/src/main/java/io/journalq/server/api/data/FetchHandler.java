@@ -128,7 +128,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         } else {
             Uuid id = found.id();
             topic.resolve(id);
-            part.locate(shards.shardOf(id, part.partition()), ErrorCode.NOT_LEADER_OR_FOLLOWER);
+            part.locate(shards.shardOf(id, part.partition()), ErrorCode.NONE);
         }
     }
 }

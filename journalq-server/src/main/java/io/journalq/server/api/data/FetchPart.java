@@ -69,7 +69,7 @@ final class FetchPart extends PartitionReader {
      * Sets where to read.
      *
      * @param newShard null when there is no such partition
-     * @param errorWhenMissing what the client is told when there is none, or its shard does not host it
+     * @param errorWhenMissing what the client is told when there is none
      */
     void locate(Shard newShard, ErrorCode errorWhenMissing) {
         if (newShard != shard) {
@@ -168,7 +168,7 @@ final class FetchPart extends PartitionReader {
             host = shard.host(topic.resolvedId(), partition);
         }
         if (host == null) {
-            found = PartitionRead.failed(missingError);
+            found = PartitionRead.failed(shard.errorOfMissing(topic.resolvedId(), partition));
             return 0;
         }
         found = host.read(

@@ -82,7 +82,16 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
                 partitions.shardOf(topic, wanted.partitionIndex()),
                 topic.id(),
                 wanted.partitionIndex(),
-                (host, done) -> look(host, wanted, answer, done));
+                (host, done) -> {
+                    if (host == null) {
+                        answer.setErrorCode(partitions
+                                .errorOfMissing(topic, wanted.partitionIndex())
+                                .code());
+                        done.run();
+                    } else {
+                        look(host, wanted, answer, done);
+                    }
+                });
         return answer;
     }
 
@@ -92,8 +101,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             ListOffsetsRequest.ListOffsetsPartition wanted,
             ListOffsetsResponse.ListOffsetsPartitionResponse answer,
             Runnable done) {
-        ErrorCode error =
-                host == null ? ErrorCode.NOT_LEADER_OR_FOLLOWER : host.checkLeaderEpoch(wanted.currentLeaderEpoch());
+        ErrorCode error = host.checkLeaderEpoch(wanted.currentLeaderEpoch());
         if (error != ErrorCode.NONE) {
             answer.setErrorCode(error.code());
             done.run();

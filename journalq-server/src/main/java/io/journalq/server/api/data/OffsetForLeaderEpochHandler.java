@@ -59,7 +59,12 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
             return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
         }
         fanOut.add(partitions.shardOf(topic, wanted.partition()), topic.id(), wanted.partition(), (host, done) -> {
-            look(host, wanted, answer);
+            if (host == null) {
+                answer.setErrorCode(
+                        partitions.errorOfMissing(topic, wanted.partition()).code());
+            } else {
+                look(host, wanted, answer);
+            }
             done.run();
         });
         return answer;
@@ -70,8 +75,7 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
             PartitionHost host,
             OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted,
             OffsetForLeaderEpochResponse.EpochEndOffset answer) {
-        ErrorCode error =
-                host == null ? ErrorCode.NOT_LEADER_OR_FOLLOWER : host.checkLeaderEpoch(wanted.currentLeaderEpoch());
+        ErrorCode error = host.checkLeaderEpoch(wanted.currentLeaderEpoch());
         if (error != ErrorCode.NONE) {
             answer.setErrorCode(error.code());
             return;

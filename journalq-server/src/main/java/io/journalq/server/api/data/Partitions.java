@@ -1,5 +1,6 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
@@ -20,6 +21,11 @@ final class Partitions {
     TopicImage topicOf(String name, int partition) {
         TopicImage topic = images.get().topic(name);
         return topic != null && partition >= 0 && partition < topic.partitions().size() ? topic : null;
+    }
+
+    /** What a client is told when the partition's shard does not host it. */
+    ErrorCode errorOfMissing(TopicImage topic, int partition) {
+        return shards.offlinePartitions().errorOfMissing(topic.id(), partition);
     }
 
     Shard shardOf(TopicImage topic, int partition) {

@@ -166,7 +166,7 @@ final class PendingProduce {
         void start() {
             PartitionHost host = part.shard.host(topicId, answer.index());
             if (host == null) {
-                refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
+                refuse(part.shard.errorOfMissing(topicId, answer.index()), null);
             } else {
                 host.append(this);
             }

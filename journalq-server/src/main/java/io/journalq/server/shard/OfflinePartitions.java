@@ -1,0 +1,53 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The partitions that this broker leads and cannot serve, as their files cannot be used. Any thread. */
+public final class OfflinePartitions {
+    private final Map<Key, TopicPartition> names = new ConcurrentHashMap<>();
+
+    private record Key(Uuid topicId, int partition) {}
+
+    OfflinePartitions() {}
+
+    void add(Uuid topicId, TopicPartition name) {
+        names.put(new Key(topicId, name.partition()), name);
+    }
+
+    /** Forgets a topic; returns the numbers of its partitions that were offline. */
+    List<Integer> forget(Uuid topicId) {
+        List<Integer> numbers = names.keySet().stream()
+                .filter(key -> key.topicId().equals(topicId))
+                .map(Key::partition)
+                .toList();
+        numbers.forEach(number -> names.remove(new Key(topicId, number)));
+        return numbers;
+    }
+
+    public boolean contains(Uuid topicId, int partition) {
+        return !names.isEmpty() && names.containsKey(new Key(topicId, partition));
+    }
+
+    /** What a client is told when no shard hosts the partition: its disk is at fault, or it is elsewhere or gone. */
+    public ErrorCode errorOfMissing(Uuid topicId, int partition) {
+        return contains(topicId, partition) ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NOT_LEADER_OR_FOLLOWER;
+    }
+
+    public int count() {
+        return names.size();
+    }
+
+    /** Names of at most {@code limit} of them, in order. */
+    public List<String> names(int limit) {
+        return names.values().stream()
+                .map(TopicPartition::toString)
+                .sorted()
+                .limit(limit)
+                .toList();
+    }
+}
