@@ -41,6 +41,7 @@ class ArchitectureTest {
     private static final Map<String, List<String>> ALLOWED = new TreeMap<>(Map.ofEntries(
             Map.entry("config", List.of()),
             Map.entry("journal", List.of()),
+            Map.entry("folder", List.of()),
             Map.entry("loop", List.of()),
             Map.entry("replication", List.of()),
             Map.entry("coordinator", List.of()),
@@ -73,6 +74,7 @@ class ArchitectureTest {
                             "config",
                             "control",
                             "coordinator",
+                            "folder",
                             "group",
                             "journal",
                             "loop",
@@ -83,7 +85,7 @@ class ArchitectureTest {
                             "shard",
                             "store",
                             "transaction")),
-            Map.entry("cli", List.of("config"))));
+            Map.entry("cli", List.of("config", "folder"))));
 
     private static final String[] PURE = {
         ROOT + "replication..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."

@@ -10,6 +10,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.folder.DataLocks;
 import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
@@ -116,14 +117,18 @@ public final class Broker implements AutoCloseable {
 
     /** Where a client on this machine finds the first listener: {@code host:port}. */
     public String bootstrapServers() {
-        ListenerAddress first = listeners().get(0);
-        String host = first.bindsEveryInterface() ? "localhost" : first.host();
-        return (host.contains(":") ? "[" + host + "]" : host) + ":" + first.port();
+        return listeners().get(0).reachableHere();
     }
 
     /** The port that metrics and health are served on; -1 when they are not. */
     public int adminPort() {
         return adminPort;
+    }
+
+    private String adminAddress() {
+        return config.adminListener()
+                .map(wanted -> wanted.withPort(adminPort).reachableHere())
+                .orElse(null);
     }
 
     /** What is counted of its connections. */
@@ -146,10 +151,8 @@ public final class Broker implements AutoCloseable {
     private synchronized void open() throws IOException, StartException {
         long startNanos = System.nanoTime();
         closings.push(metrics::close);
-        if (!(store instanceof MemoryFileStore)) {
-            DataLocks locks = DataLocks.acquire(config.dataDirectories());
-            closings.push(locks::close);
-        }
+        DataLocks locks = DataLocks.acquire(store instanceof MemoryFileStore ? List.of() : config.dataDirectories());
+        closings.push(locks::close);
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
         EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
         closings.push(loops::close);
@@ -178,6 +181,7 @@ public final class Broker implements AutoCloseable {
         handlers.registerGroups(groups.coordinators());
         serve(loops, handlers, shards);
         serving = true;
+        locks.announce(bootstrapServers(), adminAddress());
         log.info(
                 "broker started: node={} listeners={} shards={} partitions={} tookMs={}",
                 config.get(BrokerSettings.NODE_ID),

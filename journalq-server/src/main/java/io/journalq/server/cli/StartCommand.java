@@ -1,5 +1,6 @@
 package io.journalq.server.cli;
 
+import io.journalq.server.folder.LockHolder;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,11 +53,10 @@ final class StartCommand extends LocalCommand {
         }
         LocalBroker broker = broker();
         Files.createDirectories(broker.dataDirectory());
-        PidFile pidFile = new PidFile(broker.dataDirectory());
-        Optional<ProcessHandle> running = pidFile.runningProcess();
-        if (running.isPresent()) {
-            throw new CommandFailure("a broker is running already with " + broker.dataDirectory() + " (process "
-                    + running.get().pid() + "); stop it with bin/journalq-server stop");
+        Optional<LockHolder> holder = broker.holder();
+        if (holder.isPresent()) {
+            throw new CommandFailure("a broker is running already with " + broker.dataDirectory() + " ("
+                    + holder.get().describe() + "); stop it with bin/journalq-server stop");
         }
         if (broker.somebodyListens()) {
             throw new CommandFailure("another program listens at " + broker.address()
@@ -68,8 +68,9 @@ final class StartCommand extends LocalCommand {
         Files.deleteIfExists(output);
         List<LogTail> tails = List.of(new LogTail(output), new LogTail(logDirectory.resolve(LOG_FILE)));
         Process process = launch(logDirectory, output);
-        pidFile.write(process.toHandle());
-        awaitReady(broker, process, tails, logDirectory.resolve(LOG_FILE));
+        try (StartGuard guard = new StartGuard(process)) {
+            awaitReady(broker, guard, tails, logDirectory.resolve(LOG_FILE));
+        }
         return ExitCode.DONE;
     }
 
@@ -123,14 +124,18 @@ final class StartCommand extends LocalCommand {
         return false;
     }
 
-    private void awaitReady(LocalBroker broker, Process process, List<LogTail> tails, Path log)
+    private void awaitReady(LocalBroker wanted, StartGuard guard, List<LogTail> tails, Path log)
             throws IOException, InterruptedException {
+        Process process = guard.process();
         long startNs = System.nanoTime();
-        while (!broker.ready()) {
+        Optional<LocalBroker> broker = ready(wanted);
+        while (broker.isEmpty()) {
             Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
+            if (guard.interrupted()) {
+                throw new CommandFailure("interrupted; the broker that was starting is stopped");
+            }
             if (!process.isAlive()) {
                 showLog(tails);
-                new PidFile(broker.dataDirectory()).delete();
                 throw new CommandFailure("the broker did not start (exit code " + process.exitValue()
                         + "); its last words stand above, its log is " + log);
             }
@@ -141,11 +146,19 @@ final class StartCommand extends LocalCommand {
             }
             terminal().showProgress("starting, " + Quantity.duration(waited) + " ...");
             Thread.sleep(CHECK_INTERVAL_MS);
+            broker = ready(wanted);
         }
         terminal().endProgress();
-        terminal()
-                .printLine("JournalQ is ready at " + broker.address() + " after "
-                        + Quantity.duration(Duration.ofNanos(System.nanoTime() - startNs)));
+        show(broker.get(), process, Duration.ofNanos(System.nanoTime() - startNs), log);
+    }
+
+    /** The broker as it is reached, once it is. */
+    private static Optional<LocalBroker> ready(LocalBroker wanted) {
+        return wanted.holder().map(wanted::as).filter(LocalBroker::ready);
+    }
+
+    private void show(LocalBroker broker, Process process, Duration took, Path log) {
+        terminal().printLine("JournalQ is ready at " + broker.address() + " after " + Quantity.duration(took));
         terminal().printLine("  process  " + process.pid());
         terminal().printLine("  data     " + broker.dataDirectory());
         terminal().printLine("  log      " + log);

@@ -1,5 +1,6 @@
 package io.journalq.server.cli;
 
+import io.journalq.server.folder.LockHolder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -11,9 +12,16 @@ import picocli.CommandLine.Option;
 /** {@code journalq-server status}. */
 @Command(
         name = "status",
-        description = "Says whether the broker runs and is ready.",
+        description = {
+            "Says whether the broker runs and is ready.",
+            "The broker is found by its data folder, however it was started; its other settings do not matter."
+        },
         footerHeading = "%nExamples:%n",
-        footer = {"  journalq-server status", "  journalq-server status --output json"})
+        footer = {
+            "  journalq-server status",
+            "  journalq-server status --output json",
+            "  journalq-server status --set data.directories=/var/lib/journalq"
+        })
 final class StatusCommand extends LocalCommand {
     @Option(
             names = "--output",
@@ -24,15 +32,18 @@ final class StatusCommand extends LocalCommand {
 
     @Override
     public Integer call() {
-        LocalBroker broker = broker();
-        // A broker in the foreground, as a service manager runs it, has no process file: then its readiness tells.
-        Optional<ProcessHandle> process = new PidFile(broker.dataDirectory()).runningProcess();
-        boolean ready = broker.ready();
-        boolean running = ready || process.isPresent();
+        LocalBroker wanted = broker();
+        Optional<LockHolder> holder = wanted.holder();
+        Optional<ProcessHandle> process = holder.flatMap(LockHolder::process);
+        boolean unseen = holder.isEmpty() && wanted.heldByAnUnseenProcess();
+        LocalBroker broker = holder.map(wanted::as).orElse(wanted);
+        boolean running = holder.isPresent() || unseen;
+        // Where nobody has the folder, whoever answers at the configured address is another broker.
+        boolean ready = running && broker.ready();
         if (output == OutputFormat.JSON) {
             terminal().printLine(Json.document(jsonOf(broker, process, running, ready)));
         } else {
-            terminal().printLine(sentence(broker, process, running, ready));
+            terminal().printLine(running ? sentence(broker, process, ready) : broker.notRunning());
         }
         if (!running) {
             return ExitCode.NOT_RUNNING;
@@ -40,13 +51,11 @@ final class StatusCommand extends LocalCommand {
         return ready ? ExitCode.DONE : ExitCode.FAILED;
     }
 
-    private static String sentence(
-            LocalBroker broker, Optional<ProcessHandle> process, boolean running, boolean ready) {
-        if (!running) {
-            return "no broker is running with " + broker.dataDirectory() + "; start one with bin/journalq-server start";
-        }
-        return (ready ? "ready at " : "running but not ready at ") + broker.address()
-                + process.map(handle -> ", process " + handle.pid()).orElse("")
+    private static String sentence(LocalBroker broker, Optional<ProcessHandle> process, boolean ready) {
+        return (broker.address() == null ? "starting" : (ready ? "ready" : "running but not ready") + " at ")
+                + (broker.address() == null ? "" : broker.address())
+                + process.map(handle -> ", process " + handle.pid())
+                        .orElse(", in a process that cannot be seen from here")
                 + process.flatMap(StatusCommand::uptime)
                         .map(uptime -> ", up " + Quantity.duration(uptime))
                         .orElse("")

@@ -1,6 +1,6 @@
 package io.journalq.server.cli;
 
-import java.io.IOException;
+import io.journalq.server.folder.LockHolder;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Command;
@@ -9,9 +9,16 @@ import picocli.CommandLine.Option;
 /** {@code journalq-server stop}. */
 @Command(
         name = "stop",
-        description = "Stops the broker and waits until its journals are flushed and closed.",
+        description = {
+            "Stops the broker and waits until its journals are flushed and closed.",
+            "The broker is found by its data folder, however it was started; its other settings do not matter."
+        },
         footerHeading = "%nExamples:%n",
-        footer = {"  journalq-server stop", "  journalq-server stop --config /etc/journalq/journalq.yaml"})
+        footer = {
+            "  journalq-server stop",
+            "  journalq-server stop --config /etc/journalq/journalq.yaml",
+            "  journalq-server stop --set data.directories=/var/lib/journalq"
+        })
 final class StopCommand extends LocalCommand {
     private static final int CHECK_INTERVAL_MS = 50;
 
@@ -24,13 +31,15 @@ final class StopCommand extends LocalCommand {
     private Duration timeout;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws InterruptedException {
         LocalBroker broker = broker();
-        PidFile pidFile = new PidFile(broker.dataDirectory());
-        Optional<ProcessHandle> running = pidFile.runningProcess();
+        Optional<ProcessHandle> running = broker.holder().flatMap(LockHolder::process);
         if (running.isEmpty()) {
-            pidFile.delete();
-            terminal().printLine("no broker is running with " + broker.dataDirectory());
+            if (broker.heldByAnUnseenProcess()) {
+                throw new CommandFailure("a broker is running with " + broker.dataDirectory()
+                        + ", but its process cannot be seen from here; stop it in its container or on its machine");
+            }
+            terminal().printLine(broker.notRunning());
             return ExitCode.DONE;
         }
         ProcessHandle process = running.get();
@@ -49,7 +58,6 @@ final class StopCommand extends LocalCommand {
             terminal().showProgress("stopping, " + Quantity.duration(waited) + " ...");
             Thread.sleep(CHECK_INTERVAL_MS);
         }
-        pidFile.delete();
         terminal().endProgress();
         terminal()
                 .printLine("stopped the broker (process " + process.pid() + ") in "

@@ -37,6 +37,12 @@ public record ListenerAddress(String name, String host, int port) {
         return host.isEmpty() || host.equals("0.0.0.0") || host.equals("::");
     }
 
+    /** Where a program on this machine reaches it: {@code host:port}. */
+    public String reachableHere() {
+        String reached = bindsEveryInterface() ? "localhost" : host;
+        return (reached.contains(":") ? "[" + reached + "]" : reached) + ":" + port;
+    }
+
     /** The same listener at the port that it was given when it asked for any. */
     public ListenerAddress withPort(int boundPort) {
         return new ListenerAddress(name, host, boundPort);
