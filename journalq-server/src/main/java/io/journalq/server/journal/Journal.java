@@ -6,9 +6,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,19 +27,14 @@ public final class Journal implements AutoCloseable {
 
     private final FileStore store;
     private final Path directory;
-    private final Executor background;
+    private final SegmentList segments;
     private final LeaderEpochs epochs;
     private final ProducerSnapshots snapshots;
     private final JournalFlusher flusher;
-    private final StagedBatches staged = new StagedBatches();
     private final JournalReads reads = new JournalReads();
+    private final JournalWriter writer;
     private volatile JournalConfig config;
-    private volatile Segment[] segments;
     private volatile long startOffset;
-    private volatile long writtenOffset;
-    private long endOffset;
-    /** A failed write may have left bytes behind the last segment's end; they go before anything else is written. */
-    private boolean tailDirty;
 
     /** End of the log when idle files were last looked for. */
     private long idleSinceOffset = -1;
@@ -57,14 +50,12 @@ public final class Journal implements AutoCloseable {
         this.store = store;
         this.directory = directory;
         this.config = config;
-        this.background = background;
         this.epochs = recovered.epochs();
         this.snapshots = recovered.snapshots();
-        this.segments = recovered.segments();
+        this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
         this.startOffset = recovered.startOffset();
-        this.endOffset = last(segments).endOffset();
-        this.writtenOffset = endOffset;
         this.flusher = new JournalFlusher(store, directory, this, recovered.flushedOffset());
+        this.writer = new JournalWriter(directory, segments, epochs, reads, flusher);
     }
 
     /**
@@ -78,7 +69,18 @@ public final class Journal implements AutoCloseable {
      */
     public static Journal open(FileStore store, Path directory, JournalConfig config, Executor background)
             throws IOException {
-        JournalRecovery.Recovered recovered = new JournalRecovery(store, directory, config).run();
+        return open(store, directory, config, Integer.MAX_VALUE, background);
+    }
+
+    /**
+     * As {@link #open(FileStore, Path, JournalConfig, Executor)}, for an owner that knows more.
+     *
+     * @param newestLeaderEpoch no batch can be of a newer leader epoch: one that says so was damaged
+     */
+    public static Journal open(
+            FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, Executor background)
+            throws IOException {
+        JournalRecovery.Recovered recovered = new JournalRecovery(store, directory, config, newestLeaderEpoch).run();
         return new Journal(store, directory, config, background, recovered);
     }
 
@@ -97,7 +99,7 @@ public final class Journal implements AutoCloseable {
      * @return the base offset that it got
      */
     public long append(ByteBuf batch, int leaderEpoch) {
-        RecordBatch.setBaseOffset(batch, batch.readerIndex(), endOffset);
+        RecordBatch.setBaseOffset(batch, batch.readerIndex(), writer.endOffset());
         RecordBatch.setLeaderEpoch(batch, batch.readerIndex(), leaderEpoch);
         return appendAsIs(batch);
     }
@@ -108,18 +110,12 @@ public final class Journal implements AutoCloseable {
      * @throws IllegalStateException when the batch begins before the journal's end
      */
     public long appendAsIs(ByteBuf batch) {
-        int at = batch.readerIndex();
-        Check.that(RecordBatch.sizeBytes(batch, at) == batch.readableBytes(), "a batch's length is its length");
-        long baseOffset = RecordBatch.baseOffset(batch, at);
-        Check.that(baseOffset >= endOffset, "a batch is appended behind the last one");
-        staged.add(batch.retain());
-        endOffset = RecordBatch.nextOffset(batch, at);
-        return baseOffset;
+        return writer.append(batch);
     }
 
     /** True when there are batches that {@link #write} has not written. */
     public boolean isDirty() {
-        return staged.count() > 0;
+        return writer.isDirty();
     }
 
     /**
@@ -129,97 +125,7 @@ public final class Journal implements AutoCloseable {
      *     see {@link #writtenOffset}; the rest is dropped, its offsets are free again, and the next append may succeed
      */
     public void write() throws IOException {
-        if (staged.count() == 0) {
-            return;
-        }
-        try {
-            writeStaged();
-        } catch (IOException failure) {
-            endOffset = writtenOffset;
-            epochs.truncateTo(endOffset);
-            throw failure;
-        } finally {
-            staged.clear();
-        }
-    }
-
-    private void writeStaged() throws IOException {
-        if (flusher.fence() != null) {
-            throw new IOException(directory + " is fenced since a flush failed", flusher.fence());
-        }
-        int from = 0;
-        while (from < staged.count()) {
-            Segment segment = segmentFor(from);
-            int to = staged.fitting(from, (long) config.segmentSizeBytes() - segment.sizeBytes());
-            writeTo(segment, from, to);
-            from = to;
-        }
-    }
-
-    private Segment segmentFor(int batch) throws IOException {
-        Segment active = last(segments);
-        long sizeBytes = (long) active.sizeBytes() + staged.get(batch).readableBytes();
-        long lastOffset =
-                RecordBatch.lastOffset(staged.get(batch), staged.get(batch).readerIndex());
-        boolean full = sizeBytes > config.segmentSizeBytes() || lastOffset - active.baseOffset() >= Integer.MAX_VALUE;
-        if (full && active.sizeBytes() > 0) {
-            roll();
-        } else if (active.sizeBytes() == 0 && !active.isOpen()) {
-            flusher.directoryChanged();
-        }
-        return last(segments);
-    }
-
-    private void writeTo(Segment segment, int from, int to) throws IOException {
-        // Loaded before the write, so that nothing can fail between the write and its publication.
-        SparseIndex index = segment.index();
-        int position = segment.sizeBytes();
-        if (tailDirty) {
-            segment.file().truncate(position);
-            tailDirty = false;
-        }
-        try {
-            staged.write(segment.file(), from, to, position);
-        } catch (IOException failure) {
-            dropTail(segment, failure);
-            throw failure;
-        }
-        long next = writtenOffset;
-        for (int i = from; i < to; i++) {
-            ByteBuf batch = staged.get(i);
-            int at = batch.readerIndex();
-            epochs.assign(RecordBatch.leaderEpoch(batch, at), RecordBatch.baseOffset(batch, at));
-            segment.note(batch, at, position, index);
-            reads.written(segment, RecordBatch.baseOffset(batch, at), position);
-            position += batch.readableBytes();
-            next = RecordBatch.nextOffset(batch, at);
-        }
-        segment.setExtent(position, next);
-        writtenOffset = next;
-    }
-
-    private void dropTail(Segment segment, IOException failure) {
-        tailDirty = true;
-        try {
-            segment.file().truncate(segment.sizeBytes());
-            tailDirty = false;
-        } catch (IOException second) {
-            failure.addSuppressed(second);
-        }
-    }
-
-    /** Closes the last segment and begins the next. */
-    private void roll() {
-        Segment[] now = segments;
-        Segment[] more = Arrays.copyOf(now, now.length + 1);
-        more[now.length] = new Segment(store, directory, writtenOffset, config.indexIntervalBytes());
-        segments = more;
-        flusher.directoryChanged();
-        if (now.length > 1) {
-            // Two stay open: consumers just behind the tail still read the closed one.
-            reads.opened(now[now.length - 2]);
-        }
-        inBackground(this::flushAndCheckpoint);
+        writer.write(config);
     }
 
     // ---- offsets and sizes
@@ -231,12 +137,12 @@ public final class Journal implements AutoCloseable {
 
     /** The offset that the next appended record gets. */
     public long endOffset() {
-        return endOffset;
+        return writer.endOffset();
     }
 
     /** Everything before this is in the file, if perhaps not on the disk. Any thread. */
     public long writtenOffset() {
-        return writtenOffset;
+        return writer.writtenOffset();
     }
 
     /** Everything before this is on the disk. Any thread. */
@@ -246,16 +152,12 @@ public final class Journal implements AutoCloseable {
 
     /** Bytes in all log files. Any thread. */
     public long sizeBytes() {
-        long total = 0;
-        for (Segment segment : segments) {
-            total += segment.sizeBytes();
-        }
-        return total;
+        return segments.sizeBytes();
     }
 
     /** Any thread. */
     public int segmentCount() {
-        return segments.length;
+        return segments.all().length;
     }
 
     /** Any thread. */
@@ -274,7 +176,7 @@ public final class Journal implements AutoCloseable {
     }
 
     Segment[] segments() {
-        return segments;
+        return segments.all();
     }
 
     LeaderEpochs leaderEpochs() {
@@ -296,7 +198,7 @@ public final class Journal implements AutoCloseable {
      * {@link #writtenOffset}. Any thread.
      */
     public EpochEndOffset endOffsetForEpoch(int epoch) {
-        return epochs.endOffsetOf(epoch, writtenOffset);
+        return epochs.endOffsetOf(epoch, writer.writtenOffset());
     }
 
     // ---- reading
@@ -315,13 +217,13 @@ public final class Journal implements AutoCloseable {
      */
     public JournalSlice read(long offset, long endOffsetExclusive, int maxSizeBytes, boolean atLeastOneBatch)
             throws IOException {
-        long end = Math.min(endOffsetExclusive, writtenOffset);
+        long end = Math.min(endOffsetExclusive, writer.writtenOffset());
         if (offset >= end || maxSizeBytes < 0) {
             return JournalSlice.EMPTY;
         }
         Check.that(offset >= startOffset, "a read begins at the start offset or behind it");
         JournalSlice.Search search = new JournalSlice.Search(offset, end, 0, maxSizeBytes, atLeastOneBatch);
-        return reads.read(segments, search, config.warmSizeBytes());
+        return reads.read(segments.all(), search, config.warmSizeBytes());
     }
 
     /**
@@ -330,7 +232,7 @@ public final class Journal implements AutoCloseable {
      * @return null when there is none
      */
     public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
-        return new JournalSearch(segments, startOffset).findByTimestamp(timestampMs);
+        return new JournalSearch(segments.all(), startOffset).findByTimestamp(timestampMs);
     }
 
     /**
@@ -339,7 +241,7 @@ public final class Journal implements AutoCloseable {
      * @return null when no record has a timestamp
      */
     public TimestampOffset maxTimestamp() throws IOException {
-        return new JournalSearch(segments, startOffset).maxTimestamp();
+        return new JournalSearch(segments.all(), startOffset).maxTimestamp();
     }
 
     /**
@@ -347,7 +249,7 @@ public final class Journal implements AutoCloseable {
      * them. Any thread; blocks.
      */
     public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
-        new JournalSearch(segments, startOffset).forEachBatch(fromOffset, visitor);
+        new JournalSearch(segments.all(), startOffset).forEachBatch(fromOffset, visitor);
     }
 
     // ---- snapshots of producer state
@@ -359,7 +261,7 @@ public final class Journal implements AutoCloseable {
 
     /** The newest healthy snapshot of what this journal holds, null when there is none. Any thread; blocks. */
     public JournalSnapshot latestSnapshot() throws IOException {
-        return snapshots.latest(writtenOffset);
+        return snapshots.latest(writer.writtenOffset());
     }
 
     // ---- deleting
@@ -371,13 +273,14 @@ public final class Journal implements AutoCloseable {
      * @param offset at most {@link #writtenOffset}
      */
     public void deleteRecordsBefore(long offset) {
-        Check.that(offset <= writtenOffset, "only written records are deleted");
+        Check.that(offset <= writer.writtenOffset(), "only written records are deleted");
         if (offset <= startOffset) {
             return;
         }
         startOffset = offset;
+        Segment[] all = segments.all();
         int first = 0;
-        while (first < segments.length - 1 && segments[first].endOffset() <= offset) {
+        while (first < all.length - 1 && all[first].endOffset() <= offset) {
             first++;
         }
         dropOldest(first);
@@ -388,15 +291,17 @@ public final class Journal implements AutoCloseable {
      * Closes the newest segment when it is old enough, and deletes closed ones that are too old or too many.
      *
      * @param nowMs in milliseconds since 1970 UTC
+     * @param committedOffset no record at or behind this is deleted: it is not as safe yet as its topic demands
      * @return the number of segments deleted
      */
-    public int applyRetention(long nowMs) {
-        if (Retention.isRollDue(last(segments), config, nowMs)) {
-            roll();
+    public int applyRetention(long nowMs, long committedOffset) {
+        if (Retention.isRollDue(segments.newest(), config, nowMs)) {
+            writer.roll(config);
         }
-        int expired = Retention.expired(segments, config, nowMs);
+        Segment[] all = segments.all();
+        int expired = Retention.expired(all, config, nowMs, committedOffset);
         if (expired > 0) {
-            startOffset = Math.max(startOffset, segments[expired].baseOffset());
+            startOffset = Math.max(startOffset, all[expired].baseOffset());
             dropOldest(expired);
             stateChanged();
         }
@@ -405,37 +310,15 @@ public final class Journal implements AutoCloseable {
 
     private void dropOldest(int count) {
         if (count > 0) {
-            Segment[] all = segments;
-            segments = Arrays.copyOfRange(all, count, all.length);
-            for (int i = 0; i < count; i++) {
-                drop(all[i]);
-            }
+            segments.dropOldest(count);
             LOG.info("{}: deleted {} segments, the log begins at offset {}", directory, count, startOffset);
         }
         epochs.truncateBefore(startOffset);
     }
 
-    /** Takes the files out of sight now, so that no restart brings them back, and deletes them later. */
-    private void drop(Segment segment) {
-        reads.forget(segment);
-        try {
-            segment.rename();
-        } catch (IOException failure) {
-            LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
-        }
-        segment.release();
-        inBackground(() -> {
-            try {
-                segment.deleteRenamed();
-            } catch (IOException failure) {
-                LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
-            }
-        });
-    }
-
     private void stateChanged() {
         flusher.stateChanged();
-        inBackground(this::flushAndCheckpoint);
+        segments.inBackground(writer::flushAndCheckpoint);
     }
 
     /**
@@ -445,22 +328,12 @@ public final class Journal implements AutoCloseable {
      * @return the new end offset, which is less than {@code offset} when a batch held it in its middle
      */
     public long truncateTo(long offset) throws IOException {
-        Check.that(staged.count() == 0, "nothing is staged while a journal is cut");
-        if (offset >= writtenOffset) {
-            return writtenOffset;
+        Check.that(!writer.isDirty(), "nothing is staged while a journal is cut");
+        if (offset >= writer.writtenOffset()) {
+            return writer.writtenOffset();
         }
-        Segment[] all = segments;
-        int at = JournalReads.segmentAt(all, Math.max(offset, all[0].baseOffset()));
-        Segment cut = all[at];
-        int position = cut.locate(offset, cut.index().floorByOffset(offset));
-        for (int i = at + 1; i < all.length; i++) {
-            drop(all[i]);
-        }
-        reads.forget(cut);
-        segments = Arrays.copyOf(all, at + 1);
-        segments[at] = cutSegment(cut, position);
-        endOffset = Math.max(last(segments).endOffset(), last(segments).baseOffset());
-        writtenOffset = endOffset;
+        long endOffset = segments.truncateTo(offset);
+        writer.truncated(endOffset);
         startOffset = Math.min(startOffset, endOffset);
         epochs.truncateTo(endOffset);
         snapshots.truncateTo(endOffset);
@@ -468,32 +341,20 @@ public final class Journal implements AutoCloseable {
         return endOffset;
     }
 
-    private Segment cutSegment(Segment segment, int position) throws IOException {
-        Segment rest = new Segment(store, directory, segment.baseOffset(), segment.indexIntervalBytes());
-        if (segment.sizeBytes() > 0) {
-            rest.file().truncate(position);
-            new SegmentRecovery(rest, position, true, Long.MAX_VALUE, new LeaderEpochs()).run();
-        }
-        segment.release();
-        return rest;
-    }
-
     /**
      * Closes the journal and takes its directory out of sight; its files are deleted in the background. Slices already
      * handed out stay readable.
      */
     public void delete() throws IOException {
-        staged.clear();
+        writer.clear();
         if (!closed) {
             closed = true;
             flusher.stop();
-            for (Segment segment : segments) {
-                segment.release();
-            }
+            segments.release();
         }
         Path renamed = directory.resolveSibling(directory.getFileName() + DELETED_SUFFIX);
         store.move(directory, renamed);
-        inBackground(() -> {
+        segments.inBackground(() -> {
             try {
                 store.delete(renamed);
             } catch (IOException failure) {
@@ -514,22 +375,6 @@ public final class Journal implements AutoCloseable {
         return flusher.flush(false);
     }
 
-    private void flushAndCheckpoint() {
-        try {
-            flusher.flush(true);
-        } catch (IOException failure) {
-            LOG.error("{}: could not flush a closed segment: {}", directory, failure.toString());
-        }
-    }
-
-    private void inBackground(Runnable work) {
-        try {
-            background.execute(work);
-        } catch (RejectedExecutionException stopping) {
-            LOG.debug("{}: stopping, the checkpoint is written on close", directory);
-        }
-    }
-
     /**
      * Writes, flushes and checkpoints, so that the next {@link #open} needs to read no log, and closes the files. Blocks;
      * slices already handed out stay readable.
@@ -547,9 +392,7 @@ public final class Journal implements AutoCloseable {
             }
         } finally {
             flusher.stop();
-            for (Segment segment : segments) {
-                segment.release();
-            }
+            segments.release();
         }
     }
 
@@ -558,14 +401,10 @@ public final class Journal implements AutoCloseable {
      * call, so that idle partitions hold no file handles.
      */
     public void releaseIdleFiles() {
-        if (writtenOffset != idleSinceOffset) {
-            idleSinceOffset = writtenOffset;
+        if (writer.writtenOffset() != idleSinceOffset) {
+            idleSinceOffset = writer.writtenOffset();
             return;
         }
-        reads.closeIdle(segments, flushedOffset());
-    }
-
-    private static Segment last(Segment[] all) {
-        return all[all.length - 1];
+        reads.closeIdle(segments.all(), flushedOffset());
     }
 }

@@ -20,12 +20,14 @@ final class JournalRecovery {
     private final Path directory;
     private final JournalConfig config;
     private final LeaderEpochs epochs = new LeaderEpochs();
+    private final EpochCheck epochCheck;
     private final ProducerSnapshots snapshots;
 
-    JournalRecovery(FileStore store, Path directory, JournalConfig config) {
+    JournalRecovery(FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch) {
         this.store = store;
         this.directory = directory;
         this.config = config;
+        this.epochCheck = new EpochCheck(epochs, newestLeaderEpoch);
         this.snapshots = new ProducerSnapshots(store, directory);
     }
 
@@ -69,6 +71,7 @@ final class JournalRecovery {
             epochs.reset(checkpoint.epochs());
         }
         Segment[] segments = recoverSegments(baseOffsets, checkpoint);
+        epochCheck.finish();
         return recovered(segments, checkpoint);
     }
 
@@ -145,7 +148,7 @@ final class JournalRecovery {
         Segment segment = state == null
                 ? new Segment(store, directory, baseOffset, config.indexIntervalBytes())
                 : Segment.restored(store, directory, state, config.indexIntervalBytes());
-        new SegmentRecovery(segment, (int) fileBytes, newest, nextOffset, epochs).run();
+        new SegmentRecovery(segment, (int) fileBytes, newest, nextOffset, epochCheck).run();
         segment.setWrittenFrom(segment.sizeBytes());
         return segment;
     }

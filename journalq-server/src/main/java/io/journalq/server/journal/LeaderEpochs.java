@@ -84,6 +84,17 @@ final class LeaderEpochs {
         return found;
     }
 
+    /** The first epoch that began behind {@code offset}, or -1. */
+    int epochAfter(long offset) {
+        Entries now = entries;
+        for (int i = 0; i < now.count(); i++) {
+            if (now.startOffsets[i] > offset) {
+                return now.epochs[i];
+            }
+        }
+        return -1;
+    }
+
     /**
      * The largest epoch not above {@code epoch}, and the offset at which the next one began.
      *

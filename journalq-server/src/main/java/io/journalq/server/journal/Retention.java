@@ -10,14 +10,18 @@ final class Retention {
                 || isOlder(newest, newest.maxTimestampMs(), limits.retentionMs(), nowMs);
     }
 
-    /** How many of the oldest segments are to be deleted; never the newest. */
-    static int expired(Segment[] segments, JournalConfig limits, long nowMs) {
+    /**
+     * How many of the oldest segments are to be deleted; never the newest.
+     *
+     * @param committedOffset no segment that reaches behind this is
+     */
+    static int expired(Segment[] segments, JournalConfig limits, long nowMs, long committedOffset) {
         long sizeBytes = 0;
         for (Segment segment : segments) {
             sizeBytes += segment.sizeBytes();
         }
         int count = 0;
-        while (count < segments.length - 1) {
+        while (count < segments.length - 1 && segments[count].endOffset() <= committedOffset) {
             Segment oldest = segments[count];
             long rest = sizeBytes - oldest.sizeBytes();
             boolean tooMuch = limits.retentionSizeBytes() >= 0 && rest >= limits.retentionSizeBytes();

@@ -16,7 +16,7 @@ final class SegmentRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentRecovery.class);
 
     private final Segment segment;
-    private final LeaderEpochs epochs;
+    private final EpochCheck epochs;
     private final boolean newest;
     private final long nextSegmentOffset;
     private final int fileBytes;
@@ -29,7 +29,7 @@ final class SegmentRecovery {
      * @param newest whether this is the journal's last segment
      * @param nextSegmentOffset no batch reaches beyond this offset
      */
-    SegmentRecovery(Segment segment, int fileBytes, boolean newest, long nextSegmentOffset, LeaderEpochs epochs)
+    SegmentRecovery(Segment segment, int fileBytes, boolean newest, long nextSegmentOffset, EpochCheck epochs)
             throws IOException {
         this.segment = segment;
         this.epochs = epochs;
@@ -88,9 +88,9 @@ final class SegmentRecovery {
                 && scanner.crcMatches();
     }
 
-    private void accept() {
+    private void accept() throws IOException {
         segment.note(scanner.header(), 0, scanner.position(), index);
-        epochs.assign(RecordBatch.leaderEpoch(scanner.header(), 0), scanner.baseOffset());
+        epochs.found(segment, scanner.position(), scanner.baseOffset(), RecordBatch.leaderEpoch(scanner.header(), 0));
         nextOffset = scanner.nextOffset();
     }
 

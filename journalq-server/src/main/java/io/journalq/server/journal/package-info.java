@@ -15,7 +15,8 @@
  * the data are flushed. What lies behind the checkpoint is read, and every batch's header, offset and CRC checked. In
  * the newest segment a bad tail is cut; a bad stretch with healthy batches behind it, and anything bad in an older
  * segment, stays in its file, is logged with file and position, and is left out of reads: consumers see a gap in the
- * offsets, as after compaction. Nothing else is ever deleted or rewritten.
+ * offsets, as after compaction. A leader epoch that cannot be right is mended in place ({@link
+ * io.journalq.server.journal.EpochCheck} says what is found). Nothing else is ever deleted or rewritten.
  *
  * <p>Threads: {@link io.journalq.server.journal.Journal} belongs to one loop thread; what may block and is safe on any
  * thread says so. Housekeeping goes to the executor that the journal was opened with.

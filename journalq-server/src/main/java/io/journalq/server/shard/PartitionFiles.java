@@ -38,9 +38,10 @@ final class PartitionFiles {
     }
 
     /** Opens a partition, which is created when it is not there, and brings its producers' state up to its end. */
-    RecoveredPartition open(TopicPartition name, Uuid topicId, PartitionSettings settings) throws IOException {
+    RecoveredPartition open(TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch)
+            throws IOException {
         Path directory = directory(topicId, name.partition());
-        Journal journal = Journal.open(store, directory, settings.journal(), background);
+        Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
         try {
             return new RecoveredPartition(name, journal, recoverProducers(name, journal));
         } catch (IOException | RuntimeException failure) {

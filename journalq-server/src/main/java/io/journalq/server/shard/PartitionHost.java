@@ -289,7 +289,7 @@ public final class PartitionHost {
     void maintain(ShardTimes times) {
         long nowMs = times.clock().millis();
         producers.onTick(nowMs, times.producerExpiryMs());
-        if (journal.applyRetention(nowMs) > 0) {
+        if (journal.applyRetention(nowMs, highWatermark) > 0) {
             readers.fire(readableBytes);
         }
         journal.releaseIdleFiles();

@@ -170,7 +170,8 @@ public final class Shards {
         Check.that(state.replicas().contains(config.get(BrokerSettings.NODE_ID)), "a partition of another node");
         TopicPartition name = new TopicPartition(topic.name(), partition);
         Shard shard = shardOf(topic.id(), partition);
-        return CompletableFuture.supplyAsync(() -> openFiles(name, topic.id(), settings), blockingPool)
+        return CompletableFuture.supplyAsync(
+                        () -> openFiles(name, topic.id(), settings, state.leaderEpoch()), blockingPool)
                 .thenAcceptAsync(
                         recovered -> shard.add(
                                 topic.id(),
@@ -185,9 +186,10 @@ public final class Shards {
                 });
     }
 
-    private RecoveredPartition openFiles(TopicPartition name, Uuid topicId, PartitionSettings settings) {
+    private RecoveredPartition openFiles(
+            TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch) {
         try {
-            return files.open(name, topicId, settings);
+            return files.open(name, topicId, settings, leaderEpoch);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

@@ -83,7 +83,8 @@ class JournalFaultTest {
             assertThat(cold.isWarm()).isFalse();
             assertThat(warm.isWarm()).isTrue();
 
-            assertThat(journal.applyRetention(Long.MAX_VALUE / 2)).isPositive();
+            assertThat(journal.applyRetention(Long.MAX_VALUE / 2, Long.MAX_VALUE))
+                    .isPositive();
 
             assertThat(journal.startOffset()).isEqualTo(journal.writtenOffset());
             ByteBuf bytes = cold.readFully(UnpooledByteBufAllocator.DEFAULT);
@@ -102,6 +103,23 @@ class JournalFaultTest {
     }
 
     @Test
+    void shouldKeepAClosedSegmentWhenRetentionIsPastItButItIsNotCommitted() throws IOException {
+        // given
+        JournalConfig config = JournalConfig.DEFAULT.withSegmentSizeBytes(1_000).withRetention(1, 0);
+        Journal journal = Journal.open(store, DIRECTORY, config, Runnable::run);
+        append(journal, 40, 1, 50);
+        long committed = journal.segments()[2].baseOffset() + 1;
+
+        // when
+        int deleted = journal.applyRetention(Long.MAX_VALUE / 2, committed);
+
+        // then
+        assertThat(deleted).isEqualTo(2);
+        assertThat(journal.startOffset()).isLessThan(committed);
+        assertThat(readAll(journal, committed)).isNotEmpty();
+    }
+
+    @Test
     void shouldReadWholeBatchesWhenReadersRunBesideTheOwner(@TempDir Path data) throws Exception {
         JournalConfig config = JournalConfig.DEFAULT
                 .withSegmentSizeBytes(50_000)
@@ -112,7 +130,7 @@ class JournalFaultTest {
             Future<?> last = null;
             for (int i = 0; i < 300; i++) {
                 append(journal, 10, 2, 200);
-                journal.applyRetention(0);
+                journal.applyRetention(0, Long.MAX_VALUE);
                 long offset = (journal.startOffset() + journal.writtenOffset()) / 2;
                 JournalSlice slice = journal.read(offset, Long.MAX_VALUE, 20_000, true);
                 last = readers.submit(() -> {

@@ -129,7 +129,9 @@ class JournalModelTest {
     private void retain() {
         config = config.withRetention(2_000 + random.nextInt(5_000), 50_000);
         journal.setConfig(config);
-        journal.applyRetention(clockMs);
+        long committed = startOffset + random.nextInt((int) (journal.endOffset() - startOffset) + 1);
+        journal.applyRetention(clockMs, committed);
+        assertThat(journal.startOffset()).isLessThanOrEqualTo(committed);
         startOffset = journal.startOffset();
     }
 

@@ -71,7 +71,7 @@ class JournalRecoveryTest {
         for (int at = 2 * batchBytes; at < 3 * batchBytes; at++) {
             boolean epochByte = at % batchBytes >= 12 && at % batchBytes < 16;
             if (epochByte) {
-                continue; // Neither the CRC nor anything else covers the leader's epoch.
+                continue; // The CRC does not cover it, and it is mended.
             }
             byte[] flipped = whole.clone();
             flipped[at] ^= 0x11;
@@ -84,6 +84,45 @@ class JournalRecoveryTest {
             List<Long> left = lengthByte ? List.of(0L, 1L) : List.of(0L, 1L, 3L, 4L);
             assertThat(readAll(journal, 0)).as("byte " + at).isEqualTo(left);
         }
+    }
+
+    @Test
+    void shouldMendTheEpochWhenABitOfItIsFlipped() throws IOException {
+        byte[] whole = writtenLog(5);
+        int batchBytes = whole.length / 5;
+        for (int batch = 0; batch < 4; batch++) {
+            for (int bit = 0; bit < Integer.SIZE; bit++) {
+                byte[] flipped = whole.clone();
+                flipped[batch * batchBytes + 12 + bit / 8] ^= (byte) (1 << bit % 8);
+                put(LOG, flipped);
+                store.delete(CHECKPOINT);
+
+                Journal journal = open(SMALL);
+
+                assertThat(readAll(journal, 0)).isEqualTo(offsets(5));
+                assertThat(journal.latestEpoch())
+                        .as("batch %d bit %d", batch, bit)
+                        .isEqualTo(1);
+                assertThat(journal.endOffsetForEpoch(1)).isEqualTo(new EpochEndOffset(1, 5));
+                if (batch > 0) { // Before the first there is none to go by.
+                    assertThat(Arrays.equals(content(LOG), whole)).isTrue();
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldMendTheLastEpochWhenItIsNewerThanTheOwnerKnows() throws IOException {
+        byte[] whole = writtenLog(5);
+        int batchBytes = whole.length / 5;
+        byte[] flipped = whole.clone();
+        flipped[4 * batchBytes + 15] = 9;
+        put(LOG, flipped);
+
+        Journal journal = Journal.open(store, DIRECTORY, SMALL, 8, Runnable::run);
+
+        assertThat(journal.latestEpoch()).isEqualTo(1);
+        assertThat(content(LOG)).isEqualTo(whole);
     }
 
     @Test

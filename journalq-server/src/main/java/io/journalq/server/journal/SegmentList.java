@@ -1,0 +1,137 @@
+package io.journalq.server.journal;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The segments of one journal, in ascending order, at least one; the last is the one that is written. Changed by the
+ * journal's owner only, each change being a new array; any thread may look.
+ */
+final class SegmentList {
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentList.class);
+
+    private final FileStore store;
+    private final Path directory;
+    private final JournalReads reads;
+    private final Executor background;
+    private volatile Segment[] segments;
+
+    SegmentList(FileStore store, Path directory, Segment[] recovered, JournalReads reads, Executor background) {
+        this.store = store;
+        this.directory = directory;
+        this.segments = recovered;
+        this.reads = reads;
+        this.background = background;
+    }
+
+    /** Not to be changed. Any thread. */
+    Segment[] all() {
+        return segments;
+    }
+
+    /** The one that is written. Any thread. */
+    Segment newest() {
+        Segment[] now = segments;
+        return now[now.length - 1];
+    }
+
+    /** Any thread. */
+    long sizeBytes() {
+        long total = 0;
+        for (Segment segment : segments) {
+            total += segment.sizeBytes();
+        }
+        return total;
+    }
+
+    /** Begins the next segment behind the newest. */
+    void roll(long baseOffset, int indexIntervalBytes) {
+        Segment[] now = segments;
+        Segment[] more = Arrays.copyOf(now, now.length + 1);
+        more[now.length] = new Segment(store, directory, baseOffset, indexIntervalBytes);
+        segments = more;
+        if (now.length > 1) {
+            // Two stay open: consumers just behind the tail still read the closed one.
+            reads.opened(now[now.length - 2]);
+        }
+    }
+
+    /** Deletes the oldest {@code count} segments, not all of them. */
+    void dropOldest(int count) {
+        Segment[] all = segments;
+        segments = Arrays.copyOfRange(all, count, all.length);
+        for (int i = 0; i < count; i++) {
+            drop(all[i]);
+        }
+    }
+
+    /**
+     * Cuts off every batch that reaches behind {@code offset}. Blocks.
+     *
+     * @return the offset behind the last batch that is left
+     */
+    long truncateTo(long offset) throws IOException {
+        Segment[] all = segments;
+        int at = JournalReads.segmentAt(all, Math.max(offset, all[0].baseOffset()));
+        Segment cut = all[at];
+        int position = cut.locate(offset, cut.index().floorByOffset(offset));
+        for (int i = at + 1; i < all.length; i++) {
+            drop(all[i]);
+        }
+        reads.forget(cut);
+        Segment[] left = Arrays.copyOf(all, at + 1);
+        left[at] = cutSegment(cut, position);
+        segments = left;
+        return left[at].endOffset();
+    }
+
+    private Segment cutSegment(Segment segment, int position) throws IOException {
+        Segment rest = new Segment(store, directory, segment.baseOffset(), segment.indexIntervalBytes());
+        if (segment.sizeBytes() > 0) {
+            rest.file().truncate(position);
+            EpochCheck noEpochs = new EpochCheck(new LeaderEpochs(), Integer.MAX_VALUE);
+            new SegmentRecovery(rest, position, true, Long.MAX_VALUE, noEpochs).run();
+        }
+        segment.release();
+        return rest;
+    }
+
+    /** Takes the files out of sight now, so that no restart brings them back, and deletes them later. */
+    private void drop(Segment segment) {
+        reads.forget(segment);
+        try {
+            segment.rename();
+        } catch (IOException failure) {
+            LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
+        }
+        segment.release();
+        inBackground(() -> {
+            try {
+                segment.deleteRenamed();
+            } catch (IOException failure) {
+                LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
+            }
+        });
+    }
+
+    /** Lets go of every file. The list stays as it is. */
+    void release() {
+        for (Segment segment : segments) {
+            segment.release();
+        }
+    }
+
+    /** Hands blocking work on; what is left undone when the process stops, the next start finds. */
+    void inBackground(Runnable work) {
+        try {
+            background.execute(work);
+        } catch (RejectedExecutionException stopping) {
+            LOG.debug("{}: stopping, the checkpoint is written on close", directory);
+        }
+    }
+}
