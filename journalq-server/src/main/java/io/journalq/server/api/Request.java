@@ -7,7 +7,6 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.EventLoop;
 import java.net.SocketAddress;
 import java.util.function.Supplier;
 
@@ -116,11 +115,6 @@ final class Request extends Exchange implements RequestContext {
     @Override
     public String listenerName() {
         return connection().listenerName();
-    }
-
-    @Override
-    public EventLoop eventLoop() {
-        return connection().cycle().loop();
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.journalq.server.api;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.loop.LoopCycle;
-import io.netty.channel.EventLoop;
 import java.net.SocketAddress;
 import java.util.function.Supplier;
 
@@ -24,10 +23,7 @@ public interface RequestContext {
     /** Name of the listener on which the client connected. */
     String listenerName();
 
-    /** The loop of the client's connection. */
-    EventLoop eventLoop();
-
-    /** The cycle of that loop. */
+    /** The cycle of the loop that the client's connection lives on. */
     LoopCycle cycle();
 
     /**

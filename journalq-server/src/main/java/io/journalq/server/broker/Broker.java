@@ -3,22 +3,15 @@ package io.journalq.server.broker;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.api.admin.BrokerIdentity;
-import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
-import io.journalq.server.control.JournalMetadataLog;
-import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.folder.DataLocks;
 import io.journalq.server.journal.FileStore;
-import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.MemoryFileStore;
 import io.journalq.server.journal.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
-import io.journalq.server.metadata.MetadataLimits;
-import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.NetworkCounters;
@@ -26,7 +19,6 @@ import io.journalq.server.observe.AdminListener;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.Health;
 import io.journalq.server.shard.OfflinePartitions;
-import io.journalq.server.shard.Shards;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -36,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,7 +41,6 @@ import org.slf4j.LoggerFactory;
 public final class Broker implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Broker.class);
 
-    private static final String METADATA_DIRECTORY = "metadata";
     private static final long POOL_DRAIN_MS = 10_000;
     private static final int NO_PORT = -1;
 
@@ -160,26 +152,23 @@ public final class Broker implements AutoCloseable {
         metrics.bindNetwork(networkCounters);
         metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
         openAdminListener();
-        MetadataPublisher metadata = new MetadataPublisher();
-        Controller controller = openController(metadata);
-        Shards shards = new Shards(config, loops, store, blockingPool, clock);
-        offlinePartitions = shards.offlinePartitions();
+        BrokerCore core = BrokerCore.open(
+                config,
+                new BrokerCore.Surroundings(
+                        store,
+                        loops.cycles(),
+                        blockingPool,
+                        Controller.newThread(),
+                        clock,
+                        this::newId,
+                        CompletableFuture::join));
+        closings.push(core::close);
+        offlinePartitions = core.shards().offlinePartitions();
         metrics.gauge(
                 "journalq.partitions.offline",
                 "Partitions that are not served, as their files cannot be used.",
-                () -> shards.offlinePartitions().count());
-        shards.open(metadata.current());
-        GroupCoordinators groups = new GroupCoordinators(config, shards, blockingPool, clock, this::newId);
-        groups.start(metadata.current());
-        metadata.addListener(new PartitionsFollow(shards, groups));
-        closings.push(() -> {
-            controller.close();
-            groups.close();
-            shards.close();
-        });
-        HandlerTable handlers = new HandlerTable(config, metadata, controller);
-        handlers.registerGroups(groups.coordinators());
-        serve(loops, handlers, shards);
+                () -> core.shards().offlinePartitions().count());
+        serve(loops, core);
         serving = true;
         locks.announce(bootstrapServers(), adminAddress());
         log.info(
@@ -187,7 +176,7 @@ public final class Broker implements AutoCloseable {
                 config.get(BrokerSettings.NODE_ID),
                 listeners,
                 loops.count(),
-                shards.partitionCount(),
+                core.shards().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
     }
 
@@ -208,43 +197,17 @@ public final class Broker implements AutoCloseable {
                 : new Health(serving, offline.count(), offline.names(Health.MAX_NAMES));
     }
 
-    private Controller openController(MetadataPublisher metadata) throws IOException {
-        for (var directory : config.dataDirectories()) {
-            Journal.deleteLeftovers(store, directory);
-        }
-        Journal journal = Journal.open(
-                store,
-                config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
-                JournalConfig.DEFAULT.withRetention(JournalConfig.UNLIMITED, JournalConfig.UNLIMITED),
-                blockingPool);
-        MetadataLimits limits = new MetadataLimits(
-                config.get(BrokerSettings.NODE_ID),
-                config.get(BrokerSettings.NUM_PARTITIONS),
-                config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
-                config.get(BrokerSettings.MAX_PARTITIONS));
-        Controller controller = new Controller(
-                new MetadataMachine(limits),
-                new JournalMetadataLog(journal, clock, PooledByteBufAllocator.DEFAULT),
-                metadata,
-                this::newId);
-        closings.push(controller::close);
-        controller.start();
-        closings.pop();
-        return controller;
-    }
-
     private Uuid newId() {
         return new Uuid(random.nextLong(), random.nextLong());
     }
 
-    private void serve(EventLoops loops, HandlerTable handlers, Shards shards) throws IOException {
-        FetchHandler fetch = handlers.registerData(shards, blockingPool);
+    private void serve(EventLoops loops, BrokerCore core) throws IOException {
         Acceptor acceptor = new Acceptor(
-                loops, connectionLimits(loops.count()), new RequestDispatcher(handlers.registry()), networkCounters);
+                loops, connectionLimits(loops.count()), new RequestDispatcher(core.handlers()), networkCounters);
         closings.push(() -> {
             serving = false;
             log.info("broker stops: listeners={}", listeners);
-            fetch.stopWaiting();
+            core.stopWaiting();
             acceptor.close(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS));
         });
         List<ListenerAddress> bound = new ArrayList<>();
@@ -254,10 +217,9 @@ public final class Broker implements AutoCloseable {
         listeners = List.copyOf(bound);
         List<ListenerAddress> advertised =
                 config.advertisedListeners().isEmpty() ? listeners : config.advertisedListeners();
-        handlers.registerAdmin(
+        core.describe(
                 new BrokerIdentity(config.get(BrokerSettings.NODE_ID), advertised),
-                new DiskUsage(config.dataDirectories(), shards, blockingPool),
-                shards.offlinePartitions()::contains);
+                new DiskUsage(config.dataDirectories(), core.shards(), blockingPool));
         acceptor.accept();
     }
 

@@ -21,6 +21,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +37,6 @@ final class GroupCoordinators {
     private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
 
     private final Coordinators<GroupMachine> coordinators;
-    private final Shards shards;
     /** What machines that are loaded from now on begin with. */
     private volatile Topics topics = Topics.NONE;
     /** Where partitions ended when the broker started. */
@@ -46,7 +46,6 @@ final class GroupCoordinators {
 
     /** @param ids gives ids that were never given before */
     GroupCoordinators(BrokerConfig config, Shards shards, Executor blockingPool, Clock clock, Supplier<Uuid> ids) {
-        this.shards = shards;
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
         this.coordinators = new Coordinators<>(
@@ -84,11 +83,14 @@ final class GroupCoordinators {
         return coordinators;
     }
 
-    /** Loads what there is. The shards host every partition of {@code image}, and nothing is appended to them yet. */
-    void start(MetadataImage image) {
-        if (image.topic(InternalTopics.GROUPS) != null) {
-            recoveredEnds = shards.endOffsets().join();
-        }
+    /**
+     * Loads what there is.
+     *
+     * @param image whose partitions the shards host
+     * @param ends where they end, before anything is appended to them
+     */
+    void start(MetadataImage image, Map<TopicPartition, Long> ends) {
+        recoveredEnds = ends;
         topics = new ImageTopics(image);
         coordinators.follow(image);
     }
@@ -129,7 +131,7 @@ final class GroupCoordinators {
         }
     }
 
-    void close() {
-        coordinators.close();
+    CompletableFuture<Void> close() {
+        return coordinators.close();
     }
 }

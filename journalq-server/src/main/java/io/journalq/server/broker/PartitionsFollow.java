@@ -11,15 +11,17 @@ import io.journalq.server.shard.Shards;
 final class PartitionsFollow implements MetadataPublisher.Listener {
     private final Shards shards;
     private final GroupCoordinators groups;
+    private final BrokerCore.Waiting waiting;
 
-    PartitionsFollow(Shards shards, GroupCoordinators groups) {
+    PartitionsFollow(Shards shards, GroupCoordinators groups, BrokerCore.Waiting waiting) {
         this.shards = shards;
         this.groups = groups;
+        this.waiting = waiting;
     }
 
     @Override
     public void prepare(MetadataImage now, MetadataImage next) {
-        shards.open(next);
+        waiting.join(shards.open(next));
         groups.open(next);
     }
 

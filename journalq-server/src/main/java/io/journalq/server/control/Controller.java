@@ -38,13 +38,7 @@ public final class Controller implements AutoCloseable {
     private final MetadataLog metadataLog;
     private final MetadataPublisher publisher;
     private final Supplier<Uuid> ids;
-    private final ExecutorService thread = new ThreadPoolExecutor(
-            1,
-            1,
-            0,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MAX_WAITING_OPERATIONS),
-            work -> new Thread(work, "journalq-controller"));
+    private final ExecutorService thread;
 
     /** Set on the controller's thread when the log failed: its end is not known any more. */
     private boolean logFailed;
@@ -52,13 +46,34 @@ public final class Controller implements AutoCloseable {
     /** Whether records were appended since the last image was published. */
     private boolean unpublished;
 
-    /** @param ids gives ids that were never given before: random ones, or a test's */
+    /**
+     * Prepares a controller; {@link #start} begins.
+     *
+     * @param ids gives ids that were never given before: random ones, or a test's
+     * @param thread runs one operation after the other, refuses more than it bounds; shut down with the controller
+     */
     public Controller(
-            MetadataMachine machine, MetadataLog metadataLog, MetadataPublisher publisher, Supplier<Uuid> ids) {
+            MetadataMachine machine,
+            MetadataLog metadataLog,
+            MetadataPublisher publisher,
+            Supplier<Uuid> ids,
+            ExecutorService thread) {
         this.machine = machine;
         this.metadataLog = metadataLog;
         this.publisher = publisher;
         this.ids = ids;
+        this.thread = thread;
+    }
+
+    /** A thread for a controller. */
+    public static ExecutorService newThread() {
+        return new ThreadPoolExecutor(
+                1,
+                1,
+                0,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(MAX_WAITING_OPERATIONS),
+                work -> new Thread(work, "journalq-controller"));
     }
 
     /**

@@ -13,6 +13,7 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -25,7 +26,8 @@ public final class EventLoops implements AutoCloseable {
     private static final long CLOSE_TIMEOUT_MS = 5_000;
 
     private final EventLoopGroup group;
-    private final LoopCycle[] cycles;
+    private final List<NettyLoop> loops = new ArrayList<>();
+    private final List<LoopCycle> cycles;
     private final boolean epoll;
 
     /**
@@ -38,27 +40,25 @@ public final class EventLoops implements AutoCloseable {
         epoll = Epoll.isAvailable();
         IoHandlerFactory factory = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         group = new MultiThreadIoEventLoopGroup(count, new DefaultThreadFactory("shard"), factory);
-        cycles = new LoopCycle[count];
-        int index = 0;
         for (EventExecutor executor : group) {
-            cycles[index] = new LoopCycle(index, (SingleThreadEventLoop) executor, cycles);
-            index++;
+            loops.add(new NettyLoop((SingleThreadEventLoop) executor));
         }
+        cycles = LoopCycle.cycles(loops);
     }
 
     public int count() {
-        return cycles.length;
+        return cycles.size();
     }
 
     public List<LoopCycle> cycles() {
-        return List.of(cycles);
+        return cycles;
     }
 
     /** The cycle of a loop that belongs to this group. */
     public LoopCycle cycleOf(EventLoop loop) {
-        for (LoopCycle cycle : cycles) {
-            if (cycle.loop() == loop) {
-                return cycle;
+        for (int i = 0; i < cycles.size(); i++) {
+            if (loops.get(i).eventLoop() == loop) {
+                return cycles.get(i);
             }
         }
         throw new IllegalArgumentException("a loop of another group");

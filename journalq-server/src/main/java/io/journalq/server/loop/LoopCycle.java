@@ -1,7 +1,6 @@
 package io.journalq.server.loop;
 
 import io.journalq.common.check.Check;
-import io.netty.channel.SingleThreadEventLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -20,7 +19,7 @@ public final class LoopCycle {
     private static final Logger log = LoggerFactory.getLogger(LoopCycle.class);
 
     private final int index;
-    private final SingleThreadEventLoop loop;
+    private final Loop loop;
     private final LoopStalls stalls = new LoopStalls();
     private final Phase writes = new Phase();
     private final Phase wakeUps = new Phase();
@@ -32,16 +31,21 @@ public final class LoopCycle {
     private boolean handedOver;
     private long begunNanos;
 
-    /**
-     * Makes the cycle of one loop.
-     *
-     * @param peers every loop's cycle by index, this one among them; filled in before the first hand-over
-     */
-    LoopCycle(int index, SingleThreadEventLoop loop, LoopCycle[] peers) {
+    /** @param peers every loop's cycle by index, this one among them; filled in before the first hand-over */
+    private LoopCycle(int index, Loop loop, LoopCycle[] peers) {
         this.index = index;
         this.loop = loop;
         this.peers = peers;
         this.handOvers = new HandOver[peers.length];
+    }
+
+    /** The cycles of {@code loops}, in their order. */
+    public static List<LoopCycle> cycles(List<? extends Loop> loops) {
+        LoopCycle[] cycles = new LoopCycle[loops.size()];
+        for (int i = 0; i < cycles.length; i++) {
+            cycles[i] = new LoopCycle(i, loops.get(i), cycles);
+        }
+        return List.of(cycles);
     }
 
     /** Position of this loop among the broker's loops, from 0. */
@@ -49,7 +53,7 @@ public final class LoopCycle {
         return index;
     }
 
-    public SingleThreadEventLoop loop() {
+    public Loop loop() {
         return loop;
     }
 
@@ -62,8 +66,8 @@ public final class LoopCycle {
     public void begin() {
         if (!begun) {
             begun = true;
-            begunNanos = System.nanoTime();
-            loop.executeAfterEventLoopIteration(end);
+            begunNanos = loop.nanoTime();
+            loop.afterIteration(end);
         }
     }
 
@@ -87,7 +91,7 @@ public final class LoopCycle {
 
     /** Runs {@code work} on another loop; everything for the same loop in one iteration travels together. */
     public void handOver(LoopCycle target, Runnable work) {
-        Check.that(loop.inEventLoop(), "hand-over from a foreign thread");
+        Check.that(loop.inLoop(), "hand-over from a foreign thread");
         begin();
         HandOver handOver = handOvers[target.index];
         if (handOver == null) {
@@ -104,7 +108,7 @@ public final class LoopCycle {
      * @return false when the loop has stopped and the work will never run
      */
     public boolean execute(Runnable work) {
-        if (loop.inEventLoop()) {
+        if (loop.inLoop()) {
             work.run();
             return true;
         }
@@ -125,7 +129,7 @@ public final class LoopCycle {
             sendHandOvers();
         }
         flushes.run();
-        stalls.record(System.nanoTime() - begunNanos);
+        stalls.record(loop.nanoTime() - begunNanos);
         begun = false;
         // A flush that lets a paused connection go on may have begun new work.
         if (handedOver || !writes.isEmpty() || !wakeUps.isEmpty()) {

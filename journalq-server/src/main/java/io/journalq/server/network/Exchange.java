@@ -79,7 +79,7 @@ public abstract class Exchange {
     }
 
     private void complete(State outcome) {
-        if (connection.cycle().loop().inEventLoop()) {
+        if (connection.cycle().loop().inLoop()) {
             completeOnLoop(outcome);
         } else {
             connection.cycle().execute(() -> completeOnLoop(outcome));

@@ -8,7 +8,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Brings what one shard's journals wrote to the disk, off the loop. Partitions whose appends wait for the disk are
@@ -47,7 +46,7 @@ final class Flusher {
                 cycle.onWakeUp(startRound);
             }
         } else if (later.add(host)) {
-            host.startFlushInterval(System.nanoTime());
+            host.startFlushInterval(cycle.loop().nanoTime());
             startTicks();
         }
     }
@@ -61,13 +60,13 @@ final class Flusher {
     private void startTicks() {
         if (!ticks) {
             ticks = true;
-            var unused = cycle.loop().schedule(this::tick, TICK_MS, TimeUnit.MILLISECONDS);
+            cycle.loop().schedule(this::tick, TICK_MS);
         }
     }
 
     private void tick() {
         ticks = false;
-        long nowNanos = System.nanoTime();
+        long nowNanos = cycle.loop().nanoTime();
         Iterator<PartitionHost> hosts = later.iterator();
         while (hosts.hasNext()) {
             PartitionHost host = hosts.next();

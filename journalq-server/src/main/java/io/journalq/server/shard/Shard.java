@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,17 +33,16 @@ public final class Shard {
         this.blockingPool = blockingPool;
         this.offlinePartitions = offlinePartitions;
         this.flusher = new Flusher(cycle, blockingPool);
-        var unused = cycle.loop()
-                .scheduleWithFixedDelay(
-                        this::maintain,
-                        times.retentionCheckIntervalMs(),
-                        times.retentionCheckIntervalMs(),
-                        TimeUnit.MILLISECONDS);
+        cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
     }
 
     private void maintain() {
-        for (PartitionHost host : hosts()) {
-            host.maintain(times);
+        try {
+            for (PartitionHost host : hosts()) {
+                host.maintain(times);
+            }
+        } finally {
+            cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
         }
     }
 

@@ -7,7 +7,6 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.FileStore;
-import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
@@ -45,18 +44,19 @@ public final class Shards {
     /**
      * Makes one shard for each loop; none hosts anything yet.
      *
+     * @param cycles the loops, by index
      * @param blockingPool for what waits for the disk
      */
-    public Shards(BrokerConfig config, EventLoops loops, FileStore store, Executor blockingPool, Clock clock) {
+    public Shards(BrokerConfig config, List<LoopCycle> cycles, FileStore store, Executor blockingPool, Clock clock) {
         this.config = config;
         this.blockingPool = blockingPool;
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock);
-        this.shards = new Shard[loops.count()];
+        this.shards = new Shard[cycles.size()];
         ShardTimes times = new ShardTimes(
                 clock,
                 config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
                 config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS));
-        for (LoopCycle cycle : loops.cycles()) {
+        for (LoopCycle cycle : cycles) {
             shards[cycle.index()] = new Shard(cycle, times, blockingPool, offlinePartitions);
         }
     }
@@ -81,10 +81,12 @@ public final class Shards {
     }
 
     /**
-     * Has the shards host what {@code image} adds, and follow what it changes; when this returns, the added partitions can
-     * be appended to and read. Partitions that cannot be opened are logged and {@link #offlinePartitions offline}.
+     * Has the shards host what {@code image} adds, and follow what it changes. Partitions that cannot be opened are logged
+     * and {@link #offlinePartitions offline}.
+     *
+     * @return completed when the added partitions can be appended to and read
      */
-    public synchronized void open(MetadataImage image) {
+    public synchronized CompletableFuture<Void> open(MetadataImage image) {
         List<CompletableFuture<Void>> opening = new ArrayList<>();
         for (TopicImage topic : image.topics()) {
             TopicImage before = followed.topic(topic.id());
@@ -101,8 +103,8 @@ public final class Shards {
                 }
             }
         }
-        CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0])).join();
         followed = image;
+        return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
     }
 
     /** Deletes the partitions that {@code before} held and {@code now} does not. */
@@ -114,18 +116,34 @@ public final class Shards {
         }
     }
 
-    /** Closes every journal cleanly. Blocks. */
-    public synchronized void close() {
+    /**
+     * Closes every journal cleanly.
+     *
+     * @return completed when all are closed
+     */
+    public CompletableFuture<Void> close() {
         List<CompletableFuture<Void>> closing = new ArrayList<>();
         for (Shard shard : shards) {
-            CompletableFuture<List<PartitionHost>> hosts = new CompletableFuture<>();
-            if (shard.cycle().execute(() -> hosts.complete(shard.removeAll()))) {
-                for (PartitionHost host : hosts.join()) {
-                    closing.add(CompletableFuture.runAsync(host::closeJournal, blockingPool));
-                }
+            CompletableFuture<Void> closed = new CompletableFuture<>();
+            closing.add(closed);
+            if (!shard.cycle().execute(() -> closeJournals(shard.removeAll(), closed))) {
+                closed.complete(null);
             }
         }
-        CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0])).join();
+        return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]));
+    }
+
+    private void closeJournals(List<PartitionHost> hosts, CompletableFuture<Void> closed) {
+        CompletableFuture<?>[] closing = new CompletableFuture<?>[hosts.size()];
+        for (int i = 0; i < closing.length; i++) {
+            closing[i] = CompletableFuture.runAsync(hosts.get(i)::closeJournal, blockingPool);
+        }
+        var unused = CompletableFuture.allOf(closing).whenComplete((all, failure) -> {
+            if (failure != null) {
+                log.error("cannot close every journal", failure);
+            }
+            closed.complete(null);
+        });
     }
 
     /** Partitions that the followed image gives this broker. */

@@ -39,7 +39,8 @@ final class ControllerFixture implements AutoCloseable {
         Journal journal = Journal.open(store, directory, config, Runnable::run);
         Clock clock = Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC);
         MetadataLog log = new JournalMetadataLog(journal, clock, UnpooledByteBufAllocator.DEFAULT);
-        controller = new Controller(new MetadataMachine(LIMITS), around.apply(log), publisher, ids);
+        controller =
+                new Controller(new MetadataMachine(LIMITS), around.apply(log), publisher, ids, Controller.newThread());
     }
 
     static ControllerFixture start(FileStore store, Supplier<Uuid> ids) throws IOException {

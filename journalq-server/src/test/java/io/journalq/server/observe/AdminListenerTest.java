@@ -20,6 +20,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -132,9 +133,11 @@ class AdminListenerTest {
             // given
             metrics.bindLoops(loops.cycles());
             LoopCycle second = loops.cycles().get(1);
-            second.loop().submit(second::begin).get(5, TimeUnit.SECONDS);
+            CompletableFuture.runAsync(second::begin, second.loop()::execute).get(5, TimeUnit.SECONDS);
             // The iteration that began is over when the next task of the loop runs in a later one.
-            second.loop().schedule(() -> {}, 50, TimeUnit.MILLISECONDS).get(5, TimeUnit.SECONDS);
+            CompletableFuture<Void> later = new CompletableFuture<>();
+            second.loop().schedule(() -> later.complete(null), 50);
+            later.get(5, TimeUnit.SECONDS);
 
             // when
             String page = get("/metrics").body();

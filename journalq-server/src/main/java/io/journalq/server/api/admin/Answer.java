@@ -2,9 +2,10 @@ package io.journalq.server.api.admin;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.loop.Loop;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,13 +36,18 @@ final class Answer {
 
     /**
      * As {@link #when}, but after {@code timeoutMs} it waits no longer and answers as after a {@link
-     * java.util.concurrent.TimeoutException}; the operation goes on. Zero and less wait for nothing.
+     * TimeoutException}; the operation goes on. Zero and less wait for nothing.
      */
     static <T> void within(
             int timeoutMs,
             CompletableFuture<T> operation,
             RequestContext context,
             BiFunction<? super T, Throwable, ? extends ApiMessage> response) {
-        when(operation.copy().orTimeout(timeoutMs, TimeUnit.MILLISECONDS), context, response);
+        CompletableFuture<T> waited = operation.copy();
+        Loop.Timer limit = context.cycle()
+                .loop()
+                .schedule(() -> waited.completeExceptionally(new TimeoutException()), Math.max(0, timeoutMs));
+        var unused = waited.whenComplete((result, failure) -> limit.cancel());
+        when(waited, context, response);
     }
 }

@@ -3,13 +3,12 @@ package io.journalq.server.api.data;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.loop.Loop;
 import io.journalq.server.shard.PartitionRead;
 import io.journalq.server.shard.Shard;
-import io.netty.util.concurrent.ScheduledFuture;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * One Fetch request from its arrival to its answer. It reads the session's ready partitions in passes: partitions of
@@ -28,7 +27,7 @@ final class PendingFetch {
     private final Locator locator;
     private final Runnable pass = this::startPass;
     private List<FetchPart> parts = List.of();
-    private ScheduledFuture<?> timeout;
+    private Loop.Timer timeout;
     private int outstandingShards;
     private boolean passRegistered;
     private boolean missedNews;
@@ -64,7 +63,7 @@ final class PendingFetch {
     void start(int maxWaitMs) {
         session.setPending(this);
         if (mayPark) {
-            timeout = session.cycle().loop().schedule(this::onTimeout, maxWaitMs, TimeUnit.MILLISECONDS);
+            timeout = session.cycle().loop().schedule(this::onTimeout, maxWaitMs);
         }
         startPass();
     }
@@ -230,7 +229,7 @@ final class PendingFetch {
     private void finish() {
         done = true;
         if (timeout != null) {
-            timeout.cancel(false);
+            timeout.cancel();
         }
     }
 }

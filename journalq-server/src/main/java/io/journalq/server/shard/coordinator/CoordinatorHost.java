@@ -7,14 +7,13 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.Append;
 import io.journalq.server.shard.PartitionHost;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.util.concurrent.Future;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -98,7 +97,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     }
 
     private void loadLater() {
-        Future<?> unused = cycle.loop().schedule(this::load, RELOAD_DELAY_MS, TimeUnit.MILLISECONDS);
+        cycle.loop().schedule(this::load, RELOAD_DELAY_MS);
     }
 
     /** Runs a step, or says why not. */
@@ -124,7 +123,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private final PartitionHost partition;
         private final Replies replies = new Replies();
         private M machine;
-        private Future<?> tick;
+        private Loop.Timer tick;
         private long tickDueMs = CoordinatorMachine.NEVER;
 
         Running(PartitionHost partition) {
@@ -205,7 +204,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         void end(ErrorCode error) {
             running = null;
             if (tick != null) {
-                tick.cancel(false);
+                tick.cancel();
             }
             replies.failAll(error);
         }
@@ -219,11 +218,10 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 return;
             }
             if (tick != null) {
-                tick.cancel(false);
+                tick.cancel();
             }
             tickDueMs = dueMs;
-            tick = cycle.loop()
-                    .schedule(this::onTick, Math.max(SHORTEST_TICK_MS, dueMs - nowMs), TimeUnit.MILLISECONDS);
+            tick = cycle.loop().schedule(this::onTick, Math.max(SHORTEST_TICK_MS, dueMs - nowMs));
         }
 
         private void onTick() {

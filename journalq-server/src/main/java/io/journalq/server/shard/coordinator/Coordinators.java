@@ -11,24 +11,18 @@ import io.journalq.server.shard.Shards;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The coordinators of one kind: a machine for each partition of their internal topic, found by a key such as a group's id.
  * Any thread, but for {@link #follow} and {@link #close}, which are called by one thread at a time, not a loop's.
  */
 public final class Coordinators<M extends CoordinatorMachine> {
-    private static final Logger log = LoggerFactory.getLogger(Coordinators.class);
-    private static final long CLOSE_TIMEOUT_SECONDS = 10;
-
     private final CoordinatorKind<M> kind;
     private final Shards shards;
     private final CoordinatorLoading<M> loading;
@@ -58,7 +52,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
         TopicImage topic = image.topic(kind.topic());
         Uuid id = topic == null ? Uuid.ZERO : topic.id();
         if (!id.equals(topicId)) {
-            close();
+            // Each ends on its own loop, before what comes to that loop from now on.
+            var unused = close();
             topicId = id;
         }
         if (topic == null) {
@@ -136,26 +131,26 @@ public final class Coordinators<M extends CoordinatorMachine> {
         }
     }
 
-    /** Ends every machine. */
-    public void close() {
+    /**
+     * Ends every machine.
+     *
+     * @return completed when all have ended
+     */
+    public CompletableFuture<Void> close() {
         List<CoordinatorHost<M>> closing = hosts;
         hosts = List.of();
-        CountDownLatch closed = new CountDownLatch(closing.size());
+        List<CompletableFuture<Void>> closed = new ArrayList<>();
         for (CoordinatorHost<M> host : closing) {
+            CompletableFuture<Void> ended = new CompletableFuture<>();
+            closed.add(ended);
             if (!host.cycle().execute(() -> {
                 host.close();
-                closed.countDown();
+                ended.complete(null);
             })) {
-                closed.countDown();
+                ended.complete(null);
             }
         }
-        try {
-            if (!closed.await(CLOSE_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-                log.warn("coordinators did not close in time: topic={}", kind.topic());
-            }
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        return CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0]));
     }
 
     /** Answers of all machines, and how many are missing. Any thread. */

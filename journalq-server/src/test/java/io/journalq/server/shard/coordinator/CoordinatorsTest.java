@@ -111,8 +111,8 @@ class CoordinatorsTest {
 
     private void close() {
         if (loops != null) {
-            coordinators.close();
-            shards.close();
+            coordinators.close().join();
+            shards.close().join();
             loops.close();
             loops = null;
         }
@@ -123,7 +123,7 @@ class CoordinatorsTest {
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("delivery.mode", mode, ConfigOrigin.COMMAND_LINE);
         loops = new EventLoops(2);
-        shards = new Shards(config, loops, disk.store(), blockingPool, Clock.systemUTC());
+        shards = new Shards(config, loops.cycles(), disk.store(), blockingPool, Clock.systemUTC());
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
                 shards,
@@ -131,7 +131,7 @@ class CoordinatorsTest {
                 Clock.systemUTC(),
                 (partition, machine) -> {});
         MetadataImage image = image();
-        shards.open(image);
+        shards.open(image).join();
         coordinators.follow(image);
         awaitLoaded();
     }
@@ -279,7 +279,7 @@ class CoordinatorsTest {
         CompletableFuture<String> waiting = new CompletableFuture<>();
         run("key", (machine, nowMs, replies) -> machine.waiting.add(replyTo(replies, waiting)));
 
-        coordinators.close();
+        coordinators.close().join();
 
         assertThatThrownBy(() -> waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .hasMessageContaining(ErrorCode.NOT_COORDINATOR.name());

@@ -1,0 +1,176 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.admin.LogDirectories;
+import io.journalq.server.api.data.FetchHandler;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.JournalMetadataLog;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataLimits;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.shard.Shards;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Supplier;
+
+/**
+ * A broker without sockets: metadata, partitions, coordinators, and the handlers of all APIs. Everything that could make
+ * two runs differ is given to it, so that a simulation runs this very code, in one thread and on its own files and time.
+ *
+ * <p>Opened and closed by one thread, which may wait; handlers are called on the loops.
+ */
+public final class BrokerCore implements AutoCloseable {
+    private static final String METADATA_DIRECTORY = "metadata";
+
+    private final BrokerConfig config;
+    private final Surroundings surroundings;
+    private final MetadataPublisher metadata = new MetadataPublisher();
+    private final Controller controller;
+    private final Shards shards;
+    private final GroupCoordinators groups;
+    private final HandlerTable handlers;
+    private final FetchHandler fetch;
+
+    /**
+     * What a broker runs on.
+     *
+     * @param store its files
+     * @param cycles its loops, each a shard
+     * @param blockingPool for what waits for the disk
+     * @param controllerThread runs changes of metadata one after the other; shut down when the core is closed
+     * @param clock the time of day
+     * @param ids gives ids that were never given before
+     * @param waiting how a thread waits for what others do
+     */
+    public record Surroundings(
+            FileStore store,
+            List<LoopCycle> cycles,
+            Executor blockingPool,
+            ExecutorService controllerThread,
+            Clock clock,
+            Supplier<Uuid> ids,
+            Waiting waiting) {}
+
+    /** Waits until something is complete; a simulation runs other work meanwhile. */
+    @FunctionalInterface
+    public interface Waiting {
+        /** Returns when {@code wanted} is complete, or throws what it failed with. */
+        <T> T join(CompletableFuture<T> wanted);
+    }
+
+    private BrokerCore(BrokerConfig config, Surroundings surroundings) throws IOException {
+        this.config = config;
+        this.surroundings = surroundings;
+        this.controller = openController();
+        this.shards = new Shards(
+                config, surroundings.cycles(), surroundings.store(), surroundings.blockingPool(), surroundings.clock());
+        this.groups = new GroupCoordinators(
+                config, shards, surroundings.blockingPool(), surroundings.clock(), surroundings.ids());
+        this.handlers = new HandlerTable(config, metadata, controller);
+        this.fetch = handlers.registerData(shards, surroundings.blockingPool());
+        handlers.registerGroups(groups.coordinators());
+    }
+
+    /**
+     * Opens the data folders and loads what they hold.
+     *
+     * @throws IOException when the metadata cannot be read or written; nothing is left open
+     */
+    public static BrokerCore open(BrokerConfig config, Surroundings surroundings) throws IOException {
+        BrokerCore core = new BrokerCore(config, surroundings);
+        try {
+            core.start();
+        } catch (RuntimeException failure) {
+            core.close();
+            throw failure;
+        }
+        return core;
+    }
+
+    private Controller openController() throws IOException {
+        FileStore store = surroundings.store();
+        for (var directory : config.dataDirectories()) {
+            Journal.deleteLeftovers(store, directory);
+        }
+        Journal journal = Journal.open(
+                store,
+                config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
+                JournalConfig.DEFAULT.withRetention(JournalConfig.UNLIMITED, JournalConfig.UNLIMITED),
+                surroundings.blockingPool());
+        MetadataLimits limits = new MetadataLimits(
+                config.get(BrokerSettings.NODE_ID),
+                config.get(BrokerSettings.NUM_PARTITIONS),
+                config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
+                config.get(BrokerSettings.MAX_PARTITIONS));
+        Controller opened = new Controller(
+                new MetadataMachine(limits),
+                new JournalMetadataLog(journal, surroundings.clock(), PooledByteBufAllocator.DEFAULT),
+                metadata,
+                surroundings.ids(),
+                surroundings.controllerThread());
+        try {
+            opened.start();
+        } catch (IOException | RuntimeException failure) {
+            opened.close();
+            throw failure;
+        }
+        return opened;
+    }
+
+    private void start() {
+        Waiting waiting = surroundings.waiting();
+        MetadataImage image = metadata.current();
+        waiting.join(shards.open(image));
+        Map<TopicPartition, Long> ends =
+                image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.endOffsets());
+        groups.start(image, ends);
+        metadata.addListener(new PartitionsFollow(shards, groups, waiting));
+    }
+
+    /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
+    public void describe(BrokerIdentity identity, LogDirectories directories) {
+        handlers.registerAdmin(identity, directories, shards.offlinePartitions()::contains);
+    }
+
+    /** The handlers of all APIs. */
+    public HandlerRegistry handlers() {
+        return handlers.registry();
+    }
+
+    Shards shards() {
+        return shards;
+    }
+
+    /** Answers every fetch that waits for records, and lets none wait any more. */
+    void stopWaiting() {
+        fetch.stopWaiting();
+    }
+
+    /** Lets what is under way finish, and closes every journal cleanly. */
+    @Override
+    public void close() throws IOException {
+        try {
+            controller.close();
+        } finally {
+            surroundings.waiting().join(groups.close());
+            surroundings.waiting().join(shards.close());
+        }
+    }
+}
