@@ -112,18 +112,27 @@ final class PendingBatch {
         return payload;
     }
 
-    /** Encodes what the builder holds. By the thread that closed the batch, outside the lane's lock. */
+    /**
+     * Encodes what the builder holds. By the thread that closed the batch, outside the lane's lock. The payload comes
+     * last: once it is there the loop may send the batch, settle it and give back what it still holds, all before this
+     * thread runs on.
+     */
     void build() {
-        recordCount = slot.builder().recordCount();
-        maxTimestampMs = slot.builder().maxTimestampMs();
+        BuilderPool.Slot used = slot;
+        slot = null;
+        recordCount = used.builder().recordCount();
+        maxTimestampMs = used.builder().maxTimestampMs();
+        ByteBuf built = null;
+        Throwable error = null;
         try {
-            payload = slot.build();
+            built = used.build();
         } catch (RuntimeException | OutOfMemoryError e) {
             // The loop fails the batch when its turn comes.
-            buildError = e;
+            error = e;
         }
-        slot.release();
-        slot = null;
+        used.release();
+        payload = built;
+        buildError = error;
     }
 
     /** Numbers the batch, built or not. On the loop, or by the direct sender that owns the lane. */
