@@ -129,8 +129,11 @@ journalq_exec() {
   fi
   journalq_find_java
 
+  journalq_class_path=${JOURNALQ_CLASSPATH:+$JOURNALQ_CLASSPATH:}$journalq_jars/*
+  # Clients of others, to compare with; no broker needs them.
+  [ "$journalq_role" != bench ] || journalq_class_path=$journalq_class_path:$journalq_jars/bench/*
   # The arguments of Java are put before the program's own, last first.
-  set -- -cp "${JOURNALQ_CLASSPATH:+$JOURNALQ_CLASSPATH:}$journalq_jars/*" "$@"
+  set -- -cp "$journalq_class_path" "$@"
   if [ -n "$journalq_options" ]; then
     # shellcheck disable=SC2086 # options are separated by spaces on purpose
     set -- $journalq_options "$@"

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,21 +15,34 @@ import java.util.concurrent.TimeUnit;
 record ScriptRun(int exitCode, String out, String err) {
     private static final int MAX_SECONDS = 90;
 
-    /** Runs a command in a folder, with these variables besides those of the tests. */
+    /** A command that is yet to be started. */
+    static ProcessBuilder prepare(Path folder, Map<String, String> environment, List<String> command) {
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+        // What the machine that runs these tests happens to have set is no part of them.
+        builder.environment().keySet().removeIf(name -> name.startsWith("JOURNALQ_") || name.equals("JAVA_HOME"));
+        builder.environment().putAll(environment);
+        return builder;
+    }
+
+    /** Runs a command in a folder, with these variables besides those of the tests, and nothing to read. */
     static ScriptRun of(Path folder, Map<String, String> environment, List<String> command)
+            throws IOException, InterruptedException {
+        return withInput("", folder, environment, command);
+    }
+
+    /** Runs a command that reads this. */
+    static ScriptRun withInput(String input, Path folder, Map<String, String> environment, List<String> command)
             throws IOException, InterruptedException {
         Path out = Files.createTempFile("script", ".out");
         Path err = Files.createTempFile("script", ".err");
         try {
-            ProcessBuilder builder = new ProcessBuilder(command)
-                    .directory(folder.toFile())
+            Process process = prepare(folder, environment, command)
                     .redirectOutput(out.toFile())
-                    .redirectError(err.toFile());
-            // What the machine that runs these tests happens to have set is no part of them.
-            builder.environment().keySet().removeIf(name -> name.startsWith("JOURNALQ_") || name.equals("JAVA_HOME"));
-            builder.environment().putAll(environment);
-            Process process = builder.start();
-            process.getOutputStream().close();
+                    .redirectError(err.toFile())
+                    .start();
+            try (OutputStream in = process.getOutputStream()) {
+                in.write(input.getBytes(UTF_8));
+            }
             boolean ended = process.waitFor(MAX_SECONDS, TimeUnit.SECONDS);
             if (!ended) {
                 process.destroyForcibly();
