@@ -15,7 +15,7 @@ final class MessageClass {
 
     String generate() {
         head();
-        String parent = message.belongsToApi() ? "ApiMessage" : "Message";
+        String parent = !message.belongsToApi() ? "Message" : isThrottled() ? "ThrottledMessage" : "ApiMessage";
         source.line("/**");
         source.line(" * %s, versions %d to %d. Not thread-safe. Lists may be immutable: set a new one to change one."
                 .formatted(
@@ -36,6 +36,10 @@ final class MessageClass {
         return source.toString();
     }
 
+    private boolean isThrottled() {
+        return message.root().fields().stream().anyMatch(field -> field.name().equals("throttleTimeMs"));
+    }
+
     private void head() {
         source.line("// Generated from " + message.name() + ".json. Do not edit.");
         source.line("package " + packageName + ";").blank();
@@ -47,6 +51,7 @@ final class MessageClass {
             RUNTIME + ".MessageReader",
             RUNTIME + ".MessageWriter",
             RUNTIME + ".RecordsData",
+            RUNTIME + ".ThrottledMessage",
             RUNTIME + ".UnsupportedVersionException",
             "io.netty.buffer.ByteBuf",
             "io.netty.buffer.Unpooled",

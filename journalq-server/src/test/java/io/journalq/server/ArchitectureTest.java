@@ -51,6 +51,7 @@ class ArchitectureTest {
             // Topic settings are checked by the same registry that reads them.
             Map.entry("metadata", List.of("config")),
             Map.entry("network", List.of("loop")),
+            Map.entry("security", List.of("metadata")),
             Map.entry("control", List.of("config", "journal", "metadata")),
             Map.entry("shard", List.of("config", "coordinator", "journal", "loop", "metadata", "replication", "store")),
             Map.entry(
@@ -64,6 +65,7 @@ class ArchitectureTest {
                             "loop",
                             "metadata",
                             "network",
+                            "security",
                             "shard",
                             "transaction")),
             Map.entry("observe", List.of("loop", "network")),
@@ -82,6 +84,7 @@ class ArchitectureTest {
                             "network",
                             "observe",
                             "replication",
+                            "security",
                             "shard",
                             "store",
                             "transaction")),

@@ -1,6 +1,7 @@
 package io.journalq.server.api;
 
 import io.journalq.server.network.Connection;
+import io.journalq.server.security.ClientThrottles;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -17,19 +18,29 @@ final class ClientSession {
     private static final Logger log = LoggerFactory.getLogger(ClientSession.class);
     private static final AttributeKey<ClientSession> KEY = AttributeKey.valueOf(ClientSession.class, "session");
 
+    private final RequestThrottle throttle;
     private final Map<Class<?>, Object> states = new HashMap<>();
     private ByteBuf clientIdBytes = Unpooled.EMPTY_BUFFER;
     private String clientId = "";
 
-    static ClientSession of(Connection connection) {
+    private ClientSession(RequestThrottle throttle) {
+        this.throttle = throttle;
+    }
+
+    static ClientSession of(Connection connection, ClientThrottles throttles) {
         ClientSession session = connection.channel().attr(KEY).get();
         if (session == null) {
-            ClientSession created = new ClientSession();
+            ClientSession created = new ClientSession(new RequestThrottle(connection, throttles));
             connection.channel().attr(KEY).set(created);
             connection.channel().closeFuture().addListener(closed -> created.close());
             session = created;
         }
         return session;
+    }
+
+    /** What holds the client to its quotas. */
+    RequestThrottle throttle() {
+        return throttle;
     }
 
     /** The name in {@code bytes}; the same string as last time when it is the same name, as it nearly always is. */

@@ -18,6 +18,7 @@ final class Request extends Exchange implements RequestContext {
     private ApiMessage body;
     private ApiMessage response;
     private short responseVersion;
+    private int throttleTimeMs;
 
     /** What stands before a request's body. */
     record RequestHead(short apiKeyId, short apiVersion, int correlationId, String clientId) {}
@@ -41,7 +42,14 @@ final class Request extends Exchange implements RequestContext {
     protected void handle() {
         ApiMessage request = body;
         body = null;
+        if (!session.throttle().isActive()) {
+            served.handle(this, request);
+            return;
+        }
+        long begunNanos = cycle().loop().nanoTime();
+        throttleTimeMs = session.throttle().onRequest(served.key(), clientId(), frameSizeBytes());
         served.handle(this, request);
+        session.throttle().onHandled(clientId(), cycle().loop().nanoTime() - begunNanos);
     }
 
     @Override
@@ -61,6 +69,9 @@ final class Request extends Exchange implements RequestContext {
     @Override
     public void respond(ApiMessage answer) {
         Check.that(answer.apiKey() == served.key(), "an answer of another API");
+        if (session.throttle().isActive()) {
+            session.throttle().onAnswer(answer, clientId(), throttleTimeMs);
+        }
         response = answer;
         answered();
     }

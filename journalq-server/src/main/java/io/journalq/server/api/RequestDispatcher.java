@@ -7,6 +7,7 @@ import io.journalq.common.protocol.MessageReader;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
 import io.journalq.server.network.ExchangeFactory;
+import io.journalq.server.security.ClientThrottles;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -23,9 +24,11 @@ public final class RequestDispatcher implements ExchangeFactory {
     private static final int SHORTEST_FRAME_BYTES = CLIENT_ID_INDEX + Short.BYTES;
 
     private final HandlerRegistry registry;
+    private final ClientThrottles throttles;
 
-    public RequestDispatcher(HandlerRegistry registry) {
+    public RequestDispatcher(HandlerRegistry registry, ClientThrottles throttles) {
         this.registry = registry;
+        this.throttles = throttles;
     }
 
     @Override
@@ -40,7 +43,7 @@ public final class RequestDispatcher implements ExchangeFactory {
         if (served == null) {
             throw new BadFrameException("request for " + name(apiKeyId) + ", which is not served");
         }
-        ClientSession session = ClientSession.of(connection);
+        ClientSession session = ClientSession.of(connection, throttles);
         boolean known = served.serves(version);
         if (!known && served.key() != ApiKey.API_VERSIONS) {
             throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "

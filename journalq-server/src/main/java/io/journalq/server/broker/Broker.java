@@ -18,6 +18,7 @@ import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.observe.AdminListener;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.Health;
+import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.OfflinePartitions;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
@@ -203,7 +204,10 @@ public final class Broker implements AutoCloseable {
 
     private void serve(EventLoops loops, BrokerCore core) throws IOException {
         Acceptor acceptor = new Acceptor(
-                loops, connectionLimits(loops.count()), new RequestDispatcher(core.handlers()), networkCounters);
+                loops,
+                connectionLimits(loops.count()),
+                new RequestDispatcher(core.handlers(), new ClientThrottles(core::quotas, System::nanoTime)),
+                networkCounters);
         closings.push(() -> {
             serving = false;
             log.info("broker stops: listeners={}", listeners);

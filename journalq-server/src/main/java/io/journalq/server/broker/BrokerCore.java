@@ -15,6 +15,7 @@ import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
@@ -147,6 +148,12 @@ public final class BrokerCore implements AutoCloseable {
     /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
         handlers.registerAdmin(identity, directories, shards.offlinePartitions()::contains);
+        handlers.registerCluster(identity, surroundings.clock());
+    }
+
+    /** What clients may do at most, as of now. */
+    ClientQuotas quotas() {
+        return metadata.current().quotas();
     }
 
     /** The handlers of all APIs. */

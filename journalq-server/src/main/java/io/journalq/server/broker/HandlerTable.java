@@ -14,9 +14,17 @@ import io.journalq.server.api.admin.DescribeConfigsHandler;
 import io.journalq.server.api.admin.DescribeLogDirsHandler;
 import io.journalq.server.api.admin.DescribeTopicPartitionsHandler;
 import io.journalq.server.api.admin.IncrementalAlterConfigsHandler;
+import io.journalq.server.api.admin.ListConfigResourcesHandler;
 import io.journalq.server.api.admin.LogDirectories;
 import io.journalq.server.api.admin.MetadataHandler;
 import io.journalq.server.api.admin.OfflineReplicas;
+import io.journalq.server.api.admin.cluster.AlterPartitionReassignmentsHandler;
+import io.journalq.server.api.admin.cluster.DescribeQuorumHandler;
+import io.journalq.server.api.admin.cluster.ElectLeadersHandler;
+import io.journalq.server.api.admin.cluster.ListPartitionReassignmentsHandler;
+import io.journalq.server.api.admin.cluster.UpdateFeaturesHandler;
+import io.journalq.server.api.admin.quota.AlterClientQuotasHandler;
+import io.journalq.server.api.admin.quota.DescribeClientQuotasHandler;
 import io.journalq.server.api.data.DeleteRecordsHandler;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.data.ListOffsetsHandler;
@@ -47,6 +55,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.Coordinators;
+import java.time.Clock;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -129,5 +138,19 @@ final class HandlerTable {
         registry.register(
                 ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, new DescribeTopicPartitionsHandler(metadata, offline));
         registry.register(ApiKey.DESCRIBE_LOG_DIRS, 1, 4, new DescribeLogDirsHandler(directories));
+        Supplier<MetadataImage> images = metadata::current;
+        registry.register(ApiKey.LIST_CONFIG_RESOURCES, 0, 1, new ListConfigResourcesHandler(identity, images));
+        registry.register(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, new DescribeClientQuotasHandler(images));
+        registry.register(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, new AlterClientQuotasHandler(controller));
+    }
+
+    /** What a cluster of one says of leaders, replicas, its quorum and its features. */
+    void registerCluster(BrokerIdentity identity, Clock clock) {
+        Supplier<MetadataImage> images = metadata::current;
+        registry.register(ApiKey.ELECT_LEADERS, 0, 2, new ElectLeadersHandler(images));
+        registry.register(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1, new AlterPartitionReassignmentsHandler(images));
+        registry.register(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, new ListPartitionReassignmentsHandler());
+        registry.register(ApiKey.DESCRIBE_QUORUM, 0, 2, new DescribeQuorumHandler(identity, images, clock));
+        registry.register(ApiKey.UPDATE_FEATURES, 0, 2, new UpdateFeaturesHandler());
     }
 }

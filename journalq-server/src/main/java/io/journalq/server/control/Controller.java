@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.TopicSpec;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -126,6 +127,14 @@ public final class Controller implements AutoCloseable {
                         null));
     }
 
+    /** Changes what clients may do at most; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> alterQuotas(List<QuotaChange> changes, boolean validateOnly) {
+        return forEach(
+                changes,
+                validateOnly,
+                change -> new Step(machine.alterQuotas(change.entity(), change.changes()), null));
+    }
+
     /** Gives away a block of producer ids; the future holds the first, or fails when the log cannot be written. */
     public CompletableFuture<Long> allocateProducerIds(int count) {
         return submit(() -> {
@@ -167,6 +176,13 @@ public final class Controller implements AutoCloseable {
      *     build on the newest image
      */
     public record ConfigChange(String topic, Supplier<Map<String, String>> changes) {}
+
+    /**
+     * A change of what a client may do at most.
+     *
+     * @param changes limits by key, null for none any more
+     */
+    public record QuotaChange(QuotaEntity entity, Map<String, Double> changes) {}
 
     /** A decision, and the topic that it is about where that is known. */
     private record Step(Decision decision, Uuid topicId) {}

@@ -3,6 +3,7 @@ package io.journalq.server.control;
 import io.journalq.common.protocol.Message;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
+import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
@@ -32,7 +33,8 @@ final class MetadataRecordCodec {
             new Type(RemoveTopicRecord.class, RemoveTopicRecord::read, RemoveTopicRecord.HIGHEST_VERSION),
             new Type(ConfigRecord.class, ConfigRecord::read, ConfigRecord.HIGHEST_VERSION),
             new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ProducerIdsRecord.HIGHEST_VERSION),
-            new Type(NodeStartedRecord.class, NodeStartedRecord::read, NodeStartedRecord.HIGHEST_VERSION));
+            new Type(NodeStartedRecord.class, NodeStartedRecord::read, NodeStartedRecord.HIGHEST_VERSION),
+            new Type(ClientQuotaRecord.class, ClientQuotaRecord::read, ClientQuotaRecord.HIGHEST_VERSION));
 
     private MetadataRecordCodec() {}
 

@@ -9,20 +9,34 @@ import java.util.TreeMap;
 /** All metadata as of one moment. Immutable, any thread. */
 public final class MetadataImage {
     /** Before anything is known. */
-    public static final MetadataImage EMPTY = new MetadataImage("", Map.of());
+    public static final MetadataImage EMPTY = new MetadataImage("", 0, Map.of(), ClientQuotas.NONE);
 
     private final String clusterId;
+    private final long version;
     private final Map<String, TopicImage> topicByName;
     private final Map<Uuid, TopicImage> topicById = new TreeMap<>();
+    private final ClientQuotas quotas;
 
-    MetadataImage(String clusterId, Map<String, TopicImage> topicByName) {
+    MetadataImage(String clusterId, long version, Map<String, TopicImage> topicByName, ClientQuotas quotas) {
         this.clusterId = clusterId;
+        this.version = version;
+        this.quotas = quotas;
         this.topicByName = Collections.unmodifiableMap(new TreeMap<>(topicByName));
         this.topicByName.values().forEach(topic -> topicById.put(topic.id(), topic));
     }
 
     public String clusterId() {
         return clusterId;
+    }
+
+    /** How many records of the metadata log it holds. */
+    public long version() {
+        return version;
+    }
+
+    /** What clients may do at most. */
+    public ClientQuotas quotas() {
+        return quotas;
     }
 
     /** The topic of that name, or null. */

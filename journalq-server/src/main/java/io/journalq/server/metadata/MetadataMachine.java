@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
+import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
@@ -33,6 +34,8 @@ public final class MetadataMachine {
     private String clusterId = "";
     private long nextProducerId;
     private int partitionCount;
+    private long version;
+    private ClientQuotas quotas = ClientQuotas.NONE;
 
     public MetadataMachine(MetadataLimits limits) {
         this.limits = limits;
@@ -60,7 +63,7 @@ public final class MetadataMachine {
 
     /** Everything as it is now. */
     public MetadataImage image() {
-        return new MetadataImage(clusterId, topicByName);
+        return new MetadataImage(clusterId, version, topicByName, quotas);
     }
 
     /** A new topic, under an id that no topic ever had. */
@@ -160,6 +163,32 @@ public final class MetadataMachine {
         return Decision.append(records);
     }
 
+    /**
+     * What a client may do at most changes.
+     *
+     * @param changes limits by their keys in {@link QuotaKeys}; null for none any more
+     */
+    public Decision alterQuotas(QuotaEntity entity, Map<String, Double> changes) {
+        List<Message> records = new ArrayList<>();
+        for (Map.Entry<String, Double> change : new TreeMap<>(changes).entrySet()) {
+            Double limit = change.getValue();
+            String problem = limit == null ? null : QuotaKeys.problem(change.getKey(), limit);
+            if (problem != null) {
+                return Decision.refuse(ErrorCode.INVALID_REQUEST, problem);
+            }
+            records.add(new ClientQuotaRecord()
+                    .setUser(entity.user() != null)
+                    .setUserName(entity.user() == null ? null : entity.user().name())
+                    .setClientId(entity.clientId() != null)
+                    .setClientIdName(
+                            entity.clientId() == null ? null : entity.clientId().name())
+                    .setKey(change.getKey())
+                    .setValue(limit == null ? 0 : limit)
+                    .setRemove(limit == null));
+        }
+        return Decision.append(records);
+    }
+
     /** First id of a block of producer ids that {@link #allocateProducerIds} would give away. */
     public long nextProducerId() {
         return nextProducerId;
@@ -190,9 +219,22 @@ public final class MetadataMachine {
             nextProducerId = producerIds.nextProducerId();
         } else if (record instanceof NodeStartedRecord started) {
             replayStart(started);
+        } else if (record instanceof ClientQuotaRecord quota) {
+            replayQuota(quota);
         } else {
             throw new IllegalArgumentException("not a metadata record: " + record);
         }
+        version++;
+    }
+
+    private void replayQuota(ClientQuotaRecord record) {
+        if (!record.user() && !record.clientId()) {
+            throw new IllegalArgumentException("a quota of nobody: " + record);
+        }
+        QuotaEntity entity = new QuotaEntity(
+                record.user() ? new QuotaEntity.Part(record.userName()) : null,
+                record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
+        quotas = quotas.with(entity, record.key(), record.remove() ? null : record.value());
     }
 
     private void replayTopic(TopicRecord record) {

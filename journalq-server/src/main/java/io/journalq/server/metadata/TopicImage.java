@@ -19,4 +19,9 @@ public record TopicImage(String name, Uuid id, List<PartitionImage> partitions, 
         partitions = List.copyOf(partitions);
         configs = Collections.unmodifiableMap(new TreeMap<>(configs));
     }
+
+    /** Whether there is a partition of that number. */
+    public boolean hasPartition(int number) {
+        return number >= 0 && number < partitions.size();
+    }
 }

@@ -17,6 +17,9 @@ public interface Connection {
     /** The channel, for state that a layer keeps for each connection (attributes) and to hear of its end. */
     Channel channel();
 
+    /** Leaves the socket unread for that time, so that a client that used too much cannot go on; 0 for not at all. */
+    void pause(int durationMs);
+
     /** Logs one line that names the client and the reason, counts it, and closes. */
     void refuse(String reason);
 }

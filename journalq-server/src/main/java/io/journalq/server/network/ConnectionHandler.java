@@ -29,6 +29,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private final Runnable flush = this::flush;
     private ChannelHandlerContext context;
     private long inFlightBytes;
+    private int pauses;
     private boolean flushRegistered;
     private boolean suspended;
     private boolean closed;
@@ -73,6 +74,23 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         loop.counters().refusedConnections.increment();
         log.warn("connection closed: client={} reason=\"{}\"", channel.remoteAddress(), reason);
         close();
+    }
+
+    @Override
+    public void pause(int durationMs) {
+        if (durationMs > 0) {
+            loop.counters().pausedMs.add(durationMs);
+            loop.cycle().execute(() -> {
+                pauses++;
+                suspend();
+                loop.cycle().loop().schedule(this::endPause, durationMs);
+            });
+        }
+    }
+
+    private void endPause() {
+        pauses--;
+        flushLater();
     }
 
     @Override
@@ -213,7 +231,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private boolean mustSuspend() {
         ConnectionLimits limits = loop.limits();
-        return responses.size() >= limits.maxInFlightRequests()
+        return pauses > 0
+                || responses.size() >= limits.maxInFlightRequests()
                 || inFlightBytes > limits.maxInFlightBytes()
                 || loop.budget().isExceeded()
                 || !channel.isWritable();
@@ -231,7 +250,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private boolean mayResume() {
         ConnectionLimits limits = loop.limits();
-        if (responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
+        if (pauses > 0
+                || responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
                 || inFlightBytes > limits.maxInFlightBytes() * ConnectionLimits.LOW_WATER
                 || !channel.isWritable()) {
             return false;

@@ -70,7 +70,8 @@ public abstract class Exchange {
         return state == State.ANSWERED;
     }
 
-    final int frameSizeBytes() {
+    /** Size of the request without its length field. */
+    protected final int frameSizeBytes() {
         return frameSizeBytes;
     }
 

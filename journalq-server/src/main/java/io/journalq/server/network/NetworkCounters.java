@@ -12,6 +12,7 @@ public final class NetworkCounters {
     final LongAdder receivedBytes = new LongAdder();
     final LongAdder sentBytes = new LongAdder();
     final LongAdder suspensions = new LongAdder();
+    final LongAdder pausedMs = new LongAdder();
 
     public int openConnections() {
         return openConnections.get();
@@ -43,5 +44,10 @@ public final class NetworkCounters {
     /** How often a connection was left unread because too much of it was unanswered. */
     public long suspensions() {
         return suspensions.sum();
+    }
+
+    /** How long connections were left unread because their clients used more than they may, all together. */
+    public long pausedMs() {
+        return pausedMs.sum();
     }
 }

@@ -64,6 +64,10 @@ public final class BrokerMetrics implements AutoCloseable {
                 "journalq.network.suspensions",
                 "Times a connection was left unread because too much of it was unanswered.",
                 counters::suspensions);
+        counter(
+                "journalq.network.paused.ms",
+                "Time that connections were left unread because their clients went beyond a quota, all together.",
+                counters::pausedMs);
     }
 
     /** Shows how long the iterations of each event loop took. Once per registry. */

@@ -155,7 +155,32 @@ class EveryVersionTest {
                 Map.entry(ApiKey.LIST_GROUPS, version -> new ListGroupsRequest()),
                 Map.entry(ApiKey.DESCRIBE_GROUPS, version -> new DescribeGroupsRequest().setGroups(List.of("g", "x"))),
                 Map.entry(ApiKey.DELETE_GROUPS, version -> new DeleteGroupsRequest().setGroupsNames(List.of("x"))),
-                Map.entry(ApiKey.OFFSET_DELETE, version -> new OffsetDeleteRequest().setGroupId("x")));
+                Map.entry(ApiKey.OFFSET_DELETE, version -> new OffsetDeleteRequest().setGroupId("x")),
+                Map.entry(ApiKey.ELECT_LEADERS, version -> new ElectLeadersRequest()
+                        .setTopicPartitions(List.of(new ElectLeadersRequest.TopicPartitions()
+                                .setTopic("t")
+                                .setPartitions(List.of(0, 1))))),
+                Map.entry(ApiKey.ALTER_PARTITION_REASSIGNMENTS, version -> new AlterPartitionReassignmentsRequest()
+                        .setTopics(List.of(new AlterPartitionReassignmentsRequest.ReassignableTopic()
+                                .setName("t")
+                                .setPartitions(
+                                        List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()))))),
+                Map.entry(ApiKey.LIST_PARTITION_REASSIGNMENTS, version -> new ListPartitionReassignmentsRequest()),
+                Map.entry(ApiKey.DESCRIBE_QUORUM, version -> new DescribeQuorumRequest()
+                        .setTopics(List.of(new DescribeQuorumRequest.TopicData()
+                                .setTopicName("__cluster_metadata")
+                                .setPartitions(List.of(new DescribeQuorumRequest.PartitionData()))))),
+                Map.entry(ApiKey.UPDATE_FEATURES, version -> new UpdateFeaturesRequest()
+                        .setFeatureUpdates(List.of(new UpdateFeaturesRequest.FeatureUpdateKey()
+                                .setFeature("group.version")
+                                .setMaxVersionLevel((short) 9)))),
+                Map.entry(ApiKey.LIST_CONFIG_RESOURCES, version -> new ListConfigResourcesRequest()),
+                Map.entry(ApiKey.DESCRIBE_CLIENT_QUOTAS, version -> new DescribeClientQuotasRequest()),
+                Map.entry(ApiKey.ALTER_CLIENT_QUOTAS, version -> new AlterClientQuotasRequest()
+                        .setEntries(List.of(new AlterClientQuotasRequest.EntryData()
+                                .setEntity(List.of(new AlterClientQuotasRequest.EntityData()
+                                        .setEntityType("client-id")
+                                        .setEntityName(null)))))));
     }
 
     private ApiMessage produce(int version) {

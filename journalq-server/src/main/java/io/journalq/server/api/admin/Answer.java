@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Answers a request once an operation is done. A defect on the way closes the connection and is logged, never lost. */
-final class Answer {
+public final class Answer {
     private static final Logger log = LoggerFactory.getLogger(Answer.class);
 
     private Answer() {}
@@ -20,7 +20,7 @@ final class Answer {
      * Answers {@code context} with what {@code response} makes of the operation's result, or of its failure; the other of
      * the two is null. On the thread that ends the operation.
      */
-    static <T> void when(
+    public static <T> void when(
             CompletionStage<T> operation,
             RequestContext context,
             BiFunction<? super T, Throwable, ? extends ApiMessage> response) {

@@ -4,6 +4,9 @@ package io.journalq.server.api.admin;
 final class ConfigResource {
     static final byte TOPIC = 2;
     static final byte BROKER = 4;
+    static final byte BROKER_LOGGER = 8;
+    static final byte CLIENT_METRICS = 16;
+    static final byte GROUP = 32;
 
     private ConfigResource() {}
 

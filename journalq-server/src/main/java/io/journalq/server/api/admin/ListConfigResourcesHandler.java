@@ -1,0 +1,69 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ListConfigResourcesRequest;
+import io.journalq.common.protocol.message.ListConfigResourcesResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.metadata.MetadataImage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * ListConfigResources, versions 0 and 1 (KIP-714, KIP-1142): what has settings of its own, by kind. Version 0 asks for
+ * subscriptions of client metrics, of which there are none.
+ */
+public final class ListConfigResourcesHandler implements Handler<ListConfigResourcesRequest> {
+    private static final List<Byte> EVERY_TYPE = List.of(
+            ConfigResource.TOPIC,
+            ConfigResource.BROKER,
+            ConfigResource.BROKER_LOGGER,
+            ConfigResource.CLIENT_METRICS,
+            ConfigResource.GROUP);
+
+    private final BrokerIdentity identity;
+    private final Supplier<MetadataImage> images;
+
+    public ListConfigResourcesHandler(BrokerIdentity identity, Supplier<MetadataImage> images) {
+        this.identity = identity;
+        this.images = images;
+    }
+
+    @Override
+    public void handle(RequestContext context, ListConfigResourcesRequest request) {
+        List<Byte> types = typesOf(context, request);
+        ListConfigResourcesResponse response = new ListConfigResourcesResponse();
+        if (!EVERY_TYPE.containsAll(types)) {
+            context.respond(response.setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code()));
+            return;
+        }
+        List<ListConfigResourcesResponse.ConfigResource> resources = new ArrayList<>();
+        for (byte type : types) {
+            for (String name : names(type)) {
+                resources.add(new ListConfigResourcesResponse.ConfigResource()
+                        .setResourceType(type)
+                        .setResourceName(name));
+            }
+        }
+        context.respond(response.setConfigResources(resources));
+    }
+
+    private static List<Byte> typesOf(RequestContext context, ListConfigResourcesRequest request) {
+        if (context.apiVersion() == 0) {
+            return List.of(ConfigResource.CLIENT_METRICS);
+        }
+        return request.resourceTypes().isEmpty()
+                ? EVERY_TYPE
+                : request.resourceTypes().stream().distinct().toList();
+    }
+
+    private List<String> names(byte type) {
+        return switch (type) {
+            case ConfigResource.TOPIC ->
+                images.get().topics().stream().map(topic -> topic.name()).toList();
+            case ConfigResource.BROKER, ConfigResource.BROKER_LOGGER -> List.of(Integer.toString(identity.nodeId()));
+            default -> List.of(); // groups and subscriptions of client metrics have no settings here
+        };
+    }
+}

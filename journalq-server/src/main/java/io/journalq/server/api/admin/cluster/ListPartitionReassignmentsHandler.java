@@ -1,0 +1,14 @@
+package io.journalq.server.api.admin.cluster;
+
+import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest;
+import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+
+/** ListPartitionReassignments, version 0 (KIP-455): none is ever under way in a cluster of one. */
+public final class ListPartitionReassignmentsHandler implements Handler<ListPartitionReassignmentsRequest> {
+    @Override
+    public void handle(RequestContext context, ListPartitionReassignmentsRequest request) {
+        context.respond(new ListPartitionReassignmentsResponse());
+    }
+}

@@ -1,0 +1,26 @@
+package io.journalq.server.api.admin.quota;
+
+import io.journalq.server.metadata.QuotaEntity;
+import io.journalq.server.metadata.QuotaEntity.Part;
+
+/** Parts of a quota's entity by their names on the wire. */
+final class EntityTypes {
+    static final String USER = "user";
+    static final String CLIENT_ID = "client-id";
+
+    private EntityTypes() {}
+
+    /** Why a part cannot be; null when it can. */
+    static String problem(String type, String name) {
+        if (!type.equals(USER) && !type.equals(CLIENT_ID)) {
+            return "quotas limit users and clients ('user', 'client-id'), not '" + type + "'"
+                    + (type.equals("ip") ? "; max.connections.per.ip limits addresses" : "");
+        }
+        return name != null && name.isEmpty() ? "the name of a " + type + " is empty" : null;
+    }
+
+    /** That part of an entity; null when it does not matter to it. */
+    static Part part(QuotaEntity entity, String type) {
+        return type.equals(USER) ? entity.user() : entity.clientId();
+    }
+}

@@ -1,0 +1,88 @@
+package io.journalq.server.security;
+
+import io.journalq.server.metadata.ClientQuotas;
+import io.journalq.server.metadata.ClientQuotas.Applied;
+import io.journalq.server.metadata.QuotaEntity;
+import io.journalq.server.metadata.QuotaKeys;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Holds clients to their quotas: counts what they use, and says how long one that used too much has to wait. Any thread.
+ *
+ * <p>For every limit and client there is one number: the moment at which all that was used so far would be used up at
+ * exactly the allowed rate (a "virtual scheduling" leaky bucket). A client may be {@link #BURST_NANOS} ahead of it.
+ */
+public final class ClientThrottles {
+    /** Who has not said who he is. */
+    public static final String ANONYMOUS = "ANONYMOUS";
+
+    /** The longest that a client is held back at a time; what it still owes counts next time. */
+    static final int MAX_WAIT_MS = 30_000;
+
+    /** What a client may use at once after it used nothing for as long. */
+    private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Clients that are counted; above it those that owe nothing are forgotten, which changes nothing for them. */
+    private static final int MAX_COUNTED = 10_000;
+
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double PERCENT = 100;
+
+    private final Supplier<ClientQuotas> quotas;
+    private final LongSupplier nanoTime;
+    private final Map<Counted, AtomicLong> usedUpNanos = new ConcurrentHashMap<>();
+
+    private record Counted(String key, QuotaEntity client) {}
+
+    /**
+     * Nobody is counted yet.
+     *
+     * @param quotas the newest limits
+     * @param nanoTime a clock that never goes back, {@link System#nanoTime()} but in tests
+     */
+    public ClientThrottles(Supplier<ClientQuotas> quotas, LongSupplier nanoTime) {
+        this.quotas = quotas;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Whether anybody is limited: if not, nothing needs to be counted. */
+    public boolean isActive() {
+        return !quotas.get().isEmpty();
+    }
+
+    /**
+     * Counts bytes.
+     *
+     * @param key {@link QuotaKeys#PRODUCE_BYTES} or {@link QuotaKeys#FETCH_BYTES}
+     * @return how long the client has to wait until its next request, in ms; 0 for not at all
+     */
+    public int useBytes(String key, String clientId, long bytes) {
+        return use(key, clientId, (double) bytes);
+    }
+
+    /** Counts time of a loop, in ns. Returns how long the client has to wait, as {@link #useBytes}. */
+    public int useLoopTime(String clientId, long nanos) {
+        return use(QuotaKeys.REQUEST_PERCENTAGE, clientId, nanos / NANOS_PER_SECOND * PERCENT);
+    }
+
+    private int use(String key, String clientId, double amount) {
+        Applied applied = quotas.get().find(key, ANONYMOUS, clientId == null ? "" : clientId);
+        if (applied == null) {
+            return 0;
+        }
+        long now = nanoTime.getAsLong();
+        long cost = (long) (amount / applied.limit() * NANOS_PER_SECOND);
+        AtomicLong usedUp = usedUpNanos.computeIfAbsent(
+                new Counted(key, applied.countedFor()), counted -> new AtomicLong(now - BURST_NANOS));
+        long until = usedUp.updateAndGet(before -> Math.max(before - now, -BURST_NANOS) + now + cost);
+        if (usedUpNanos.size() > MAX_COUNTED) {
+            usedUpNanos.values().removeIf(other -> other.get() - now <= -BURST_NANOS);
+        }
+        return (int) Math.min(MAX_WAIT_MS, Math.max(0, TimeUnit.NANOSECONDS.toMillis(until - now)));
+    }
+}

@@ -1,0 +1,131 @@
+package io.journalq.server.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.metadata.ClientQuotas;
+import io.journalq.server.metadata.MetadataLimits;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.QuotaEntity;
+import io.journalq.server.metadata.QuotaEntity.Part;
+import io.journalq.server.metadata.QuotaKeys;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** How long clients wait, by a clock that the test moves. */
+class ClientThrottlesTest {
+    private static final Part DEFAULT = new Part(null);
+
+    private final MetadataMachine machine = new MetadataMachine(new MetadataLimits(0, 1, 10, 10));
+    private long nowNanos = 5_000;
+    private final ClientThrottles throttles = new ClientThrottles(this::quotas, () -> nowNanos);
+
+    @Test
+    void shouldLetEverybodyGoWhenNobodyIsLimited() {
+        assertThat(throttles.isActive()).isFalse();
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", Long.MAX_VALUE / 2))
+                .isZero();
+    }
+
+    @Test
+    void shouldHoldAClientToItsRateAfterABurstOfASecond() {
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1_000);
+
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1_000)).isZero();
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 500)).isEqualTo(500);
+        passMs(500);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 100)).isEqualTo(100);
+        passMs(3_600_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1_100))
+                .as("an hour of nothing is worth one second")
+                .isEqualTo(100);
+    }
+
+    @Test
+    void shouldGiveTheRateThatWasAllowedOverALongTime() {
+        limit(null, new Part("a"), QuotaKeys.FETCH_BYTES, 1_000);
+        long used = 0;
+        long begunNanos = nowNanos;
+
+        while (nowNanos - begunNanos < TimeUnit.SECONDS.toNanos(100)) {
+            used += 70;
+            passMs(Math.max(1, throttles.useBytes(QuotaKeys.FETCH_BYTES, "a", 70)));
+        }
+
+        assertThat(used).isBetween(100_000L, 102_000L);
+    }
+
+    @Test
+    void shouldBoundTheWait() {
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1);
+
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1L << 40)).isEqualTo(ClientThrottles.MAX_WAIT_MS);
+    }
+
+    @Test
+    void shouldCountClientsOfADefaultEachForItself() {
+        limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1_000);
+
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 2_000)).isEqualTo(1_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "b", 1_000)).isZero();
+    }
+
+    @Test
+    void shouldCountClientsOfOneUserTogether() {
+        limit(DEFAULT, null, QuotaKeys.PRODUCE_BYTES, 1_000);
+
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1_000)).isZero();
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "b", 1_000)).isEqualTo(1_000);
+    }
+
+    @Test
+    void shouldTakeTheMostPreciseLimit() {
+        limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1);
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 2);
+        limit(DEFAULT, new Part("a"), QuotaKeys.PRODUCE_BYTES, 3);
+        limit(new Part(ClientThrottles.ANONYMOUS), null, QuotaKeys.PRODUCE_BYTES, 4);
+        limit(new Part(ClientThrottles.ANONYMOUS), DEFAULT, QuotaKeys.PRODUCE_BYTES, 5);
+
+        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, ClientThrottles.ANONYMOUS, "a")
+                        .limit())
+                .isEqualTo(5);
+        limit(new Part(ClientThrottles.ANONYMOUS), DEFAULT, QuotaKeys.PRODUCE_BYTES, null);
+        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, ClientThrottles.ANONYMOUS, "a")
+                        .limit())
+                .isEqualTo(4);
+        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, "b", "a").limit()).isEqualTo(3);
+        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, "b", "b").limit()).isEqualTo(1);
+        assertThat(quotas().find(QuotaKeys.FETCH_BYTES, "b", "b")).isNull();
+    }
+
+    @Test
+    void shouldCountLoopTimeInPercentOfOneLoop() {
+        limit(null, new Part("a"), QuotaKeys.REQUEST_PERCENTAGE, 10.0);
+
+        assertThat(throttles.useLoopTime("a", TimeUnit.MILLISECONDS.toNanos(100)))
+                .isZero();
+        assertThat(throttles.useLoopTime("a", TimeUnit.MILLISECONDS.toNanos(10)))
+                .isEqualTo(100);
+    }
+
+    @Test
+    void shouldForgetLimitsThatAreRemoved() {
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1);
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, null);
+
+        assertThat(throttles.isActive()).isFalse();
+    }
+
+    private ClientQuotas quotas() {
+        return machine.image().quotas();
+    }
+
+    private void limit(Part user, Part client, String key, Number limit) {
+        var changes = new java.util.TreeMap<String, Double>();
+        changes.put(key, limit == null ? null : limit.doubleValue());
+        machine.alterQuotas(new QuotaEntity(user, client), changes).records().forEach(machine::replay);
+    }
+
+    private void passMs(long ms) {
+        nowNanos += TimeUnit.MILLISECONDS.toNanos(ms);
+    }
+}
