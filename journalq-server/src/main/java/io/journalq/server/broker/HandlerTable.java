@@ -30,6 +30,7 @@ import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.data.ListOffsetsHandler;
 import io.journalq.server.api.data.OffsetForLeaderEpochHandler;
 import io.journalq.server.api.data.ProduceHandler;
+import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.api.group.ConsumerGroupDescribeHandler;
 import io.journalq.server.api.group.ConsumerGroupHeartbeatHandler;
 import io.journalq.server.api.group.DeleteGroupsHandler;
@@ -85,7 +86,7 @@ final class HandlerTable {
     FetchHandler registerData(Shards shards, Executor blockingPool) {
         Supplier<MetadataImage> images = metadata::current;
         FetchHandler fetch = new FetchHandler(images, shards, blockingPool, config.get(BrokerSettings.FETCH_MAX_BYTES));
-        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards));
+        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, TransactionGate.CLOSED));
         registry.register(ApiKey.FETCH, 4, 18, fetch);
         registry.register(ApiKey.LIST_OFFSETS, 1, 11, new ListOffsetsHandler(images, shards, blockingPool));
         registry.register(ApiKey.DELETE_RECORDS, 0, 2, new DeleteRecordsHandler(images, shards));

@@ -90,6 +90,15 @@ final class BatchScanner {
         return header;
     }
 
+    /** All of the current batch, in a buffer of its own. */
+    ByteBuf readBatch() throws IOException {
+        byte[] bytes = new byte[sizeBytes];
+        if (file.read(ByteBuffer.wrap(bytes), position) < sizeBytes) {
+            throw new IOException("the file ends within a batch at byte " + position);
+        }
+        return Unpooled.wrappedBuffer(bytes);
+    }
+
     long baseOffset() {
         return RecordBatch.baseOffset(header, 0);
     }

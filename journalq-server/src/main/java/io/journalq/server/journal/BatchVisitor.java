@@ -8,7 +8,8 @@ public interface BatchVisitor {
     /**
      * One batch.
      *
-     * @param header its header from index 0 on, for {@link io.journalq.common.record.RecordBatch}; valid during the call
+     * @param header its header from index 0 on, for {@link io.journalq.common.record.RecordBatch}; of a control batch all
+     *     of it. Valid during the call
      */
     void visit(ByteBuf header);
 }

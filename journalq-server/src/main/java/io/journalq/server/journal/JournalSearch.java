@@ -36,7 +36,10 @@ final class JournalSearch {
                     int from = segment.index().floorByOffset(fromOffset);
                     walk(segment, from, scanner -> {
                         if (scanner.nextOffset() > fromOffset) {
-                            visitor.visit(scanner.header());
+                            visitor.visit(
+                                    RecordBatch.isControl(scanner.header(), 0)
+                                            ? scanner.readBatch()
+                                            : scanner.header());
                         }
                         return true;
                     });

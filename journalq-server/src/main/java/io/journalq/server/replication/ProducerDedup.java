@@ -2,8 +2,10 @@ package io.journalq.server.replication;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.RecordBatch;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -28,7 +30,7 @@ public final class ProducerDedup {
     private static final int INITIAL_CAPACITY = 4;
 
     /** In order of use, so that the first is the one that is forgotten next. */
-    private final Map<Long, ProducerBatches> batchesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
+    private final Map<Long, ProducerState> statesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
 
     private long duplicateBaseOffset;
     private long duplicateAppendTimeMs;
@@ -61,7 +63,7 @@ public final class ProducerDedup {
      * @param recordCount 1 or more
      */
     public Verdict check(long producerId, short epoch, int baseSequence, int recordCount) {
-        ProducerBatches known = batchesById.get(producerId);
+        ProducerState known = statesById.get(producerId);
         if (known == null) {
             // Its records may have been deleted by retention: any sequence may come next (KIP-360).
             return Verdict.APPEND;
@@ -73,7 +75,9 @@ public final class ProducerDedup {
             return baseSequence == 0 ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
         }
         if (known.isEmpty()) {
-            return Verdict.APPEND;
+            boolean fits = known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
+                    || known.sequenceWhenEmpty() == baseSequence;
+            return fits ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
         }
         int slot = known.find(baseSequence, lastSequence(baseSequence, recordCount));
         if (slot >= 0) {
@@ -112,30 +116,39 @@ public final class ProducerDedup {
         if (producerId == RecordBatch.NO_PRODUCER_ID) {
             return;
         }
-        ProducerBatches batches = batchesFor(producerId);
-        batches.use(nowMs);
+        ProducerState state = stateFor(producerId);
+        state.use(nowMs);
         if (baseSequence == RecordBatch.NO_SEQUENCE) {
             return;
         }
-        batches.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
+        state.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
     }
 
     /** Forgets the batches from {@code offset} on, which the journal has lost. */
     public void truncateTo(long offset) {
-        batchesById.values().forEach(batches -> batches.truncateTo(offset));
+        statesById.values().forEach(state -> state.truncateTo(offset));
     }
 
-    /** Forgets the producers that appended nothing since {@code expiryMs} before {@code nowMs}. */
+    /**
+     * Forgets the producers that appended nothing since {@code expiryMs} before {@code nowMs}. One that was only idle goes
+     * on all the same: of a producer that is not known, any sequence is accepted.
+     */
     public void onTick(long nowMs, long expiryMs) {
-        Iterator<ProducerBatches> oldestFirst = batchesById.values().iterator();
-        while (oldestFirst.hasNext() && nowMs - oldestFirst.next().lastUsedMs() > expiryMs) {
-            oldestFirst.remove();
+        Iterator<ProducerState> oldestFirst = statesById.values().iterator();
+        while (oldestFirst.hasNext()) {
+            ProducerState oldest = oldestFirst.next();
+            if (nowMs - oldest.lastUsedMs() <= expiryMs) {
+                return;
+            }
+            if (oldest.transaction() == null) {
+                oldestFirst.remove();
+            }
         }
     }
 
     /** Number of producers remembered. */
     public int producerCount() {
-        return batchesById.size();
+        return statesById.size();
     }
 
     /** Sequence of the last of {@code recordCount} records; sequences wrap from the largest int to 0. */
@@ -143,22 +156,36 @@ public final class ProducerDedup {
         return (int) (((long) baseSequence + recordCount - 1) & Integer.MAX_VALUE);
     }
 
-    Map<Long, ProducerBatches> batchesById() {
-        return batchesById;
+    Map<Long, ProducerState> statesById() {
+        return statesById;
     }
 
-    ProducerBatches batchesFor(long producerId) {
-        ProducerBatches batches = batchesById.get(producerId);
-        if (batches == null) {
-            batches = new ProducerBatches();
-            batchesById.put(producerId, batches);
-            if (batchesById.size() > MAX_PRODUCERS) {
-                Iterator<Long> oldestFirst = batchesById.keySet().iterator();
-                oldestFirst.next();
-                oldestFirst.remove();
+    ProducerState stateFor(long producerId) {
+        ProducerState state = statesById.get(producerId);
+        if (state == null) {
+            state = new ProducerState();
+            statesById.put(producerId, state);
+            if (statesById.size() > MAX_PRODUCERS) {
+                forgetOldest();
             }
         }
-        return batches;
+        return state;
+    }
+
+    /** Those with open transactions are passed by, and count as used, so that the next search does not meet them. */
+    private void forgetOldest() {
+        List<Long> passedBy = new ArrayList<>();
+        Iterator<Map.Entry<Long, ProducerState>> oldestFirst =
+                statesById.entrySet().iterator();
+        while (oldestFirst.hasNext()) {
+            Map.Entry<Long, ProducerState> oldest = oldestFirst.next();
+            if (oldest.getValue().transaction() == null) {
+                oldestFirst.remove();
+                break;
+            }
+            passedBy.add(oldest.getKey());
+        }
+        passedBy.forEach(statesById::get);
     }
 
     private static int next(int sequence) {

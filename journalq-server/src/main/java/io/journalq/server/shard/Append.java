@@ -12,6 +12,7 @@ public abstract class Append {
 
     private final ByteBuf records;
     private final int produceVersion;
+    private final boolean inTransaction;
     private ErrorCode error = ErrorCode.NONE;
     private String errorMessage;
     private long baseOffset = NONE;
@@ -27,8 +28,19 @@ public abstract class Append {
      * @param produceVersion version of the request that brought it
      */
     protected Append(ByteBuf records, int produceVersion) {
+        this(records, produceVersion, false);
+    }
+
+    /**
+     * Prepares an append that may belong to a transaction.
+     *
+     * @param inTransaction whether the transaction's coordinator knows that the partition takes part, when the append
+     *     reaches its partition: without that, no batch of a transaction goes in (KIP-890)
+     */
+    protected Append(ByteBuf records, int produceVersion, boolean inTransaction) {
         this.records = records;
         this.produceVersion = produceVersion;
+        this.inTransaction = inTransaction;
     }
 
     /** Called once, on the loop of the partition's shard: the batch is as safe as its topic demands, or refused. */
@@ -40,6 +52,10 @@ public abstract class Append {
 
     final int produceVersion() {
         return produceVersion;
+    }
+
+    final boolean isInTransaction() {
+        return inTransaction;
     }
 
     /** {@link ErrorCode#NONE} when the batch was appended, now or, as a duplicate, before. */

@@ -4,25 +4,31 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.replication.PartitionTransactions;
+import io.journalq.server.replication.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.replication.ProducerDedup;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 
 /**
- * Decides whether a batch may enter a partition's journal, and stages it there: its bytes are sound, and its producer
- * sends it in order and for the first time. On the partition's loop.
+ * Decides whether a batch or a marker may enter a partition's journal, and stages it there: its bytes are sound, its
+ * producer sends it in order and for the first time, and it fits the producer's transaction. On the partition's loop.
  */
 final class BatchAdmission {
     private static final long PRODUCERS_TIME = -1L;
 
     private final BatchValidator validator;
     private final ProducerDedup producers;
+    private final PartitionTransactions transactions;
     private final Journal journal;
 
-    BatchAdmission(BatchValidator validator, ProducerDedup producers, Journal journal) {
+    BatchAdmission(BatchValidator validator, RecoveredPartition partition) {
         this.validator = validator;
-        this.producers = producers;
-        this.journal = journal;
+        this.producers = partition.producers();
+        this.transactions = partition.transactions();
+        this.journal = partition.journal();
     }
 
     /**
@@ -37,10 +43,6 @@ final class BatchAdmission {
             append.refuse(checked.error(), checked.message());
             return false;
         }
-        if (checked.isTransactional()) {
-            append.refuse(ErrorCode.INVALID_TXN_STATE, "transactions are not served");
-            return false;
-        }
         if (checked.producerId() != RecordBatch.NO_PRODUCER_ID) {
             ProducerDedup.Verdict verdict = producers.check(
                     checked.producerId(), checked.producerEpoch(), checked.baseSequence(), checked.recordCount());
@@ -51,6 +53,12 @@ final class BatchAdmission {
             }
             if (verdict != ProducerDedup.Verdict.APPEND) {
                 append.refuse(verdict.error(), null);
+                return false;
+            }
+            ErrorCode refusal =
+                    transactions.checkBatch(checked.producerId(), checked.isTransactional(), append.isInTransaction());
+            if (refusal != ErrorCode.NONE) {
+                append.refuse(refusal, null);
                 return false;
             }
         }
@@ -72,6 +80,37 @@ final class BatchAdmission {
                 baseOffset,
                 appendTimeMs,
                 nowMs);
+        if (checked.isTransactional()) {
+            transactions.replayBatch(checked.producerId(), baseOffset, nowMs);
+        }
         append.place(baseOffset, baseOffset + checked.recordCount(), appendTimeMs);
+    }
+
+    /**
+     * Stages a marker, or finds that it is there already; else refuses the append.
+     *
+     * @return whether {@code append} now waits for the journal to be written
+     */
+    boolean admit(MarkerAppend append, int leaderEpoch, long nowMs) {
+        TransactionMarker marker = append.marker();
+        MarkerVerdict verdict = transactions.check(marker, append.transactionVersion());
+        if (verdict == MarkerVerdict.REPEATED) {
+            long offset = transactions.repeatedMarkerOffset();
+            append.place(offset, offset + 1, PRODUCERS_TIME);
+            return true;
+        }
+        if (verdict != MarkerVerdict.APPEND) {
+            append.refuse(verdict.error(), null);
+            return false;
+        }
+        ByteBuf batch = marker.encode(PooledByteBufAllocator.DEFAULT, nowMs);
+        try {
+            long offset = journal.append(batch, leaderEpoch);
+            transactions.replayMarker(marker, offset, nowMs);
+            append.place(offset, offset + 1, PRODUCERS_TIME);
+        } finally {
+            batch.release();
+        }
+        return true;
     }
 }

@@ -2,13 +2,12 @@ package io.journalq.server.shard;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
-import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSnapshot;
+import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.ProducerDedup;
 import io.journalq.server.replication.ProducerSnapshot;
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +42,8 @@ final class PartitionFiles {
         Path directory = directory(topicId, name.partition());
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
         try {
-            return new RecoveredPartition(name, journal, recoverProducers(name, journal));
+            PartitionTransactions transactions = recoverProducers(name, journal);
+            return new RecoveredPartition(name, journal, transactions.producers(), transactions);
         } catch (IOException | RuntimeException failure) {
             journal.close();
             throw failure;
@@ -71,31 +71,17 @@ final class PartitionFiles {
         return dataDirectories.get(choice).resolve(folder);
     }
 
-    private ProducerDedup recoverProducers(TopicPartition name, Journal journal) throws IOException {
+    private PartitionTransactions recoverProducers(TopicPartition name, Journal journal) throws IOException {
         JournalSnapshot snapshot = journal.latestSnapshot();
-        ProducerDedup restored = snapshot == null ? null : ProducerSnapshot.decode(snapshot.state());
+        PartitionTransactions restored = snapshot == null ? null : ProducerSnapshot.decode(snapshot.state());
         if (snapshot != null && restored == null) {
             log.warn("producer snapshot is unreadable, replaying the journal instead: partition={}", name);
         }
-        ProducerDedup producers = restored == null ? new ProducerDedup() : restored;
+        PartitionTransactions transactions =
+                restored == null ? new PartitionTransactions(new ProducerDedup()) : restored;
         long from = restored == null ? journal.startOffset() : snapshot.offset();
-        long nowMs = clock.millis();
-        journal.forEachBatch(from, header -> replay(producers, header, nowMs));
-        return producers;
-    }
-
-    private static void replay(ProducerDedup producers, ByteBuf header, long nowMs) {
-        int at = 0;
-        if (RecordBatch.isControl(header, at)) {
-            return;
-        }
-        producers.replay(
-                RecordBatch.producerId(header, at),
-                RecordBatch.producerEpoch(header, at),
-                RecordBatch.baseSequence(header, at),
-                RecordBatch.lastOffsetDelta(header, at) + 1,
-                RecordBatch.baseOffset(header, at),
-                RecordBatch.isLogAppendTime(header, at) ? RecordBatch.maxTimestamp(header, at) : -1L,
-                nowMs);
+        ProducerReplay replay = new ProducerReplay(transactions, clock.millis());
+        journal.forEachBatch(from, replay::onBatch);
+        return transactions;
     }
 }

@@ -2,9 +2,11 @@ package io.journalq.server.shard;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.EpochEndOffset;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.ProducerDedup;
 import io.journalq.server.replication.ProducerSnapshot;
 import java.io.IOException;
@@ -29,6 +31,7 @@ public final class PartitionHost {
     private final TopicPartition name;
     private final Journal journal;
     private final ProducerDedup producers;
+    private final PartitionTransactions transactions;
     private final BatchAdmission admission;
     private final ArmedReaders readers = new ArmedReaders();
     private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
@@ -51,7 +54,8 @@ public final class PartitionHost {
         this.name = recovered.name();
         this.journal = recovered.journal();
         this.producers = recovered.producers();
-        this.admission = new BatchAdmission(shard.validator(), producers, journal);
+        this.transactions = recovered.transactions();
+        this.admission = new BatchAdmission(shard.validator(), recovered);
         this.settings = settings;
         this.leaderEpoch = leaderEpoch;
         this.snapshotSegmentCount = journal.segmentCount();
@@ -82,6 +86,15 @@ public final class PartitionHost {
         return highWatermark;
     }
 
+    /**
+     * Offset before which every transaction has ended, and its end is below the high watermark: consumers of committed
+     * records see up to here. At least {@link #logStartOffset}, at most {@link #highWatermark}.
+     */
+    public long lastStableOffset() {
+        long unstable = Math.max(transactions.firstUnstableOffset(), journal.startOffset());
+        return Math.min(highWatermark, unstable);
+    }
+
     StoredPartition stored() {
         return new StoredPartition(name, journal.directory().getParent(), journal.sizeBytes());
     }
@@ -101,18 +114,41 @@ public final class PartitionHost {
         journal.setConfig(newSettings.journal());
     }
 
-    /** Stages a batch; its listener hears of it once the topic's delivery mode is satisfied, or at once of a refusal. */
+    /**
+     * Stages a batch; its listener hears of it once the topic's delivery mode is satisfied, or at once of a refusal.
+     *
+     * <p>A batch of a transaction goes in only when the append says that the transaction's coordinator knows of it, else
+     * INVALID_TXN_STATE. It must come from the coordinator's loop in the same way as markers do ({@link
+     * io.journalq.server.loop.LoopCycle#execute}), so that neither overtakes the other.
+     */
     public void append(Append append) {
         if (closed) {
             append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
         } else if (admission.admit(
                 append, settings, leaderEpoch, shard.times().clock().millis())) {
-            unwritten.add(append);
-            unreadableBytes += append.records().readableBytes();
-            if (!writeRegistered) {
-                writeRegistered = true;
-                shard.cycle().onWrite(write);
-            }
+            await(append, append.records().readableBytes());
+        }
+    }
+
+    /**
+     * Stages the end of a transaction, behind all that was appended before; its listener hears of it as with {@link
+     * #append}, see {@link MarkerAppend} for the outcomes. A marker for a producer that wrote nothing here is written too;
+     * one that is there already, with nothing of its producer behind it, is answered as the first time.
+     */
+    public void appendMarker(MarkerAppend append) {
+        if (closed) {
+            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
+        } else if (admission.admit(append, leaderEpoch, shard.times().clock().millis())) {
+            await(append, TransactionMarker.BATCH_SIZE_BYTES);
+        }
+    }
+
+    private void await(Append append, int sizeBytes) {
+        unwritten.add(append);
+        unreadableBytes += sizeBytes;
+        if (!writeRegistered) {
+            writeRegistered = true;
+            shard.cycle().onWrite(write);
         }
     }
 
@@ -246,7 +282,7 @@ public final class PartitionHost {
             log.error("cannot write: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
         long writtenOffset = journal.writtenOffset();
-        producers.truncateTo(writtenOffset);
+        transactions.truncateTo(writtenOffset);
         List<Append> lost = new ArrayList<>();
         for (Append append : unwritten) {
             if (append.nextOffset() > writtenOffset) {
@@ -303,7 +339,7 @@ public final class PartitionHost {
         }
         snapshotSegmentCount = journal.segmentCount();
         long offset = journal.writtenOffset();
-        ByteBuffer state = ProducerSnapshot.encode(producers);
+        ByteBuffer state = ProducerSnapshot.encode(transactions);
         shard.runBlocking(() -> writeSnapshot(offset, state));
     }
 
@@ -318,7 +354,7 @@ public final class PartitionHost {
 
     /** After {@link #close}: flushes and closes the journal. Any thread; blocks. */
     void closeJournal() {
-        writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(producers));
+        writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
         try {
             journal.close();
         } catch (IOException failure) {
@@ -356,6 +392,7 @@ public final class PartitionHost {
             return;
         }
         highWatermark = offset;
+        transactions.onHighWatermark(offset);
         readableBytes += unreadableBytes;
         unreadableBytes = 0;
         readers.fire(readableBytes);

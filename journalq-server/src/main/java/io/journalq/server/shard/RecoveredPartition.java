@@ -2,6 +2,7 @@ package io.journalq.server.shard;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.ProducerDedup;
 
 /**
@@ -10,5 +11,7 @@ import io.journalq.server.replication.ProducerDedup;
  * @param name for people
  * @param journal open and recovered
  * @param producers the state of its producers as of the journal's end
+ * @param transactions the state of their transactions as of the journal's end
  */
-record RecoveredPartition(TopicPartition name, Journal journal, ProducerDedup producers) {}
+record RecoveredPartition(
+        TopicPartition name, Journal journal, ProducerDedup producers, PartitionTransactions transactions) {}

@@ -101,14 +101,8 @@ class BadInputTest {
                             .get(0)
                             .errorCode())
                     .isEqualTo(ErrorCode.INVALID_REQUIRED_ACKS.code());
-            ProduceRequest transactional = WireClient.produceRequest("t", 0, WireClient.batch(1, VALUE))
-                    .setTransactionalId("x");
-            assertThat(client.call(ProduceResponse.class, transactional, 11)
-                            .responses()
-                            .get(0)
-                            .partitionResponses()
-                            .get(0)
-                            .errorCode())
+            ByteBuf ofNoTransaction = WireClient.transactionalBatch(1, VALUE, 5, (short) 0, 0);
+            assertThat(client.produce("t", 0, ofNoTransaction).errorCode())
                     .isEqualTo(ErrorCode.INVALID_TXN_STATE.code());
             // and an unknown topic id
             ProduceRequest byId = WireClient.produceRequest("", 0, WireClient.batch(1, VALUE));

@@ -104,8 +104,18 @@ final class WireClient implements AutoCloseable {
 
     /** The same from an idempotent producer. */
     static ByteBuf batch(int count, byte[] value, long producerId, short epoch, int baseSequence) {
+        return batch(count, value, producerId, epoch, baseSequence, false);
+    }
+
+    /** The same as a part of the producer's transaction. */
+    static ByteBuf transactionalBatch(int count, byte[] value, long producerId, short epoch, int baseSequence) {
+        return batch(count, value, producerId, epoch, baseSequence, true);
+    }
+
+    private static ByteBuf batch(
+            int count, byte[] value, long producerId, short epoch, int baseSequence, boolean transactional) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
-            builder.setProducerState(producerId, epoch, baseSequence, false);
+            builder.setProducerState(producerId, epoch, baseSequence, transactional);
             for (int i = 0; i < count; i++) {
                 builder.append(System.currentTimeMillis(), (byte[]) null, value, List.of());
             }

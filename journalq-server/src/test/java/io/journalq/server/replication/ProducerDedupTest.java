@@ -3,6 +3,8 @@ package io.journalq.server.replication;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.replication.ProducerDedup.Verdict;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -114,9 +116,44 @@ class ProducerDedupTest {
     }
 
     @Test
+    void shouldWaitForTheFirstLostBatchWhenTheJournalLostAllThatIsRemembered() {
+        // given more batches than are remembered, of which the last five are cut
+        for (int i = 0; i < ProducerDedup.REMEMBERED_BATCHES + 3; i++) {
+            replay(EPOCH, i, 1, i);
+        }
+        dedup.truncateTo(3);
+        // then what is under way behind them does not slip in before they are sent again
+        assertThat(dedup.check(PRODUCER, EPOCH, 8, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldReadASnapshotOfTheFirstVersion() throws IOException {
+        // given a file that version 1 wrote: a producer with a full ring, one with one batch, one with none
+        ByteBuffer bytes;
+        try (InputStream file = getClass().getResourceAsStream("/snapshots/producers-v1.bin")) {
+            bytes = ByteBuffer.wrap(file.readAllBytes());
+        }
+        // when
+        PartitionTransactions read = ProducerSnapshot.decode(bytes);
+        // then every producer goes on where it was
+        ProducerDedup producers = read.producers();
+        assertThat(producers.producerCount()).isEqualTo(3);
+        assertThat(producers.check(7, (short) 3, 30, 10)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(producers.duplicateBaseOffset()).isEqualTo(130);
+        assertThat(producers.duplicateAppendTimeMs()).isEqualTo(5_003);
+        assertThat(producers.check(7, (short) 3, 70, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(producers.check(7, (short) 2, 70, 1)).isEqualTo(Verdict.FENCED);
+        assertThat(producers.check(8, (short) 0, 2, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(producers.check(9, (short) 0, 0, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(read.openCount()).isZero();
+        assertThat(read.firstUnstableOffset()).isEqualTo(PartitionTransactions.NONE);
+    }
+
+    @Test
     void shouldRefuseASnapshotOfWhichAnyByteIsChanged() {
         replay(EPOCH, 0, 3, 0);
-        ByteBuffer bytes = ProducerSnapshot.encode(dedup);
+        ByteBuffer bytes = ProducerSnapshot.encode(new PartitionTransactions(dedup));
         assertThat(ProducerSnapshot.decode(bytes)).isNotNull();
         for (int i = 0; i < bytes.limit(); i++) {
             bytes.put(i, (byte) (bytes.get(i) ^ 1));
@@ -150,7 +187,8 @@ class ProducerDedupTest {
                 assertThat(tested.duplicateBaseOffset()).isEqualTo(find(model, batch).offset);
             }
             if (random.nextInt(500) == 0) {
-                tested = ProducerSnapshot.decode(ProducerSnapshot.encode(tested));
+                tested = ProducerSnapshot.decode(ProducerSnapshot.encode(new PartitionTransactions(tested)))
+                        .producers();
             }
         }
     }

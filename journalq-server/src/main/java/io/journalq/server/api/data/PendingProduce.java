@@ -1,10 +1,12 @@
 package io.journalq.server.api.data;
 
-import io.journalq.common.id.Uuid;
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Append;
 import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shard;
@@ -23,6 +25,7 @@ final class PendingProduce {
 
     private final RequestContext context;
     private final boolean answered;
+    private final String transactionalId;
     private final List<ProduceResponse.TopicProduceResponse> topics = new ArrayList<>(1);
     private final List<ShardPart> shardParts = new ArrayList<>(1);
     private List<ProduceResponse.PartitionProduceResponse> partitions;
@@ -32,6 +35,7 @@ final class PendingProduce {
     PendingProduce(RequestContext context, ProduceRequest request) {
         this.context = context;
         this.answered = request.acks() != NO_ACKS;
+        this.transactionalId = request.transactionalId();
     }
 
     void beginTopic(ProduceRequest.TopicProduceData topic) {
@@ -49,10 +53,10 @@ final class PendingProduce {
     }
 
     /** Prepares the append to a partition. */
-    void append(ProduceRequest.PartitionProduceData data, Uuid topicId, Shard shard) {
+    void append(ProduceRequest.PartitionProduceData data, TopicImage topic, Shard shard) {
         ShardPart part = partOf(shard);
         ByteBuf records = data.records() == null ? null : data.records().buffer();
-        part.appends.add(new PartitionAppend(part, topicId, answer(data.index()), records));
+        part.appends.add(new PartitionAppend(part, topic, answer(data.index()), records));
     }
 
     /** Sends every append on its way. */
@@ -69,6 +73,53 @@ final class PendingProduce {
                 context.cycle().handOver(part.shard.cycle(), part);
             }
         }
+    }
+
+    /** Sends every append on its way once the transaction's coordinator allows it. */
+    void startInTransaction(TransactionGate gate) {
+        List<PartitionAppend> inTransaction =
+                appends().stream().filter(PartitionAppend::isTransactional).toList();
+        if (inTransaction.isEmpty()) {
+            start();
+            return;
+        }
+        TransactionGate.Request asked =
+                TransactionAdmission.request(transactionalId, context.apiVersion(), inTransaction);
+        if (asked == null) {
+            refuseAll(ErrorCode.INVALID_PRODUCER_ID_MAPPING);
+            return;
+        }
+        gate.admit(asked, refusal -> {
+            if (refusal == ErrorCode.NONE) {
+                startFromElsewhere();
+            } else {
+                context.cycle().execute(() -> refuseAll(refusal));
+            }
+        });
+    }
+
+    /** On the coordinator's loop: straight from there to the partitions, so that no marker comes first. */
+    private void startFromElsewhere() {
+        outstandingShards = shardParts.size();
+        for (ShardPart part : shardParts) {
+            if (!part.shard.cycle().execute(part)) {
+                return;
+            }
+        }
+    }
+
+    private void refuseAll(ErrorCode refusal) {
+        ErrorCode error = TransactionAdmission.errorOfProduce(refusal, context.apiVersion());
+        String message = "the transaction does not allow it: " + refusal.words();
+        appends().forEach(append -> append.answer.setErrorCode(error.code()).setErrorMessage(message));
+        failure = error.words();
+        respond();
+    }
+
+    private List<PartitionAppend> appends() {
+        List<PartitionAppend> all = new ArrayList<>();
+        shardParts.forEach(part -> all.addAll(part.appends));
+        return all;
     }
 
     private ProduceResponse.PartitionProduceResponse answer(int partition) {
@@ -133,6 +184,10 @@ final class PendingProduce {
             return context.apiVersion();
         }
 
+        boolean isInTransaction() {
+            return transactionalId != null;
+        }
+
         void onDecided(Append append) {
             if (append.error() != ErrorCode.NONE) {
                 shardFailure = append.error().words();
@@ -150,23 +205,45 @@ final class PendingProduce {
     }
 
     /** One append and the place of its outcome in the answer. On the shard's loop. */
-    private static final class PartitionAppend extends Append {
+    static final class PartitionAppend extends Append {
         private final ShardPart part;
-        private final Uuid topicId;
+        private final TopicImage topic;
+        private final ByteBuf records;
         private final ProduceResponse.PartitionProduceResponse answer;
 
         PartitionAppend(
-                ShardPart part, Uuid topicId, ProduceResponse.PartitionProduceResponse answer, ByteBuf records) {
-            super(records, part.produceVersion());
+                ShardPart part, TopicImage topic, ProduceResponse.PartitionProduceResponse answer, ByteBuf records) {
+            super(records, part.produceVersion(), part.isInTransaction());
             this.part = part;
-            this.topicId = topicId;
+            this.topic = topic;
+            this.records = records;
             this.answer = answer;
         }
 
+        TopicPartition partition() {
+            return new TopicPartition(topic.name(), answer.index());
+        }
+
+        long producerId() {
+            return RecordBatch.producerId(records, records.readerIndex());
+        }
+
+        short producerEpoch() {
+            return RecordBatch.producerEpoch(records, records.readerIndex());
+        }
+
+        /** False for bytes that are no batch too: they are refused where batches are checked. */
+        boolean isTransactional() {
+            return records != null
+                    && records.readableBytes() >= RecordBatch.HEADER_SIZE_BYTES
+                    && RecordBatch.magic(records, records.readerIndex()) == RecordBatch.CURRENT_MAGIC
+                    && RecordBatch.isTransactional(records, records.readerIndex());
+        }
+
         void start() {
-            PartitionHost host = part.shard.host(topicId, answer.index());
+            PartitionHost host = part.shard.host(topic.id(), answer.index());
             if (host == null) {
-                refuse(part.shard.errorOfMissing(topicId, answer.index()), null);
+                refuse(part.shard.errorOfMissing(topic.id(), answer.index()), null);
             } else {
                 host.append(this);
             }

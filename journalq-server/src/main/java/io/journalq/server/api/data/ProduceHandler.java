@@ -15,23 +15,27 @@ import java.util.function.Supplier;
  *
  * <p>Acks 0 (no answer; an error closes the connection, as the client can hear of it in no other way), 1 and all, which
  * are the same while partitions have one replica: when an append is acknowledged is the topic's delivery mode. Topics by
- * name up to version 12, by id in 13 (KIP-516). Idempotent producers are kept in order and free of duplicates (KIP-98). The broker's own topics take no records from outside.
- * Transactions are not served yet: such a request is refused.
+ * name up to version 12, by id in 13 (KIP-516). Idempotent producers are kept in order and free of duplicates (KIP-98). The
+ * broker's own topics take no records from outside. Records of a transaction wait for its coordinator's leave: up to
+ * version 11 their partitions must have been added to it, from 12 on they are added now (KIP-890).
  */
 public final class ProduceHandler implements Handler<ProduceRequest> {
     private static final short FIRST_VERSION_WITH_TOPIC_IDS = 13;
 
     private final Supplier<MetadataImage> images;
     private final Shards shards;
+    private final TransactionGate transactions;
 
     /**
      * Serves producers.
      *
      * @param images gives the newest image
+     * @param transactions asked before records of a transaction are appended
      */
-    public ProduceHandler(Supplier<MetadataImage> images, Shards shards) {
+    public ProduceHandler(Supplier<MetadataImage> images, Shards shards, TransactionGate transactions) {
         this.images = images;
         this.shards = shards;
+        this.transactions = transactions;
     }
 
     @Override
@@ -55,17 +59,21 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
                         || data.index() >= topic.partitions().size()) {
                     produce.refuse(data, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
                 } else {
-                    produce.append(data, topic.id(), shards.shardOf(topic.id(), data.index()));
+                    produce.append(data, topic, shards.shardOf(topic.id(), data.index()));
                 }
             }
         }
-        produce.start();
+        if (request.transactionalId() == null) {
+            produce.start();
+        } else {
+            produce.startInTransaction(transactions);
+        }
     }
 
     private static ErrorCode refusal(ProduceRequest request) {
         if (request.acks() < -1 || request.acks() > 1) {
             return ErrorCode.INVALID_REQUIRED_ACKS;
         }
-        return request.transactionalId() == null ? ErrorCode.NONE : ErrorCode.INVALID_TXN_STATE;
+        return ErrorCode.NONE;
     }
 }
