@@ -13,6 +13,7 @@ import io.journalq.server.journal.MemoryFileStore;
 import io.journalq.server.journal.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.network.Acceptor;
+import io.journalq.server.network.AdmissionLimits;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.observe.AdminListener;
@@ -233,6 +234,9 @@ public final class Broker implements AutoCloseable {
                 config.get(BrokerSettings.QUEUED_MAX_REQUESTS),
                 config.get(BrokerSettings.CONNECTION_IN_FLIGHT_MAX_BYTES),
                 Math.max(1, config.get(BrokerSettings.TOTAL_IN_FLIGHT_MAX_BYTES) / loopCount),
-                config.get(BrokerSettings.MAX_CONNECTIONS));
+                new AdmissionLimits(
+                        config.get(BrokerSettings.MAX_CONNECTIONS),
+                        config.get(BrokerSettings.MAX_CONNECTIONS_PER_IP),
+                        config.get(BrokerSettings.CONNECTIONS_MAX_IDLE_MS)));
     }
 }

@@ -144,6 +144,21 @@ public final class BrokerSettings {
             "Largest request; a client that announces a larger one is disconnected.");
     public static final ConfigKey<Integer> MAX_CONNECTIONS =
             ConfigKey.ofInt("max.connections", ConfigUnit.NONE, 20_000, 1, 10_000_000, "Most open connections.");
+    public static final ConfigKey<Integer> MAX_CONNECTIONS_PER_IP = ConfigKey.ofInt(
+            "max.connections.per.ip",
+            ConfigUnit.NONE,
+            Integer.MAX_VALUE,
+            1,
+            Integer.MAX_VALUE,
+            "Most open connections from one address.");
+    public static final ConfigKey<Long> CONNECTIONS_MAX_IDLE_MS = ConfigKey.ofLong(
+            "connections.max.idle.ms",
+            ConfigUnit.MILLISECONDS,
+            600_000L,
+            1L,
+            30 * DAY_MS,
+            "A connection on which no request is completed, worked on or answered for so long is closed; so is one whose"
+                    + " client takes longer to send a request, or to read an answer.");
     public static final ConfigKey<Integer> QUEUED_MAX_REQUESTS = ConfigKey.ofInt(
             "connection.queued.max.requests",
             ConfigUnit.NONE,
@@ -231,6 +246,8 @@ public final class BrokerSettings {
                 TRANSACTION_TOPIC_PARTITIONS,
                 SOCKET_REQUEST_MAX_BYTES,
                 MAX_CONNECTIONS,
+                MAX_CONNECTIONS_PER_IP,
+                CONNECTIONS_MAX_IDLE_MS,
                 QUEUED_MAX_REQUESTS,
                 CONNECTION_IN_FLIGHT_MAX_BYTES,
                 TOTAL_IN_FLIGHT_MAX_BYTES,

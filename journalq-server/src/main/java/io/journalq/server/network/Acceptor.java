@@ -12,6 +12,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -38,6 +39,8 @@ public final class Acceptor {
     private final ConnectionLimits limits;
     private final NetworkCounters counters;
     private final ConnectionHandler.LoopContext[] contexts;
+    private final ConnectionCounts counts = new ConnectionCounts();
+    private final LogThrottle throttle = new LogThrottle(log);
     private final List<Channel> listeners = new ArrayList<>();
     private final Set<ConnectionHandler> connections = ConcurrentHashMap.newKeySet();
 
@@ -48,7 +51,12 @@ public final class Acceptor {
         this.contexts = new ConnectionHandler.LoopContext[loops.count()];
         for (LoopCycle cycle : loops.cycles()) {
             contexts[cycle.index()] = new ConnectionHandler.LoopContext(
-                    cycle, limits, new InFlightBudget(limits.maxLoopInFlightBytes()), exchanges, counters);
+                    cycle,
+                    limits,
+                    new InFlightBudget(limits.maxLoopInFlightBytes()),
+                    new IdleConnections(cycle, limits.admission().maxIdleMs(), counters),
+                    exchanges,
+                    counters);
         }
     }
 
@@ -136,15 +144,34 @@ public final class Acceptor {
         ConnectionHandler connection = new ConnectionHandler(context, channel, listenerName);
         counters.acceptedConnections.increment();
         int open = counters.openConnections.incrementAndGet();
+        // Kept, as a closed channel does not know it any more.
+        SocketAddress client = channel.remoteAddress();
+        int openHere = counts.add(client);
         connections.add(connection);
         channel.closeFuture().addListener(closed -> {
             counters.openConnections.decrementAndGet();
+            counts.remove(client);
             connections.remove(connection);
         });
-        if (open > limits.maxConnections()) {
-            connection.refuse("more than " + limits.maxConnections() + " connections (max.connections)");
+        AdmissionLimits admission = limits.admission();
+        if (open > admission.maxConnections()) {
+            counters.connectionsOverTotal.increment();
+            turnAway(connection, "more than " + admission.maxConnections() + " connections (max.connections)");
+            return;
+        }
+        if (openHere > admission.maxConnectionsPerAddress()) {
+            counters.connectionsOverAddress.increment();
+            turnAway(
+                    connection,
+                    "more than " + admission.maxConnectionsPerAddress()
+                            + " connections of one address (max.connections.per.ip)");
             return;
         }
         channel.pipeline().addLast(new FrameDecoder(connection, limits.maxFrameSizeBytes()), connection);
+    }
+
+    private void turnAway(ConnectionHandler connection, String reason) {
+        counters.refusedConnections.increment();
+        connection.close(throttle, reason);
     }
 }

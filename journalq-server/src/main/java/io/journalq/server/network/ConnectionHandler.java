@@ -6,6 +6,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
@@ -35,11 +36,19 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private boolean closed;
     private boolean draining;
 
+    /** Grows with every request and answer; what it was when it was last looked at, and since when it is that. */
+    private long progress;
+
+    private long seenProgress;
+    private long seenPendingBytes;
+    private long idleSinceNanos;
+
     /** What all connections of one loop share. */
     record LoopContext(
             LoopCycle cycle,
             ConnectionLimits limits,
             InFlightBudget budget,
+            IdleConnections idle,
             ExchangeFactory exchanges,
             NetworkCounters counters) {}
 
@@ -47,6 +56,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         this.loop = loop;
         this.channel = channel;
         this.listenerName = listenerName;
+        this.idleSinceNanos = loop.cycle().loop().nanoTime();
     }
 
     @Override
@@ -76,6 +86,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         close();
     }
 
+    /** Closes the connection with at most one line among all that {@code throttle} is for. */
+    void close(LogThrottle throttle, String reason) {
+        throttle.closed(channel.remoteAddress(), reason);
+        close();
+    }
+
     @Override
     public void pause(int durationMs) {
         if (durationMs > 0) {
@@ -96,6 +112,28 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     @Override
     public void handlerAdded(ChannelHandlerContext handlerContext) {
         context = handlerContext;
+        loop.idle().add(this);
+    }
+
+    /**
+     * How long nothing has come to an end here, as far as earlier calls saw. A client that waits for an answer is not
+     * idle, nor is one that is left unread; one that does not read its answers is.
+     */
+    long idleNanos(long nowNanos) {
+        long pendingBytes = pendingBytes();
+        boolean waits = responses.size() > 0 || (suspended && channel.isWritable());
+        if (waits || progress != seenProgress || pendingBytes != seenPendingBytes) {
+            seenProgress = progress;
+            seenPendingBytes = pendingBytes;
+            idleSinceNanos = nowNanos;
+        }
+        return nowNanos - idleSinceNanos;
+    }
+
+    /** Moves as long as the client reads its answers. */
+    private long pendingBytes() {
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
+        return outbound == null ? 0 : outbound.totalPendingWriteBytes() - outbound.currentProgress();
     }
 
     @Override
@@ -122,6 +160,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         waiting.forEach(ByteBuf::release);
         waiting.clear();
         loop.budget().forget(this);
+        loop.idle().remove(this);
         sendReady();
         handlerContext.fireChannelInactive();
     }
@@ -140,6 +179,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     /** Opens the exchange of a frame and begins to work on it. */
     private void accept(ByteBuf frame) {
         loop.cycle().begin();
+        progress++;
         loop.counters().requests.increment();
         loop.counters().receivedBytes.add(frame.readableBytes());
         Exchange exchange;
@@ -201,6 +241,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             responses.release();
             refuse("unexpected failure in the answer to " + exchange.description());
         } finally {
+            progress++;
             inFlightBytes -= exchange.frameSizeBytes();
             loop.budget().giveBack(exchange.frameSizeBytes());
             exchange.releaseFrame();

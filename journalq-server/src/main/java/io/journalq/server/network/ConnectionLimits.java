@@ -7,14 +7,14 @@ package io.journalq.server.network;
  * @param maxInFlightRequests requests of one connection that are not answered yet, before its socket is left unread
  * @param maxInFlightBytes their size, likewise; one request larger than this is still served, alone
  * @param maxLoopInFlightBytes size of all requests on one loop that are not answered yet, likewise
- * @param maxConnections connections of the whole broker
+ * @param admission which connections are taken
  */
 public record ConnectionLimits(
         int maxFrameSizeBytes,
         int maxInFlightRequests,
         long maxInFlightBytes,
         long maxLoopInFlightBytes,
-        int maxConnections) {
+        AdmissionLimits admission) {
     /** Reading goes on once no more than this fraction of a limit is in use. */
     static final double LOW_WATER = 0.5;
 }

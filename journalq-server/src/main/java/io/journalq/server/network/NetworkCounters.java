@@ -8,6 +8,9 @@ public final class NetworkCounters {
     final AtomicInteger openConnections = new AtomicInteger();
     final LongAdder acceptedConnections = new LongAdder();
     final LongAdder refusedConnections = new LongAdder();
+    final LongAdder connectionsOverTotal = new LongAdder();
+    final LongAdder connectionsOverAddress = new LongAdder();
+    final LongAdder idleConnections = new LongAdder();
     final LongAdder requests = new LongAdder();
     final LongAdder receivedBytes = new LongAdder();
     final LongAdder sentBytes = new LongAdder();
@@ -22,9 +25,24 @@ public final class NetworkCounters {
         return acceptedConnections.sum();
     }
 
-    /** Connections closed for what they sent, or because there were too many. */
+    /** Connections closed for what they sent, or on arrival because there were too many. */
     public long refusedConnections() {
         return refusedConnections.sum();
+    }
+
+    /** Connections closed on arrival, as the broker had as many as it takes. */
+    public long connectionsOverTotal() {
+        return connectionsOverTotal.sum();
+    }
+
+    /** Connections closed on arrival, as their address had as many as it may have. */
+    public long connectionsOverAddress() {
+        return connectionsOverAddress.sum();
+    }
+
+    /** Connections closed because nothing was completed on them for too long. */
+    public long idleConnections() {
+        return idleConnections.sum();
     }
 
     public long requests() {

@@ -57,6 +57,20 @@ public final class BrokerMetrics implements AutoCloseable {
                 "journalq.network.connections.refused",
                 "Connections closed for what they sent, or because there were too many.",
                 counters::refusedConnections);
+        counter(
+                "journalq.network.connections.over.limit",
+                "Connections closed on arrival: the broker, or their address, had as many as the setting allows.",
+                Tags.of("limit", "max.connections"),
+                counters::connectionsOverTotal);
+        counter(
+                "journalq.network.connections.over.limit",
+                "Connections closed on arrival: the broker, or their address, had as many as the setting allows.",
+                Tags.of("limit", "max.connections.per.ip"),
+                counters::connectionsOverAddress);
+        counter(
+                "journalq.network.connections.idle.closed",
+                "Connections closed because nothing was completed on them for connections.max.idle.ms.",
+                counters::idleConnections);
         counter("journalq.network.requests", "Requests received.", counters::requests);
         counter("journalq.network.received.bytes", "Bytes of whole requests received.", counters::receivedBytes);
         counter("journalq.network.sent.bytes", "Bytes of answers handed to sockets.", counters::sentBytes);

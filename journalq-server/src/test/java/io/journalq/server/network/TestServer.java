@@ -11,13 +11,15 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The network layer with exchanges that a test answers itself: a frame holds one int, its answer holds that int and as
  * many bytes more as asked for.
  */
 final class TestServer implements AutoCloseable {
-    static final ConnectionLimits ROOMY = new ConnectionLimits(1 << 20, 1_000, 1 << 20, 1 << 24, 100);
+    static final ConnectionLimits ROOMY = new ConnectionLimits(
+            1 << 20, 1_000, 1 << 20, 1 << 24, new AdmissionLimits(100, 100, TimeUnit.HOURS.toMillis(1)));
 
     final Queue<EchoExchange> opened = new ConcurrentLinkedQueue<>();
     final NetworkCounters counters = new NetworkCounters();

@@ -1,0 +1,58 @@
+package io.journalq.server.network;
+
+import io.journalq.server.loop.LoopCycle;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Closes the connections of one loop that do nothing for too long: their clients are gone without a word, or send a
+ * request so slowly that it never comes to its end. Looks at all of them now and then, so that a request costs no look at
+ * the clock. On the loop.
+ */
+final class IdleConnections {
+    private static final Logger log = LoggerFactory.getLogger(IdleConnections.class);
+
+    /** A connection is closed at most this part of the limit late. */
+    private static final int CHECKS_PER_LIMIT = 10;
+
+    private static final long LONGEST_INTERVAL_MS = 10_000;
+
+    private final LoopCycle cycle;
+    private final long maxIdleMs;
+    private final long intervalMs;
+    private final NetworkCounters counters;
+    private final LogThrottle throttle = new LogThrottle(log);
+    private final Set<ConnectionHandler> connections = new LinkedHashSet<>();
+
+    IdleConnections(LoopCycle cycle, long maxIdleMs, NetworkCounters counters) {
+        this.cycle = cycle;
+        this.maxIdleMs = maxIdleMs;
+        this.counters = counters;
+        this.intervalMs = Math.max(1, Math.min(LONGEST_INTERVAL_MS, maxIdleMs / CHECKS_PER_LIMIT));
+        cycle.loop().schedule(this::check, intervalMs);
+    }
+
+    void add(ConnectionHandler connection) {
+        connections.add(connection);
+    }
+
+    void remove(ConnectionHandler connection) {
+        connections.remove(connection);
+    }
+
+    private void check() {
+        long nowNanos = cycle.loop().nanoTime();
+        long maxIdleNanos = TimeUnit.MILLISECONDS.toNanos(maxIdleMs);
+        for (ConnectionHandler connection : new ArrayList<>(connections)) {
+            if (connection.idleNanos(nowNanos) >= maxIdleNanos) {
+                counters.idleConnections.increment();
+                connection.close(throttle, "nothing completed for " + maxIdleMs + " ms (connections.max.idle.ms)");
+            }
+        }
+        cycle.loop().schedule(this::check, intervalMs);
+    }
+}

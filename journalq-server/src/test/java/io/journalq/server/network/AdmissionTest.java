@@ -1,0 +1,181 @@
+package io.journalq.server.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.network.TestServer.Client;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+
+/** Which connections are taken, and which are kept. */
+class AdmissionTest {
+    private static final long WAIT_MS = 30_000;
+    private static final long LONG_MS = 3_600_000;
+    private static final long SHORT_MS = 500;
+
+    @Test
+    void shouldTurnConnectionsAwayWhenTheBrokerHasAllThatItTakes() throws Exception {
+        try (TestServer server = new TestServer(limits(1, 100, LONG_MS), true, 0);
+                Client first = new Client(server.port)) {
+            first.send(1, 0);
+            assertThat(first.receive()).isEqualTo(1);
+
+            try (Client second = new Client(server.port)) {
+                assertThat(second.in.read()).isEqualTo(-1);
+            }
+
+            assertThat(server.counters.connectionsOverTotal()).isEqualTo(1);
+            assertThat(server.counters.refusedConnections()).isEqualTo(1);
+            first.send(2, 0);
+            assertThat(first.receive()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldTurnConnectionsAwayWhenTheirAddressHasAllThatItMayHave() throws Exception {
+        try (TestServer server = new TestServer(limits(100, 1, LONG_MS), true, 0)) {
+            // given an address with a connection
+            try (Client first = new Client(server.port)) {
+                first.send(1, 0);
+                assertThat(first.receive()).isEqualTo(1);
+
+                // then a second one of it is closed
+                try (Client second = new Client(server.port)) {
+                    assertThat(second.in.read()).isEqualTo(-1);
+                }
+                assertThat(server.counters.connectionsOverAddress()).isEqualTo(1);
+
+                // and one of another address is served
+                try (Socket other = new Socket(
+                        InetAddress.getLoopbackAddress(), server.port, InetAddress.getByName("127.0.0.2"), 0)) {
+                    other.getOutputStream().write(new byte[] {0, 0, 0, 4, 0, 0, 0, 7});
+                    assertThat(other.getInputStream().readNBytes(8)).endsWith(0, 0, 0, 7);
+                }
+            }
+            // when the first is closed, then its place is free
+            until(() -> server.counters.openConnections() == 0);
+            try (Client third = new Client(server.port)) {
+                third.send(3, 0);
+                assertThat(third.receive()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void shouldCloseAConnectionThatNeverSendsAnything() throws Exception {
+        try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), true, 0);
+                Client silent = patient(server)) {
+            assertThat(silent.in.read()).isEqualTo(-1);
+            assertThat(server.counters.idleConnections()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldCloseAConnectionWhoseRequestNeverComesToItsEnd() throws Exception {
+        try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), true, 0);
+                Client slow = patient(server)) {
+            // given a request of which a byte comes now and then, for as long as the connection lives
+            slow.socket.setSoTimeout(10);
+            boolean closed = !succeeds(() -> slow.out.writeInt(1_000_000));
+            long deadlineNanos = System.nanoTime() + WAIT_MS * 1_000_000;
+            while (!closed && System.nanoTime() < deadlineNanos) {
+                try {
+                    slow.out.write(1);
+                    closed = slow.in.read() == -1;
+                } catch (SocketTimeoutException stillOpen) {
+                    closed = false;
+                } catch (IOException reset) {
+                    closed = true;
+                }
+            }
+            // then that does not keep it alive
+            assertThat(closed).isTrue();
+            assertThat(server.counters.idleConnections()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldCloseAConnectionWhoseClientDoesNotReadItsAnswers() throws Exception {
+        // given answers that fill every buffer on the way
+        try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), true, 8 << 20);
+                Client deaf = patient(server)) {
+            for (int i = 0; i < 3; i++) {
+                int number = i;
+                succeeds(() -> deaf.send(number, 0));
+            }
+            // then the connection ends although there is something to send
+            until(() -> server.counters.idleConnections() == 1);
+            until(() -> server.counters.openConnections() == 0);
+        }
+    }
+
+    @Test
+    void shouldKeepAConnectionThatWaitsForAnAnswer() throws Exception {
+        try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), false, 0)) {
+            // given a client with an open request
+            Client waiting = patient(server);
+            while (!isOpened(server, waiting)) {
+                waiting.close();
+                waiting = patient(server);
+            }
+            // when others are closed for being idle
+            for (int i = 0; i < 2; i++) {
+                try (Client silent = patient(server)) {
+                    assertThat(silent.in.read()).isEqualTo(-1);
+                }
+            }
+            // then it is there to hear the answer
+            server.opened.poll().answer();
+            assertThat(waiting.receive()).isEqualTo(1);
+            waiting.close();
+        }
+    }
+
+    /** Sends a request, unless this test was so slow that the connection is closed already. */
+    private static boolean isOpened(TestServer server, Client client) throws InterruptedException {
+        long idleBefore = server.counters.idleConnections();
+        succeeds(() -> client.send(1, 0));
+        until(() -> !server.opened.isEmpty() || server.counters.idleConnections() > idleBefore);
+        return !server.opened.isEmpty();
+    }
+
+    private interface Sending {
+        void send() throws IOException;
+    }
+
+    private static boolean succeeds(Sending sending) {
+        try {
+            sending.send();
+            return true;
+        } catch (IOException closed) {
+            return false;
+        }
+    }
+
+    private static ConnectionLimits limits(int maxConnections, int maxPerAddress, long maxIdleMs) {
+        ConnectionLimits roomy = TestServer.ROOMY;
+        return new ConnectionLimits(
+                roomy.maxFrameSizeBytes(),
+                roomy.maxInFlightRequests(),
+                roomy.maxInFlightBytes(),
+                roomy.maxLoopInFlightBytes(),
+                new AdmissionLimits(maxConnections, maxPerAddress, maxIdleMs));
+    }
+
+    private static Client patient(TestServer server) throws IOException {
+        Client client = new Client(server.port);
+        client.socket.setSoTimeout((int) WAIT_MS);
+        return client;
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        long deadlineNanos = System.nanoTime() + WAIT_MS * 1_000_000;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("condition within the limit").isLessThan(deadlineNanos);
+            Thread.sleep(1);
+        }
+    }
+}
