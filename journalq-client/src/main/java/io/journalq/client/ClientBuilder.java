@@ -112,6 +112,13 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
         return value;
     }
 
+    static String notEmpty(String name, String value) {
+        if (value == null || value.isBlank()) {
+            throw new IllegalArgumentException(name + " is empty; leave it out, or give it a value");
+        }
+        return value;
+    }
+
     static int notNegative(String name, int value) {
         if (value < 0) {
             throw new IllegalArgumentException(name + " is " + value + "; use 0 or more");

@@ -3,8 +3,13 @@ package io.journalq.client;
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.fetch.ConsumerConfig;
-import io.journalq.client.fetch.FetchedPartition;
 import io.journalq.client.fetch.Fetcher;
+import io.journalq.client.group.CommittedOffset;
+import io.journalq.client.group.GroupMember;
+import io.journalq.client.group.RebalanceListener;
+import io.journalq.client.group.TopicPattern;
+import io.journalq.client.membership.GroupConfig;
+import io.journalq.client.membership.Subscriber;
 import io.journalq.common.id.TopicPartition;
 import java.time.Duration;
 import java.util.Collection;
@@ -13,14 +18,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * Reads partitions that it is told to read, from where it is told to. For one thread at a time.
+ * Reads records: of partitions that it is told to read, or of those that a group of consumers shares among its members.
  *
  * <pre>{@code
- * try (Consumer consumer = Consumer.builder().bootstrapServers("localhost:9092").build()) {
- *     consumer.assign(consumer.partitionsOf("orders"));
- *     consumer.seekToBeginning(consumer.assignment());
+ * try (Consumer consumer = Consumer.builder().bootstrapServers("localhost:9092").groupId("billing").build()) {
+ *     consumer.subscribe(List.of("orders"));
  *     while (true) {
  *         for (ConsumerRecord record : consumer.poll(Duration.ofSeconds(1))) {
  *             System.out.println(record.offset() + ": " + new String(record.value(), UTF_8));
@@ -29,14 +34,25 @@ import java.util.Set;
  * }
  * }</pre>
  *
- * <p>A partition that was assigned and never sought starts as {@link Builder#startAt} says.
+ * <p>In a group each partition is read by one member. Members come and go, and partitions move one by one while the others
+ * are read on (the consumer protocol, KIP-848). Where the group is in each partition is kept by the broker: what a member
+ * got from a {@code poll} is committed by its later ones, or by {@link #commit()} with {@code autoCommit(false)}. Records
+ * that were not committed when a member died are read again by another: each record is seen at least once.
+ *
+ * <p>One thread at a time uses a consumer, and it must poll at least every {@link Builder#maxPollIntervalMs}, else the
+ * group goes on without it; heartbeats are sent meanwhile without its help. Only {@link #wakeup()} and {@link #metrics()}
+ * are for any thread.
+ *
+ * <p>A partition whose position nobody set starts where the group committed, else as {@link Builder#startAt} says.
  */
 public final class Consumer implements AutoCloseable {
     private final Fetcher fetcher;
+    private final Subscriber subscriber;
     private ConsumerRecords last = new ConsumerRecords(List.of());
 
-    private Consumer(ConsumerConfig config) {
+    private Consumer(ConsumerConfig config, GroupConfig groupConfig) {
         this.fetcher = new Fetcher(config);
+        this.subscriber = new Subscriber(fetcher, groupConfig);
     }
 
     /** Starts a consumer with the defaults. */
@@ -44,9 +60,44 @@ public final class Consumer implements AutoCloseable {
         return new Builder();
     }
 
-    /** Reads these partitions from now on, and no others. Those that were assigned before keep their position. */
+    /**
+     * Reads these partitions from now on, and no others. Those that were assigned before keep their position. With a
+     * group, its commits are used, but nobody shares the partitions.
+     *
+     * @throws IllegalStateException when the consumer is subscribed
+     */
     public void assign(Collection<TopicPartition> partitions) {
-        fetcher.assign(partitions);
+        subscriber.assign(partitions);
+    }
+
+    /** As {@link #subscribe(Collection, RebalanceListener)} without a listener. */
+    public void subscribe(Collection<String> topics) {
+        subscribe(topics, RebalanceListener.NONE);
+    }
+
+    /**
+     * Joins the group, and reads the partitions of these topics that it assigns to this consumer; they come with later
+     * polls. A topic that does not exist yet is read when it does. Replaces what was subscribed to before.
+     *
+     * @throws IllegalStateException without a group, or when partitions are assigned by hand
+     */
+    public void subscribe(Collection<String> topics, RebalanceListener listener) {
+        subscriber.subscribe(topics, listener);
+    }
+
+    /** As {@link #subscribe(TopicPattern, RebalanceListener)} without a listener. */
+    public void subscribe(TopicPattern pattern) {
+        subscribe(pattern, RebalanceListener.NONE);
+    }
+
+    /** As {@link #subscribe(Collection, RebalanceListener)}, of all topics whose name matches, now or later. */
+    public void subscribe(TopicPattern pattern, RebalanceListener listener) {
+        subscriber.subscribe(pattern, listener);
+    }
+
+    /** Commits if that is automatic, leaves the group, and reads nothing any more. */
+    public void unsubscribe() {
+        subscriber.unsubscribe();
     }
 
     /** What is read. */
@@ -65,6 +116,21 @@ public final class Consumer implements AutoCloseable {
             throw new IllegalArgumentException("offset " + offset + " of " + partition + "; use 0 or more");
         }
         fetcher.seek(Map.of(partition, offset));
+    }
+
+    /** Reads no more of assigned partitions until {@link #resume}, and keeps them and their positions. */
+    public void pause(Collection<TopicPartition> partitions) {
+        fetcher.pause(partitions);
+    }
+
+    /** Goes on with partitions that are paused. */
+    public void resume(Collection<TopicPartition> partitions) {
+        fetcher.resume(partitions);
+    }
+
+    /** The partitions that are paused. */
+    public Set<TopicPartition> paused() {
+        return fetcher.paused();
     }
 
     /** Reads assigned partitions from their first offset on; looked up by this call. */
@@ -88,21 +154,68 @@ public final class Consumer implements AutoCloseable {
     }
 
     /**
-     * Waits for records.
+     * Waits for records. In a group this is also where partitions come and go, and the listener is called.
      *
-     * @param timeout longest wait; zero returns what is there
+     * @param timeout longest wait for records; zero returns what is there. A poll that has to look up where to start, or
+     *     to give partitions back, may take up to {@code callTimeoutMs} longer
      * @return empty when none came in time; valid until the next call of this or {@link #close()}
+     * @throws io.journalq.client.error.WakeupException when {@link #wakeup()} was called
+     * @throws io.journalq.client.error.OffsetOutOfRangeException when a position is not there, and startAt is NOWHERE
+     * @throws JournalQException when the group does not take this consumer; polling throws it again until the consumer
+     *     subscribes anew
      */
     public ConsumerRecords poll(Duration timeout) {
         last.release();
-        List<FetchedPartition> fetched = fetcher.poll(timeout.toNanos());
-        last = new ConsumerRecords(fetched);
+        last = new ConsumerRecords(List.of());
+        last = new ConsumerRecords(subscriber.poll(timeout.toNanos()));
         return last;
+    }
+
+    /**
+     * Lets a {@link #poll} or {@link #commit} that waits, or else the next one, throw {@link
+     * io.journalq.client.error.WakeupException}. Any thread.
+     */
+    public void wakeup() {
+        fetcher.parking().wakeup();
+    }
+
+    /** Commits all that polls returned, and waits until it is safe. Tries again for up to {@code callTimeoutMs}. */
+    public void commit() {
+        subscriber.group().commit();
+    }
+
+    /**
+     * Commits these offsets, each that of the next record to read, and waits until they are safe.
+     *
+     * @throws io.journalq.client.error.MembershipLostException when the group went on without this consumer
+     */
+    public void commit(Map<TopicPartition, CommittedOffset> offsets) {
+        subscriber.group().commit(offsets);
+    }
+
+    /** As {@link #commit()}, without waiting. The future completes on a thread of the client; commits keep their order. */
+    public CompletableFuture<Void> commitAsync() {
+        return subscriber.group().commitAsync();
+    }
+
+    /** As {@link #commit(Map)}, without waiting. The future completes on a thread of the client. */
+    public CompletableFuture<Void> commitAsync(Map<TopicPartition, CommittedOffset> offsets) {
+        return subscriber.group().commitAsync(offsets);
+    }
+
+    /** What the group committed in each of these partitions, without those where it never did. */
+    public Map<TopicPartition, CommittedOffset> committed(Collection<TopicPartition> partitions) {
+        return subscriber.committed(partitions);
+    }
+
+    /** This consumer as its group knows it at the moment. */
+    public GroupMember groupMember() {
+        return subscriber.group().member();
     }
 
     /** Offset of the next record that a poll would return; asks the broker when the partition was not read yet. */
     public long position(TopicPartition partition) {
-        return fetcher.position(partition);
+        return subscriber.position(partition);
     }
 
     /** First offset of each partition; they need not be assigned. */
@@ -131,15 +244,18 @@ public final class Consumer implements AutoCloseable {
 
     /** What the consumer did so far. Any thread. */
     public ConsumerMetrics metrics() {
-        return fetcher.metrics();
+        return fetcher.metrics(subscriber.failedCommits());
     }
 
-    /** Closes the connections; ends the validity of the last poll's records. */
+    /**
+     * Commits if that is automatic, leaves the group, and closes the connections; ends the validity of the last poll's
+     * records. Waits for at most 30 seconds for a broker that does not answer.
+     */
     @Override
     public void close() {
         last.release();
         last = new ConsumerRecords(List.of());
-        fetcher.close();
+        subscriber.close();
     }
 
     private static Map<TopicPartition, Long> onlyOffsets(Map<TopicPartition, ListedOffset> listed) {
@@ -148,14 +264,35 @@ public final class Consumer implements AutoCloseable {
         return offsets;
     }
 
-    /** Where reading starts when nobody said so, or when the position no longer exists. */
-    public enum Start {
+    /** Where reading starts when nobody said so, or when the position no longer exists. Immutable. */
+    public static final class Start {
         /** At the first offset there is. */
-        BEGINNING,
+        public static final Start BEGINNING = new Start(OffsetSpec.earliest(), null);
         /** With what comes next. */
-        END,
+        public static final Start END = new Start(OffsetSpec.latest(), null);
         /** Nowhere: poll throws. */
-        NOWHERE
+        public static final Start NOWHERE = new Start(null, null);
+
+        private final OffsetSpec fixed;
+        private final Duration age;
+
+        private Start(OffsetSpec fixed, Duration age) {
+            this.fixed = fixed;
+            this.age = age;
+        }
+
+        /** At the first record that is not older than this, by its timestamp (KIP-1106). */
+        public static Start notOlderThan(Duration age) {
+            if (age.isNegative()) {
+                throw new IllegalArgumentException("an age of " + age + "; use 0 or more");
+            }
+            return new Start(null, age);
+        }
+
+        /** What to look up at a time, in milliseconds since 1970 UTC; null when nothing is. */
+        public OffsetSpec at(long nowMs) {
+            return age == null ? fixed : OffsetSpec.atOrAfter(Math.max(0, nowMs - age.toMillis()));
+        }
     }
 
     /** Settings of a consumer. Not thread-safe. */
@@ -164,6 +301,8 @@ public final class Consumer implements AutoCloseable {
         private static final int DEFAULT_FETCH_MIN_BYTES = 1;
         private static final int DEFAULT_FETCH_MAX_BYTES = 16 * 1024 * 1024;
         private static final int DEFAULT_PARTITION_MAX_BYTES = 1024 * 1024;
+        private static final int DEFAULT_MAX_POLL_INTERVAL_MS = 300_000;
+        private static final int DEFAULT_AUTO_COMMIT_INTERVAL_MS = 5_000;
 
         private int fetchMaxWaitMs = DEFAULT_FETCH_MAX_WAIT_MS;
         private int fetchMinBytes = DEFAULT_FETCH_MIN_BYTES;
@@ -171,6 +310,12 @@ public final class Consumer implements AutoCloseable {
         private int partitionMaxBytes = DEFAULT_PARTITION_MAX_BYTES;
         private boolean checkCrc = true;
         private Start start = Start.END;
+        private String groupId;
+        private String groupInstanceId;
+        private String groupAssignor;
+        private int maxPollIntervalMs = DEFAULT_MAX_POLL_INTERVAL_MS;
+        private boolean autoCommit = true;
+        private int autoCommitIntervalMs = DEFAULT_AUTO_COMMIT_INTERVAL_MS;
 
         private Builder() {}
 
@@ -215,10 +360,75 @@ public final class Consumer implements AutoCloseable {
             return this;
         }
 
+        /** The group whose members share the topics, and whose commits are used. Default none. */
+        public Builder groupId(String id) {
+            this.groupId = notEmpty("groupId", id);
+            return this;
+        }
+
+        /**
+         * A fixed name of this member: when it closes and comes back under that name within the broker's session time-out,
+         * it gets its partitions back, and nobody else got them meanwhile (KIP-345). Default none.
+         */
+        public Builder groupInstanceId(String id) {
+            this.groupInstanceId = notEmpty("groupInstanceId", id);
+            return this;
+        }
+
+        /** How the broker shares partitions out: {@code uniform} or {@code range}. Default the broker's choice. */
+        public Builder groupAssignor(String name) {
+            this.groupAssignor = notEmpty("groupAssignor", name);
+            return this;
+        }
+
+        /**
+         * Longest time between two polls; after it the consumer leaves the group, and the next poll joins again. Also how
+         * long the group waits for partitions to be given back. Default 300,000 ms.
+         */
+        public Builder maxPollIntervalMs(int intervalMs) {
+            this.maxPollIntervalMs = positive("maxPollIntervalMs", intervalMs);
+            return this;
+        }
+
+        /**
+         * Whether what polls returned is committed by later polls, before partitions are given back, and by {@link
+         * Consumer#close()}. Default true, with a group.
+         */
+        public Builder autoCommit(boolean commit) {
+            this.autoCommit = commit;
+            return this;
+        }
+
+        /** How often automatic commits are made, at most. Default 5,000 ms. */
+        public Builder autoCommitIntervalMs(int intervalMs) {
+            this.autoCommitIntervalMs = positive("autoCommitIntervalMs", intervalMs);
+            return this;
+        }
+
         /** Connects at the first call that needs it; this only starts the consumer. */
         public Consumer build() {
-            return new Consumer(new ConsumerConfig(
-                    clientConfig(), fetchMaxWaitMs, fetchMinBytes, fetchMaxBytes, partitionMaxBytes, checkCrc, start));
+            if (groupId == null && (groupInstanceId != null || groupAssignor != null)) {
+                throw new IllegalArgumentException("a member of a group needs a groupId");
+            }
+            GroupConfig group = groupId == null
+                    ? null
+                    : new GroupConfig(
+                            groupId,
+                            groupInstanceId,
+                            groupAssignor,
+                            maxPollIntervalMs,
+                            autoCommit,
+                            autoCommitIntervalMs);
+            return new Consumer(
+                    new ConsumerConfig(
+                            clientConfig(),
+                            fetchMaxWaitMs,
+                            fetchMinBytes,
+                            fetchMaxBytes,
+                            partitionMaxBytes,
+                            checkCrc,
+                            start),
+                    group);
         }
     }
 }

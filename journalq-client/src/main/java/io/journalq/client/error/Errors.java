@@ -26,6 +26,12 @@ public final class Errors {
             case OFFSET_OUT_OF_RANGE -> new OffsetOutOfRangeException(words);
             case REQUEST_TIMED_OUT -> new RequestTimedOutException(words);
             case OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID -> new OutOfOrderException(words);
+            case FENCED_MEMBER_EPOCH,
+                    UNKNOWN_MEMBER_ID,
+                    STALE_MEMBER_EPOCH,
+                    ILLEGAL_GENERATION,
+                    REBALANCE_IN_PROGRESS -> new MembershipLostException(words, error);
+            case UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID -> new InstanceIdInUseException(words, error);
             default -> new BrokerErrorException(words, error);
         };
     }
@@ -49,6 +55,24 @@ public final class Errors {
                 "; ask for the permission";
             case INVALID_RECORD, INVALID_TIMESTAMP -> "; change the record: sending it again will not help";
             case REQUEST_TIMED_OUT -> "; try again, or raise the request time-out";
+            case FENCED_MEMBER_EPOCH,
+                    UNKNOWN_MEMBER_ID,
+                    STALE_MEMBER_EPOCH,
+                    ILLEGAL_GENERATION,
+                    REBALANCE_IN_PROGRESS ->
+                "; the group goes on without this member: poll to join it again, and poll more often or raise"
+                        + " maxPollIntervalMs if this happens often";
+            case UNRELEASED_INSTANCE_ID ->
+                "; stop the member that has it, or subscribe again after the broker's session time-out if it died";
+            case FENCED_INSTANCE_ID -> "; give every running member a groupInstanceId of its own";
+            case UNSUPPORTED_ASSIGNOR -> "; use an assignor that the broker offers, such as uniform or range";
+            case INVALID_REGULAR_EXPRESSION -> "; use RE2 syntax";
+            case GROUP_MAX_SIZE_REACHED -> "; run fewer consumers, or raise the broker's limit of members";
+            case GROUP_ID_NOT_FOUND ->
+                "; the group has members of the classic protocol: stop them first, or use another groupId";
+            case OFFSET_METADATA_TOO_LARGE ->
+                "; commit shorter metadata, or raise the broker's offset.metadata.max.bytes";
+            case INVALID_GROUP_ID -> "; use a groupId that is not empty";
             default -> error.retriable() ? "; try again" : "";
         };
     }

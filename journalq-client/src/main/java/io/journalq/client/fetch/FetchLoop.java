@@ -38,6 +38,7 @@ final class FetchLoop implements Cluster.Listener {
     private final ConsumerConfig config;
     private final Consumer<FetchAnswer> handOver;
     private final Map<TopicPartition, FetchTarget> targets = new HashMap<>();
+    private final Map<String, Integer> targetsByTopic = new HashMap<>();
     private final Map<Integer, FetchSession> sessions = new HashMap<>();
     private Cluster cluster;
     final LongAdder fetches = new LongAdder();
@@ -60,7 +61,12 @@ final class FetchLoop implements Cluster.Listener {
 
     /** Reads a partition from an offset on; what was asked before counts no more. */
     void start(TopicPartition id, long offset, int generation) {
-        FetchTarget target = targets.computeIfAbsent(id, FetchTarget::new);
+        FetchTarget target = targets.get(id);
+        if (target == null) {
+            target = new FetchTarget(id);
+            targets.put(id, target);
+            targetsByTopic.merge(id.topic(), 1, Integer::sum);
+        }
         target.offset = offset;
         target.generation = generation;
         target.stopped = false;
@@ -74,8 +80,15 @@ final class FetchLoop implements Cluster.Listener {
 
     void stop(TopicPartition id) {
         FetchTarget target = targets.remove(id);
-        if (target != null && target.node >= 0) {
+        if (target == null) {
+            return;
+        }
+        if (target.node >= 0) {
             sessions.get(target.node).remove(target);
+        }
+        if (targetsByTopic.merge(id.topic(), -1, Integer::sum) == 0) {
+            targetsByTopic.remove(id.topic());
+            cluster.metadata().untrack(id.topic());
         }
     }
 

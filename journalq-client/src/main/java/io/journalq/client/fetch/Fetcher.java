@@ -7,13 +7,14 @@ import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.error.CorruptBatchException;
 import io.journalq.client.error.Errors;
-import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.OffsetOutOfRangeException;
+import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.network.ClientCore;
 import io.journalq.client.network.ClusterView;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
@@ -26,16 +27,16 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The application's side of a consumer: what is assigned, the positions, and the answers that wait to be consumed. It
  * tells the {@link FetchLoop} what to read and takes from it what was read; each batch is checked here, once.
  *
- * <p>Belongs to the consumer's thread, except {@link #metrics()} and the handing over of answers.
+ * <p>Belongs to the consumer's thread, except {@link #metrics} and the handing over of answers.
  */
 public final class Fetcher implements AutoCloseable {
     private static final long UNKNOWN = -1L;
+    private static final int UNKNOWN_EPOCH = -1;
 
     private final ConsumerConfig config;
     private final FetchLoop loop;
@@ -46,7 +47,7 @@ public final class Fetcher implements AutoCloseable {
     private final List<ByteBuf> lent = new ArrayList<>();
     private final BatchReader reader;
     private final LongAdder records = new LongAdder();
-    private volatile Thread waiter;
+    private final Parking parking = new Parking();
     private int lastGeneration;
     private boolean anyUnknown;
     private JournalQException pendingFailure;
@@ -54,7 +55,9 @@ public final class Fetcher implements AutoCloseable {
     /** Where the application is in one partition. */
     private static final class Position {
         private long offset = UNKNOWN;
+        private int leaderEpoch = UNKNOWN_EPOCH;
         private int generation = -1;
+        private boolean paused;
     }
 
     public Fetcher(ConsumerConfig config) {
@@ -97,13 +100,88 @@ public final class Fetcher implements AutoCloseable {
 
     /** Reads partitions from these offsets on. */
     public void seek(Map<TopicPartition, Long> offsets) {
-        int generation = ++lastGeneration;
         offsets.forEach((partition, offset) -> {
             Position position = assigned(partition);
             position.offset = offset;
-            position.generation = generation;
+            position.leaderEpoch = UNKNOWN_EPOCH;
         });
-        Map<TopicPartition, Long> started = Map.copyOf(offsets);
+        startReading(offsets.keySet());
+    }
+
+    /** Reads no more of these partitions, and keeps their positions. */
+    public void pause(Collection<TopicPartition> partitions) {
+        int generation = ++lastGeneration;
+        for (TopicPartition partition : partitions) {
+            Position position = assigned(partition);
+            position.paused = true;
+            position.generation = generation;
+        }
+        List<TopicPartition> stopped = List.copyOf(partitions);
+        core.cluster().eventLoop().execute(() -> stopped.forEach(loop::stop));
+    }
+
+    /** Goes on with paused partitions. */
+    public void resume(Collection<TopicPartition> partitions) {
+        List<TopicPartition> resumed = new ArrayList<>();
+        for (TopicPartition partition : partitions) {
+            Position position = assigned(partition);
+            if (position.paused) {
+                position.paused = false;
+                if (position.offset != UNKNOWN) {
+                    resumed.add(partition);
+                }
+            }
+        }
+        startReading(resumed);
+    }
+
+    /** The partitions that are paused. */
+    public Set<TopicPartition> paused() {
+        Set<TopicPartition> paused = new LinkedHashSet<>();
+        positions.forEach((partition, position) -> {
+            if (position.paused) {
+                paused.add(partition);
+            }
+        });
+        return paused;
+    }
+
+    /** Where the application goes on in each partition that has a position. */
+    public Map<TopicPartition, CommittedOffset> consumed() {
+        Map<TopicPartition, CommittedOffset> consumed = new LinkedHashMap<>();
+        positions.forEach((partition, position) -> {
+            if (position.offset != UNKNOWN) {
+                consumed.put(partition, new CommittedOffset(position.offset, position.leaderEpoch, ""));
+            }
+        });
+        return consumed;
+    }
+
+    /** The partitions that have no position yet. */
+    public List<TopicPartition> withoutPosition() {
+        if (!anyUnknown) {
+            return List.of();
+        }
+        List<TopicPartition> unknown = new ArrayList<>();
+        positions.forEach((partition, position) -> {
+            if (position.offset == UNKNOWN) {
+                unknown.add(partition);
+            }
+        });
+        anyUnknown = !unknown.isEmpty();
+        return unknown;
+    }
+
+    private void startReading(Collection<TopicPartition> partitions) {
+        int generation = ++lastGeneration;
+        Map<TopicPartition, Long> started = new LinkedHashMap<>();
+        for (TopicPartition partition : partitions) {
+            Position position = positions.get(partition);
+            position.generation = generation;
+            if (!position.paused) {
+                started.put(partition, position.offset);
+            }
+        }
         core.cluster().eventLoop().execute(() -> {
             started.forEach((partition, offset) -> loop.start(partition, offset, generation));
             loop.fetchAll();
@@ -128,13 +206,9 @@ public final class Fetcher implements AutoCloseable {
         seek(found);
     }
 
-    /** Where the application is; looked up for a partition whose reading did not start. */
+    /** Where the application is; negative for a partition without position. */
     public long position(TopicPartition partition) {
-        Position position = assigned(partition);
-        if (position.offset == UNKNOWN) {
-            startUnknown();
-        }
-        return position.offset;
+        return assigned(partition).offset;
     }
 
     /** One offset of each partition. */
@@ -149,29 +223,30 @@ public final class Fetcher implements AutoCloseable {
         return timestampsMs.isEmpty() ? Map.of() : lookup.offsets(timestampsMs);
     }
 
-    /**
-     * Waits for records. What the last call returned ends with this one.
-     *
-     * @param timeoutNanos longest wait
-     */
-    public List<FetchedPartition> poll(long timeoutNanos) {
+    /** Begins a poll: what the last one returned ends. Throws what is wrong with what came after it. */
+    public void beginPoll() {
         releaseLent();
         throwPending();
-        if (anyUnknown) {
-            startUnknown();
-        }
-        long endNanos = System.nanoTime() + timeoutNanos;
-        while (true) {
-            List<FetchedPartition> fetched = takeAll();
-            if (!fetched.isEmpty()) {
-                return fetched;
-            }
-            long leftNanos = endNanos - System.nanoTime();
-            if (leftNanos <= 0) {
-                return fetched;
-            }
-            park(leftNanos);
-        }
+    }
+
+    /** What is there now; nothing when nothing is. */
+    public List<FetchedPartition> take() {
+        return answers.isEmpty() ? List.of() : takeAll();
+    }
+
+    /** Whether there is something to take. */
+    public boolean hasAnswers() {
+        return !answers.isEmpty();
+    }
+
+    /** Where the consumer's thread waits. */
+    public Parking parking() {
+        return parking;
+    }
+
+    /** The connections and their loop. */
+    public ClientCore core() {
+        return core;
     }
 
     /** Gives back the buffers of the last poll. */
@@ -180,9 +255,9 @@ public final class Fetcher implements AutoCloseable {
         lent.clear();
     }
 
-    public ConsumerMetrics metrics() {
+    public ConsumerMetrics metrics(long failedCommits) {
         return new ConsumerMetrics(
-                loop.fetches.sum(), loop.fetchedBytes.sum(), records.sum(), loop.failedFetches.sum());
+                loop.fetches.sum(), loop.fetchedBytes.sum(), records.sum(), loop.failedFetches.sum(), failedCommits);
     }
 
     @Override
@@ -206,46 +281,20 @@ public final class Fetcher implements AutoCloseable {
     /** On the event loop. */
     private void handOver(FetchAnswer answer) {
         answers.add(answer);
-        Thread waiting = waiter;
-        if (waiting != null) {
-            LockSupport.unpark(waiting);
-        }
+        parking.signal();
     }
 
-    private void park(long nanos) {
-        waiter = Thread.currentThread();
-        try {
-            if (answers.isEmpty()) {
-                LockSupport.parkNanos(this, nanos);
-            }
-        } finally {
-            waiter = null;
-        }
-        if (Thread.interrupted()) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedWaitException("interrupted while waiting for records", null);
-        }
-    }
-
-    private void startUnknown() {
-        List<TopicPartition> unknown = new ArrayList<>();
-        positions.forEach((partition, position) -> {
-            if (position.offset == UNKNOWN) {
-                unknown.add(partition);
-            }
-        });
-        if (!unknown.isEmpty()) {
-            startAsConfigured(unknown, "no position is set for " + unknown + "; seek first, or set startAt");
-        }
-        anyUnknown = false;
+    /** Gives partitions the position that is configured for those that nobody sought. */
+    public void startAsConfigured(Collection<TopicPartition> partitions) {
+        startAsConfigured(partitions, "no position is set for " + partitions + "; seek first, or set startAt");
     }
 
     private void startAsConfigured(Collection<TopicPartition> partitions, String refusal) {
-        switch (config.start()) {
-            case BEGINNING -> seek(partitions, OffsetSpec.earliest());
-            case END -> seek(partitions, OffsetSpec.latest());
-            case NOWHERE -> throw new OffsetOutOfRangeException(refusal);
+        OffsetSpec spec = config.start().at(System.currentTimeMillis());
+        if (spec == null) {
+            throw new OffsetOutOfRangeException(refusal);
         }
+        seek(partitions, spec);
     }
 
     private List<FetchedPartition> takeAll() {
@@ -304,6 +353,7 @@ public final class Fetcher implements AutoCloseable {
     private void walk(FetchAnswer.Part part, Position position, List<FetchedPartition> fetched) {
         int count = 0;
         long next = position.offset;
+        int epoch = position.leaderEpoch;
         ByteBuf batches = part.batches();
         int soundEnd = batches.readerIndex();
         reader.reset(batches);
@@ -313,6 +363,7 @@ public final class Fetcher implements AutoCloseable {
                     count += reader.baseOffset() >= position.offset ? reader.recordCount() : countFrom(position.offset);
                 }
                 next = Math.max(next, reader.nextOffset());
+                epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
                 soundEnd = reader.nextIndex();
             }
         } catch (io.journalq.common.record.CorruptBatchException e) {
@@ -334,6 +385,7 @@ public final class Fetcher implements AutoCloseable {
             records.add(count);
         }
         position.offset = next;
+        position.leaderEpoch = epoch;
     }
 
     private int countFrom(long offset) {

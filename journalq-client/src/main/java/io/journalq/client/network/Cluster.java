@@ -18,6 +18,8 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Cluster {
     private static final int TICK_MS = 100;
+    /** Ids of second connections lie far below those of bootstrap addresses, which count down from -1. */
+    private static final int FIRST_SECOND_CONNECTION = Integer.MIN_VALUE + 1;
 
     /** Told on the loop what a client's machinery must know. */
     public interface Listener {
@@ -100,6 +102,14 @@ public final class Cluster {
         return connections.get(nodeId);
     }
 
+    /**
+     * The id of a second connection to a broker, for requests that must not wait behind those of the first: answers come
+     * in order, and a broker holds some of them back.
+     */
+    public static int secondConnection(int nodeId) {
+        return FIRST_SECOND_CONNECTION + nodeId;
+    }
+
     /** Why a broker cannot be reached at the moment; null when nothing is known against it. */
     public JournalQException lastFailure(int nodeId) {
         Failures failed = failures.get(nodeId);
@@ -155,9 +165,11 @@ public final class Cluster {
     }
 
     private HostAndPort addressOf(int nodeId) {
-        return nodeId < 0
-                ? config.bootstrapServers().get(-1 - nodeId)
-                : metadata.view().brokers().get(nodeId);
+        if (nodeId < 0 && nodeId >= -config.bootstrapServers().size()) {
+            return config.bootstrapServers().get(-1 - nodeId);
+        }
+        int brokerId = nodeId < 0 ? nodeId - FIRST_SECOND_CONNECTION : nodeId;
+        return metadata.view().brokers().get(brokerId);
     }
 
     private long pauseNanos(int nodeId) {

@@ -115,6 +115,11 @@ public final class Metadata {
         topics.add(topic);
     }
 
+    /** Takes a topic out of those that are kept known; it may be gone from the cluster. */
+    public void untrack(String topic) {
+        topics.remove(topic);
+    }
+
     void onTick(long nowNanos) {
         long maxAgeNanos = TimeUnit.MILLISECONDS.toNanos(config.metadataMaxAgeMs());
         if (!topics.isEmpty() && updatedNanos != 0 && nowNanos - updatedNanos > maxAgeNanos) {

@@ -34,7 +34,9 @@ final class DocumentedProgramsTest {
             "SendMany", "10000 acknowledged",
             "SendBatch", "recordCount=100",
             "ReadAll", "one coffee",
-            "ReadRecent", "10101 records");
+            "ReadRecent", "10101 records",
+            "ReadInGroup", "read 10",
+            "CommitByHand", "committed in ");
 
     @TempDir
     Path directory;
