@@ -1,6 +1,10 @@
 package io.journalq.server.cli;
 
 import io.journalq.client.JournalQException;
+import io.journalq.server.cli.shell.CommandFailure;
+import io.journalq.server.cli.shell.ExitCode;
+import io.journalq.server.cli.shell.OutputClosed;
+import io.journalq.server.cli.shell.Terminal;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;

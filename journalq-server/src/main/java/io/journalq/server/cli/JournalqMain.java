@@ -1,5 +1,7 @@
 package io.journalq.server.cli;
 
+import io.journalq.server.cli.shell.Terminal;
+
 /** Starts {@code bin/journalq}. */
 public final class JournalqMain {
     private JournalqMain() {}

@@ -1,5 +1,11 @@
 package io.journalq.server.cli;
 
+import io.journalq.server.cli.local.StartCommand;
+import io.journalq.server.cli.local.StatusCommand;
+import io.journalq.server.cli.local.StopCommand;
+import io.journalq.server.cli.shell.CommandGroup;
+import io.journalq.server.cli.shell.Program;
+import io.journalq.server.cli.shell.Terminal;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
@@ -26,14 +32,15 @@ import picocli.CommandLine.ScopeType;
             "  JOURNALQ_OPTS    more Java options for the broker",
             "  JOURNALQ_LOG_DIR where start writes the broker's log (default: logs/ beside bin/)"
         })
-final class ServerCommand extends CommandGroup {
+final class ServerCommand extends CommandGroup implements Program {
     private final Terminal terminal;
 
     ServerCommand(Terminal terminal) {
         this.terminal = terminal;
     }
 
-    Terminal terminal() {
+    @Override
+    public Terminal terminal() {
         return terminal;
     }
 }

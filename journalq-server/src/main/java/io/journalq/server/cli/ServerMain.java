@@ -1,5 +1,7 @@
 package io.journalq.server.cli;
 
+import io.journalq.server.cli.shell.Terminal;
+
 /** Starts {@code bin/journalq-server}, except for a broker in the foreground, which the script runs itself. */
 public final class ServerMain {
     private ServerMain() {}

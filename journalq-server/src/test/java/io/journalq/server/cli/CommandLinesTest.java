@@ -3,6 +3,8 @@ package io.journalq.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.cli.shell.ExitCode;
+import io.journalq.server.cli.shell.Terminal;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

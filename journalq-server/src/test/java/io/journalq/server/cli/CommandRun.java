@@ -2,6 +2,7 @@ package io.journalq.server.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.journalq.server.cli.shell.Terminal;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
@@ -12,12 +13,12 @@ import java.util.List;
  * @param out what went to standard output
  * @param err what went to standard error
  */
-record CommandRun(int exitCode, String out, String err) {
-    static CommandRun journalq(String... arguments) {
+public record CommandRun(int exitCode, String out, String err) {
+    public static CommandRun journalq(String... arguments) {
         return journalqWithInput("", arguments);
     }
 
-    static CommandRun journalqWithInput(String input, String... arguments) {
+    public static CommandRun journalqWithInput(String input, String... arguments) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         Terminal terminal = new Terminal(new ByteArrayInputStream(input.getBytes(UTF_8)), out, err, "");
@@ -25,7 +26,7 @@ record CommandRun(int exitCode, String out, String err) {
         return new CommandRun(exitCode, out.toString(UTF_8), err.toString(UTF_8));
     }
 
-    static CommandRun server(String... arguments) {
+    public static CommandRun server(String... arguments) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, err, "");
@@ -33,11 +34,11 @@ record CommandRun(int exitCode, String out, String err) {
         return new CommandRun(exitCode, out.toString(UTF_8), err.toString(UTF_8));
     }
 
-    List<String> outLines() {
+    public List<String> outLines() {
         return out.lines().toList();
     }
 
-    List<String> errLines() {
+    public List<String> errLines() {
         return err.lines().toList();
     }
 }
