@@ -6,7 +6,10 @@ package io.journalq.server.api;
  */
 public enum Feature {
     /** Consumer groups that the broker assigns (KIP-848). */
-    GROUP_VERSION("group.version", 1);
+    GROUP_VERSION("group.version", 1),
+
+    /** Transactions whose partitions are added with what is produced, and whose epochs grow (KIP-890). */
+    TRANSACTION_VERSION("transaction.version", 2);
 
     private final String featureName;
     private final short level;

@@ -6,6 +6,7 @@ import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.LogDirectories;
 import io.journalq.server.api.data.FetchHandler;
+import io.journalq.server.api.transaction.CoordinatorGate;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
@@ -46,6 +47,7 @@ public final class BrokerCore implements AutoCloseable {
     private final Controller controller;
     private final Shards shards;
     private final GroupCoordinators groups;
+    private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
     private final FetchHandler fetch;
 
@@ -85,8 +87,18 @@ public final class BrokerCore implements AutoCloseable {
         this.groups = new GroupCoordinators(
                 config, shards, surroundings.blockingPool(), surroundings.clock(), surroundings.ids());
         this.handlers = new HandlerTable(config, metadata, controller);
-        this.fetch = handlers.registerData(shards, surroundings.blockingPool());
+        this.transactions = new TransactionCoordinators(
+                config,
+                shards,
+                surroundings.blockingPool(),
+                surroundings.clock(),
+                HandlerTable.producerIds(controller),
+                groups.coordinators(),
+                metadata::current);
+        this.fetch = handlers.registerData(
+                shards, surroundings.blockingPool(), new CoordinatorGate(transactions.coordinators()));
         handlers.registerGroups(groups.coordinators());
+        handlers.registerTransactions(transactions, groups.coordinators());
     }
 
     /**
@@ -142,7 +154,8 @@ public final class BrokerCore implements AutoCloseable {
         Map<TopicPartition, Long> ends =
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.endOffsets());
         groups.start(image, ends);
-        metadata.addListener(new PartitionsFollow(shards, groups, waiting));
+        transactions.follow(image);
+        metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
     }
 
     /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
@@ -176,6 +189,7 @@ public final class BrokerCore implements AutoCloseable {
         try {
             controller.close();
         } finally {
+            surroundings.waiting().join(transactions.close());
             surroundings.waiting().join(groups.close());
             surroundings.waiting().join(shards.close());
         }

@@ -33,6 +33,7 @@ import io.journalq.server.api.data.ProduceHandler;
 import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.api.group.ConsumerGroupDescribeHandler;
 import io.journalq.server.api.group.ConsumerGroupHeartbeatHandler;
+import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.api.group.DeleteGroupsHandler;
 import io.journalq.server.api.group.DescribeGroupsHandler;
 import io.journalq.server.api.group.FindCoordinatorHandler;
@@ -44,18 +45,26 @@ import io.journalq.server.api.group.OffsetCommitHandler;
 import io.journalq.server.api.group.OffsetDeleteHandler;
 import io.journalq.server.api.group.OffsetFetchHandler;
 import io.journalq.server.api.group.SyncGroupHandler;
+import io.journalq.server.api.transaction.AddOffsetsToTxnHandler;
+import io.journalq.server.api.transaction.AddPartitionsToTxnHandler;
+import io.journalq.server.api.transaction.CoordinatorGate;
+import io.journalq.server.api.transaction.DescribeTransactionsHandler;
+import io.journalq.server.api.transaction.EndTxnHandler;
 import io.journalq.server.api.transaction.InitProducerIdHandler;
+import io.journalq.server.api.transaction.ListTransactionsHandler;
 import io.journalq.server.api.transaction.ProducerIds;
+import io.journalq.server.api.transaction.TxnOffsetCommitHandler;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ConfigKey;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.TransactionMachine;
 import java.time.Clock;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -83,19 +92,51 @@ final class HandlerTable {
     }
 
     /** What moves records. Returns the handler of fetches, whose waiting ends when the broker stops. */
-    FetchHandler registerData(Shards shards, Executor blockingPool) {
+    FetchHandler registerData(Shards shards, Executor blockingPool, TransactionGate transactions) {
         Supplier<MetadataImage> images = metadata::current;
         FetchHandler fetch = new FetchHandler(images, shards, blockingPool, config.get(BrokerSettings.FETCH_MAX_BYTES));
-        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, TransactionGate.CLOSED));
+        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, transactions));
         registry.register(ApiKey.FETCH, 4, 18, fetch);
         registry.register(ApiKey.LIST_OFFSETS, 1, 11, new ListOffsetsHandler(images, shards, blockingPool));
         registry.register(ApiKey.DELETE_RECORDS, 0, 2, new DeleteRecordsHandler(images, shards));
         registry.register(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, new OffsetForLeaderEpochHandler(images, shards));
-        ProducerIds producerIds = new ProducerIds(() -> controller
+        return fetch;
+    }
+
+    /** Gives out ids from blocks of the controller's. */
+    static ProducerIds producerIds(Controller controller) {
+        return new ProducerIds(() -> controller
                 .allocateProducerIds(PRODUCER_ID_BLOCK_SIZE)
                 .thenApply(first -> new ProducerIds.Block(first, PRODUCER_ID_BLOCK_SIZE)));
-        registry.register(ApiKey.INIT_PRODUCER_ID, 0, 5, new InitProducerIdHandler(producerIds));
-        return fetch;
+    }
+
+    /** Idempotent producers, and transactions. */
+    void registerTransactions(TransactionCoordinators ofBroker, Coordinators<GroupMachine> groups) {
+        Supplier<MetadataImage> images = metadata::current;
+        Coordinators<TransactionMachine> transactions = ofBroker.coordinators();
+        registry.register(
+                ApiKey.INIT_PRODUCER_ID, 0, 5, new InitProducerIdHandler(ofBroker.producerIds(), transactions));
+        registry.register(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5, new AddPartitionsToTxnHandler(transactions, images));
+        registry.register(
+                ApiKey.ADD_OFFSETS_TO_TXN,
+                0,
+                4,
+                new AddOffsetsToTxnHandler(
+                        transactions,
+                        groups,
+                        coordinatorTopic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS)));
+        registry.register(ApiKey.END_TXN, 0, 5, new EndTxnHandler(transactions));
+        registry.register(
+                ApiKey.TXN_OFFSET_COMMIT,
+                0,
+                5,
+                new TxnOffsetCommitHandler(new CoordinatorGate(transactions), groups, images));
+        registry.register(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, new DescribeTransactionsHandler(transactions));
+        registry.register(ApiKey.LIST_TRANSACTIONS, 0, 2, new ListTransactionsHandler(transactions));
+    }
+
+    private CoordinatorTopic coordinatorTopic(String topic, ConfigKey<Integer> partitions) {
+        return new CoordinatorTopic(InternalTopics.spec(topic, config.get(partitions)), metadata, controller);
     }
 
     /** What groups and committed offsets are made of. */
@@ -118,14 +159,18 @@ final class HandlerTable {
     /** What describes and changes the cluster. */
     void registerAdmin(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline) {
         ConfigDescriber describer = new ConfigDescriber(config);
-        TopicSpec groups =
-                InternalTopics.spec(InternalTopics.GROUPS, config.get(BrokerSettings.GROUP_TOPIC_PARTITIONS));
         registry.register(
                 ApiKey.FIND_COORDINATOR,
                 0,
                 6,
                 new FindCoordinatorHandler(
-                        identity, metadata, controller, Map.of(FindCoordinatorHandler.GROUP, groups)));
+                        identity,
+                        Map.of(
+                                FindCoordinatorHandler.GROUP,
+                                coordinatorTopic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS),
+                                FindCoordinatorHandler.TRANSACTION,
+                                coordinatorTopic(
+                                        InternalTopics.TRANSACTIONS, BrokerSettings.TRANSACTION_TOPIC_PARTITIONS))));
         boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
         registry.register(
                 ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, offline, autoCreate));

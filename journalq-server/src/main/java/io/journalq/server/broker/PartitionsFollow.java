@@ -11,11 +11,14 @@ import io.journalq.server.shard.Shards;
 final class PartitionsFollow implements MetadataPublisher.Listener {
     private final Shards shards;
     private final GroupCoordinators groups;
+    private final TransactionCoordinators transactions;
     private final BrokerCore.Waiting waiting;
 
-    PartitionsFollow(Shards shards, GroupCoordinators groups, BrokerCore.Waiting waiting) {
+    PartitionsFollow(
+            Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, BrokerCore.Waiting waiting) {
         this.shards = shards;
         this.groups = groups;
+        this.transactions = transactions;
         this.waiting = waiting;
     }
 
@@ -23,6 +26,7 @@ final class PartitionsFollow implements MetadataPublisher.Listener {
     public void prepare(MetadataImage now, MetadataImage next) {
         waiting.join(shards.open(next));
         groups.open(next);
+        transactions.follow(next);
     }
 
     @Override

@@ -134,6 +134,20 @@ public final class BrokerSettings {
             1,
             1_000,
             "Partitions over which transactions are spread, fixed when the first transactional producer appears.");
+    public static final ConfigKey<Integer> TRANSACTION_MAX_TIMEOUT_MS = ConfigKey.ofInt(
+            "transaction.max.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            900_000,
+            1,
+            Integer.MAX_VALUE,
+            "Longest time-out that a producer may ask for its transactions; one that is open for longer is aborted.");
+    public static final ConfigKey<Long> TRANSACTIONAL_ID_EXPIRATION_MS = ConfigKey.ofLong(
+            "transactional.id.expiration.ms",
+            ConfigUnit.MILLISECONDS,
+            7 * DAY_MS,
+            1L,
+            Integer.MAX_VALUE * 1_000L,
+            "How long a transactional id that nobody uses is remembered.");
 
     public static final ConfigKey<Integer> SOCKET_REQUEST_MAX_BYTES = ConfigKey.ofInt(
             "socket.request.max.bytes",
@@ -244,6 +258,8 @@ public final class BrokerSettings {
                 OFFSETS_RETENTION_MINUTES,
                 OFFSETS_RETENTION_CHECK_INTERVAL_MS,
                 TRANSACTION_TOPIC_PARTITIONS,
+                TRANSACTION_MAX_TIMEOUT_MS,
+                TRANSACTIONAL_ID_EXPIRATION_MS,
                 SOCKET_REQUEST_MAX_BYTES,
                 MAX_CONNECTIONS,
                 MAX_CONNECTIONS_PER_IP,

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * loops is handed over, one task per target, and last each connection with answers is flushed. This is the group
  * commit that makes single messages cheap: one write per journal and one per socket for any number of requests.
  *
- * <p>One per event loop. Every method but {@link #execute} is for that loop's thread only.
+ * <p>One per event loop. Every method but {@link #execute} and {@link #enqueue} is for that loop's thread only.
  */
 public final class LoopCycle {
     private static final Logger log = LoggerFactory.getLogger(LoopCycle.class);
@@ -112,6 +112,15 @@ public final class LoopCycle {
             work.run();
             return true;
         }
+        return enqueue(work);
+    }
+
+    /**
+     * Runs {@code work} on this loop as a task of its own, never at once. Any thread.
+     *
+     * @return false when the loop has stopped and the work will never run
+     */
+    public boolean enqueue(Runnable work) {
         try {
             loop.execute(work);
             return true;

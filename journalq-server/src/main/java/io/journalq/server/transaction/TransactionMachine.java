@@ -1,6 +1,5 @@
 package io.journalq.server.transaction;
 
-import com.google.re2j.Pattern;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeTransactionsResponse;
@@ -10,6 +9,7 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
+import io.journalq.server.coordinator.BoundedPattern;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
@@ -137,7 +137,7 @@ public final class TransactionMachine implements CoordinatorMachine {
      * @param idPattern what ids must match as a whole; null when any do
      */
     public List<ListTransactionsResponse.TransactionState> list(
-            ListTransactionsRequest request, Pattern idPattern, long nowMs) {
+            ListTransactionsRequest request, BoundedPattern idPattern, long nowMs) {
         return queries.list(request, idPattern, nowMs);
     }
 

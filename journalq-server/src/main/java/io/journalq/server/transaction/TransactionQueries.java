@@ -1,11 +1,11 @@
 package io.journalq.server.transaction;
 
-import com.google.re2j.Pattern;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeTransactionsResponse;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
+import io.journalq.server.coordinator.BoundedPattern;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -48,7 +48,7 @@ final class TransactionQueries {
      * @param idPattern what ids must match; null when any do
      */
     List<ListTransactionsResponse.TransactionState> list(
-            ListTransactionsRequest request, Pattern idPattern, long nowMs) {
+            ListTransactionsRequest request, BoundedPattern idPattern, long nowMs) {
         List<ListTransactionsResponse.TransactionState> listed = new ArrayList<>();
         for (Transaction transaction : transactions.all()) {
             if (passes(transaction, request, nowMs) && (idPattern == null || idPattern.matches(transaction.id()))) {

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Every version that is advertised gets an answer in that version: old clients ask in old ones. */
 class EveryVersionTest {
     private static final int FIRST_PRODUCE_WITH_IDS = 13;
+    private static final int FIRST_BATCHED_ADD_PARTITIONS = 4;
 
     @TempDir
     Path dataDirectory;
@@ -101,6 +102,21 @@ class EveryVersionTest {
                 Map.entry(ApiKey.INIT_PRODUCER_ID, version -> new InitProducerIdRequest()
                         .setTransactionalId(null)
                         .setTransactionTimeoutMs(1_000)),
+                Map.entry(ApiKey.ADD_PARTITIONS_TO_TXN, this::addPartitionsToTxn),
+                Map.entry(ApiKey.ADD_OFFSETS_TO_TXN, version -> new AddOffsetsToTxnRequest()
+                        .setTransactionalId("x")
+                        .setGroupId("g")),
+                Map.entry(ApiKey.END_TXN, version -> new EndTxnRequest().setTransactionalId("x")),
+                Map.entry(ApiKey.TXN_OFFSET_COMMIT, version -> new TxnOffsetCommitRequest()
+                        .setTransactionalId("x")
+                        .setGroupId("g")
+                        .setTopics(List.of(new TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic()
+                                .setName("t")
+                                .setPartitions(
+                                        List.of(new TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition()))))),
+                Map.entry(ApiKey.DESCRIBE_TRANSACTIONS, version -> new DescribeTransactionsRequest()
+                        .setTransactionalIds(List.of("x", ""))),
+                Map.entry(ApiKey.LIST_TRANSACTIONS, version -> new ListTransactionsRequest()),
                 Map.entry(ApiKey.DESCRIBE_CONFIGS, version -> new DescribeConfigsRequest()
                         .setResources(List.of(new DescribeConfigsRequest.DescribeConfigsResource()
                                 .setResourceType((byte) 2)
@@ -189,6 +205,19 @@ class EveryVersionTest {
             request.topicData().get(0).setName("").setTopicId(topicId);
         }
         return request;
+    }
+
+    private ApiMessage addPartitionsToTxn(int version) {
+        List<AddPartitionsToTxnRequest.AddPartitionsToTxnTopic> topics =
+                List.of(new AddPartitionsToTxnRequest.AddPartitionsToTxnTopic()
+                        .setName("t")
+                        .setPartitions(List.of(0)));
+        AddPartitionsToTxnRequest request = new AddPartitionsToTxnRequest();
+        return version < FIRST_BATCHED_ADD_PARTITIONS
+                ? request.setV3AndBelowTransactionalId("x").setV3AndBelowTopics(topics)
+                : request.setTransactions(List.of(new AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()
+                        .setTransactionalId("x")
+                        .setTopics(topics)));
     }
 
     private ApiMessage fetch(int version) {

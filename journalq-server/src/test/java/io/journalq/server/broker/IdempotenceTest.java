@@ -47,7 +47,7 @@ class IdempotenceTest {
                                             new InitProducerIdRequest().setTransactionalId("tx"),
                                             5)
                                     .errorCode())
-                            .isEqualTo(ErrorCode.UNSUPPORTED_VERSION.code());
+                            .isEqualTo(ErrorCode.COORDINATOR_NOT_AVAILABLE.code());
                 }
                 broker.stop();
             }

@@ -95,6 +95,15 @@ public final class TestBroker implements AutoCloseable {
         return HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
     }
 
+    /** The same where no interruption is expected. */
+    void awaitQuietly(BooleanSupplier condition) {
+        try {
+            await(condition);
+        } catch (InterruptedException interrupted) {
+            throw new AssertionError(interrupted);
+        }
+    }
+
     public String bootstrap() {
         return broker.bootstrapServers();
     }

@@ -2,7 +2,6 @@ package io.journalq.server.transaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.re2j.Pattern;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EndTxnRequest;
@@ -10,6 +9,7 @@ import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
+import io.journalq.server.coordinator.BoundedPattern;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -214,9 +214,10 @@ class TransactionMachineTest {
         world.nowMs += 100;
         ListTransactionsRequest all = new ListTransactionsRequest();
         assertThat(world.machine.list(all, null, world.nowMs)).hasSize(1);
-        assertThat(world.machine.list(all, Pattern.compile("pay.*"), world.nowMs))
+        assertThat(world.machine.list(all, BoundedPattern.compile("pay.*"), world.nowMs))
                 .hasSize(1);
-        assertThat(world.machine.list(all, Pattern.compile("pay"), world.nowMs)).isEmpty();
+        assertThat(world.machine.list(all, BoundedPattern.compile("pay"), world.nowMs))
+                .isEmpty();
         assertThat(world.machine.list(
                         new ListTransactionsRequest().setStateFilters(List.of("Empty")), null, world.nowMs))
                 .isEmpty();

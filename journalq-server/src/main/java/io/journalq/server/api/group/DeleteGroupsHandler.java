@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteGroupsRequest;
 import io.journalq.common.protocol.message.DeleteGroupsResponse;
 import io.journalq.common.protocol.message.DeleteGroupsResponse.DeletableGroupResult;
+import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;

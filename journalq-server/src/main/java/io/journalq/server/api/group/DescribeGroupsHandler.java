@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeGroupsRequest;
 import io.journalq.common.protocol.message.DescribeGroupsResponse;
 import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
+import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;

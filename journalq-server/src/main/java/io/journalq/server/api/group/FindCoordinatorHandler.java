@@ -8,9 +8,6 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.config.ListenerAddress;
-import io.journalq.server.control.Controller;
-import io.journalq.server.control.MetadataPublisher;
-import io.journalq.server.metadata.TopicSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,35 +29,24 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     private static final int NO_NODE = -1;
 
     private final BrokerIdentity identity;
-    private final MetadataPublisher metadata;
-    private final Controller controller;
-    private final Map<Byte, TopicSpec> topics;
+    private final Map<Byte, CoordinatorTopic> topics;
 
     /** @param topicsByKeyType the internal topics by the key types that are served */
-    public FindCoordinatorHandler(
-            BrokerIdentity identity,
-            MetadataPublisher metadata,
-            Controller controller,
-            Map<Byte, TopicSpec> topicsByKeyType) {
+    public FindCoordinatorHandler(BrokerIdentity identity, Map<Byte, CoordinatorTopic> topicsByKeyType) {
         this.identity = identity;
-        this.metadata = metadata;
-        this.controller = controller;
         this.topics = new TreeMap<>(topicsByKeyType);
     }
 
     @Override
     public void handle(RequestContext context, FindCoordinatorRequest request) {
-        TopicSpec topic = topics.get(request.keyType());
+        CoordinatorTopic topic = topics.get(request.keyType());
         if (topic == null) {
             respond(context, request, ErrorCode.INVALID_REQUEST);
-        } else if (metadata.current().topic(topic.name()) != null) {
-            respond(context, request, ErrorCode.NONE);
-        } else {
-            var unused = controller.createTopics(List.of(topic), false).whenComplete((outcomes, failure) -> {
-                boolean exists = metadata.current().topic(topic.name()) != null;
-                respond(context, request, exists ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE);
-            });
+            return;
         }
+        var unused = topic.ensure()
+                .thenAccept(exists ->
+                        respond(context, request, exists ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE));
     }
 
     private void respond(RequestContext context, FindCoordinatorRequest request, ErrorCode error) {

@@ -11,6 +11,7 @@ import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchRespon
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponsePartitions;
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopic;
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopics;
+import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.CommittedOffset;

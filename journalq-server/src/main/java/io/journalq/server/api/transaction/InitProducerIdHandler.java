@@ -5,13 +5,15 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.TransactionMachine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * InitProducerId, versions 0 to 5: an id for an idempotent producer (KIP-98), always a new one with epoch 0, as a
- * producer without a transactional id has nothing to continue. Transactions are not served yet: a request with a
- * transactional id is refused for good.
+ * producer without a transactional id has nothing to continue; or id and epoch of a transactional one, which fences
+ * whoever had the epoch before (KIP-98, KIP-360). Two-phase commit (version 6, KIP-939) is not served.
  */
 public final class InitProducerIdHandler implements Handler<InitProducerIdRequest> {
     private static final Logger log = LoggerFactory.getLogger(InitProducerIdHandler.class);
@@ -19,19 +21,31 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
     private static final short NO_EPOCH = -1;
 
     private final ProducerIds producerIds;
+    private final Coordinators<TransactionMachine> transactions;
 
-    /** Gives out what {@code producerIds} has. */
-    public InitProducerIdHandler(ProducerIds producerIds) {
+    /** Gives out what {@code producerIds} has, and has {@code transactions} keep transactional ids. */
+    public InitProducerIdHandler(ProducerIds producerIds, Coordinators<TransactionMachine> transactions) {
         this.producerIds = producerIds;
+        this.transactions = transactions;
     }
 
     @Override
     public void handle(RequestContext context, InitProducerIdRequest request) {
-        if (request.transactionalId() != null) {
-            context.respond(refusal(
-                    request.transactionalId().isEmpty() ? ErrorCode.INVALID_REQUEST : ErrorCode.UNSUPPORTED_VERSION));
+        if (request.transactionalId() == null) {
+            giveId(context);
             return;
         }
+        transactions.submit(
+                request.transactionalId(),
+                (machine, nowMs, replies) -> machine.onInitProducerId(
+                        context.apiVersion(),
+                        request,
+                        nowMs,
+                        replies.to(context::respond, error -> context.respond(refusal(error)))),
+                error -> context.respond(refusal(error)));
+    }
+
+    private void giveId(RequestContext context) {
         var unused = producerIds.next().whenComplete((id, failure) -> {
             if (failure == null) {
                 context.respond(new InitProducerIdResponse().setProducerId(id).setProducerEpoch((short) 0));

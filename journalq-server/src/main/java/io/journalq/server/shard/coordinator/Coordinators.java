@@ -83,21 +83,44 @@ public final class Coordinators<M extends CoordinatorMachine> {
         return (key.hashCode() & Integer.MAX_VALUE) % partitionCount;
     }
 
+    /** Partition of the topic that holds what belongs to a key; -1 while there is no topic. Any thread. */
+    public int partitionOf(String key) {
+        int count = hosts.size();
+        return count == 0 ? -1 : partitionOf(key, count);
+    }
+
     /**
      * Runs a step with the machine of a key.
      *
      * @param unavailable called instead when there is none: it is loading, or not here. On any thread
      */
     public void submit(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
+        submit(hostOf(key), step, unavailable);
+    }
+
+    /** As {@link #submit(String, Step, Consumer)}, with the machine of a partition of the topic. */
+    public void submit(int partition, Step<M> step, Consumer<ErrorCode> unavailable) {
         List<CoordinatorHost<M>> current = hosts;
-        if (current.isEmpty()) {
+        submit(partition >= 0 && partition < current.size() ? current.get(partition) : null, step, unavailable);
+    }
+
+    private void submit(CoordinatorHost<M> host, Step<M> step, Consumer<ErrorCode> unavailable) {
+        if (host == null || !host.cycle().execute(() -> host.run(step, unavailable))) {
             unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
-            return;
         }
-        CoordinatorHost<M> host = current.get(partitionOf(key, current.size()));
-        if (!host.cycle().execute(() -> host.run(step, unavailable))) {
+    }
+
+    /** As {@link #submit(String, Step, Consumer)}, but never before this returns: for what a step itself leads to. */
+    public void submitLater(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
+        CoordinatorHost<M> host = hostOf(key);
+        if (host == null || !host.cycle().enqueue(() -> host.run(step, unavailable))) {
             unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
         }
+    }
+
+    private CoordinatorHost<M> hostOf(String key) {
+        List<CoordinatorHost<M>> current = hosts;
+        return current.isEmpty() ? null : current.get(partitionOf(key, current.size()));
     }
 
     /** Runs a step with every machine that is loaded. */

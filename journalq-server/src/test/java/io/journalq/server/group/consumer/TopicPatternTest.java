@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.coordinator.BoundedPattern;
 import io.journalq.server.group.consumer.Topics.Topic;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -45,7 +46,7 @@ class TopicPatternTest {
 
     @Test
     void shouldRefuseWhenItIsTooLong() {
-        String text = "a".repeat(TopicPattern.LENGTH_MAX + 1);
+        String text = "a".repeat(BoundedPattern.LENGTH_MAX + 1);
 
         assertThatThrownBy(() -> TopicPattern.compile(text)).hasMessageContaining("longer");
     }

@@ -1,4 +1,4 @@
-package io.journalq.server.api.group;
+package io.journalq.server.api;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,13 +11,13 @@ import java.util.function.Consumer;
  *
  * @param <T> an answer
  */
-final class AnswerList<T> {
+public final class AnswerList<T> {
     private final AtomicReferenceArray<T> answers;
     private final AtomicInteger missing;
     private final Consumer<List<T>> done;
 
     /** @param done takes all answers, on the thread that brings the last; at once when there are no questions */
-    AnswerList(int count, Consumer<List<T>> done) {
+    public AnswerList(int count, Consumer<List<T>> done) {
         this.answers = new AtomicReferenceArray<>(count);
         this.missing = new AtomicInteger(count);
         this.done = done;
@@ -26,7 +26,8 @@ final class AnswerList<T> {
         }
     }
 
-    void set(int index, T answer) {
+    /** The answer to the question at {@code index}; once for each. */
+    public void set(int index, T answer) {
         answers.set(index, answer);
         if (missing.decrementAndGet() == 0) {
             List<T> all = new ArrayList<>(answers.length());

@@ -1,0 +1,65 @@
+package io.journalq.server.api.transaction;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AddOffsetsToTxnRequest;
+import io.journalq.common.protocol.message.AddOffsetsToTxnResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.group.CoordinatorTopic;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.ProducerClaim;
+import io.journalq.server.transaction.TransactionMachine;
+import io.journalq.server.transaction.TransactionVersion;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * AddOffsetsToTxn, versions 0 to 4: the partition that holds a group's offsets becomes part of a producer's transaction
+ * (KIP-98). Producers of the second generation do without (KIP-890).
+ */
+public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequest> {
+    private static final short FIRST_VERSION_WITH_FENCED = 2;
+
+    private final Coordinators<TransactionMachine> transactions;
+    private final Coordinators<GroupMachine> groups;
+    private final CoordinatorTopic groupsTopic;
+
+    /** @param groupsTopic is created when the first group is one of a transaction */
+    public AddOffsetsToTxnHandler(
+            Coordinators<TransactionMachine> transactions,
+            Coordinators<GroupMachine> groups,
+            CoordinatorTopic groupsTopic) {
+        this.transactions = transactions;
+        this.groups = groups;
+        this.groupsTopic = groupsTopic;
+    }
+
+    @Override
+    public void handle(RequestContext context, AddOffsetsToTxnRequest request) {
+        var unused = groupsTopic.ensure().thenAccept(exists -> add(context, request));
+    }
+
+    private void add(RequestContext context, AddOffsetsToTxnRequest request) {
+        Consumer<ErrorCode> answer = error -> context.respond(new AddOffsetsToTxnResponse()
+                .setErrorCode(Errors.withFencedFrom(FIRST_VERSION_WITH_FENCED, context.apiVersion(), error)
+                        .code()));
+        int partition = groups.partitionOf(request.groupId());
+        if (partition < 0) {
+            answer.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+            return;
+        }
+        ProducerClaim claim =
+                new ProducerClaim(request.transactionalId(), request.producerId(), request.producerEpoch());
+        transactions.submit(
+                claim.transactionalId(),
+                (machine, nowMs, replies) -> machine.onAddPartitions(
+                        claim,
+                        List.of(new TopicPartition(groups.topic(), partition)),
+                        TransactionVersion.FIRST,
+                        nowMs,
+                        replies.to(answer, answer)),
+                answer);
+    }
+}

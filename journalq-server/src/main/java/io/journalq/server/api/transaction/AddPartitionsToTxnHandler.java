@@ -1,0 +1,162 @@
+package io.journalq.server.api.transaction;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest.AddPartitionsToTxnTopic;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction;
+import io.journalq.common.protocol.message.AddPartitionsToTxnResponse;
+import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult;
+import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnResult;
+import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult;
+import io.journalq.server.api.AnswerList;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.ProducerClaim;
+import io.journalq.server.transaction.TransactionMachine;
+import io.journalq.server.transaction.TransactionVersion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * AddPartitionsToTxn, versions 0 to 5: partitions become part of a producer's transaction, all of a transaction's or none
+ * (KIP-98). Clients ask for one transaction in versions up to 3; from 4 on, a request holds any number of them, which may
+ * also be asked about only (KIP-890).
+ */
+public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToTxnRequest> {
+    private static final short FIRST_VERSION_WITH_FENCED = 2;
+    private static final short FIRST_BATCHED_VERSION = 4;
+    private static final short FIRST_VERSION_WITH_ABORTABLE = 5;
+
+    private final Coordinators<TransactionMachine> transactions;
+    private final Supplier<MetadataImage> images;
+
+    /** @param images gives the newest image */
+    public AddPartitionsToTxnHandler(Coordinators<TransactionMachine> transactions, Supplier<MetadataImage> images) {
+        this.transactions = transactions;
+        this.images = images;
+    }
+
+    @Override
+    public void handle(RequestContext context, AddPartitionsToTxnRequest request) {
+        short version = context.apiVersion();
+        if (version < FIRST_BATCHED_VERSION) {
+            AddPartitionsToTxnTransaction only = new AddPartitionsToTxnTransaction()
+                    .setTransactionalId(request.v3AndBelowTransactionalId())
+                    .setProducerId(request.v3AndBelowProducerId())
+                    .setProducerEpoch(request.v3AndBelowProducerEpoch())
+                    .setTopics(request.v3AndBelowTopics());
+            add(
+                    version,
+                    only,
+                    results -> context.respond(new AddPartitionsToTxnResponse().setResultsByTopicV3AndBelow(results)));
+            return;
+        }
+        List<AddPartitionsToTxnTransaction> asked = request.transactions();
+        AnswerList<AddPartitionsToTxnResult> answers = new AnswerList<>(
+                asked.size(), all -> context.respond(new AddPartitionsToTxnResponse().setResultsByTransaction(all)));
+        for (int i = 0; i < asked.size(); i++) {
+            AddPartitionsToTxnTransaction one = asked.get(i);
+            int index = i;
+            add(
+                    version,
+                    one,
+                    results -> answers.set(
+                            index,
+                            new AddPartitionsToTxnResult()
+                                    .setTransactionalId(one.transactionalId())
+                                    .setTopicResults(results)));
+        }
+    }
+
+    private void add(
+            short version, AddPartitionsToTxnTransaction asked, Consumer<List<AddPartitionsToTxnTopicResult>> done) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        List<AddPartitionsToTxnPartitionResult> answers = new ArrayList<>();
+        List<AddPartitionsToTxnTopicResult> results = new ArrayList<>();
+        boolean sound = prepare(asked, partitions, answers, results);
+        if (!sound || partitions.isEmpty()) {
+            done.accept(results);
+            return;
+        }
+        Consumer<ErrorCode> answer = error -> {
+            short code = Errors.withAbortableFrom(
+                            FIRST_VERSION_WITH_ABORTABLE,
+                            version,
+                            Errors.withFencedFrom(FIRST_VERSION_WITH_FENCED, version, error))
+                    .code();
+            answers.forEach(one -> one.setPartitionErrorCode(code));
+            done.accept(results);
+        };
+        ProducerClaim claim = new ProducerClaim(asked.transactionalId(), asked.producerId(), asked.producerEpoch());
+        transactions.submit(
+                claim.transactionalId(),
+                (machine, nowMs, replies) -> {
+                    Reply<ErrorCode> reply = replies.to(answer, answer);
+                    if (asked.verifyOnly()) {
+                        machine.onVerify(claim, partitions, reply);
+                    } else {
+                        machine.onAddPartitions(claim, partitions, generation(version), nowMs, reply);
+                    }
+                },
+                answer);
+    }
+
+    private static short generation(short version) {
+        return version >= FIRST_VERSION_WITH_ABORTABLE ? TransactionVersion.SECOND : TransactionVersion.FIRST;
+    }
+
+    /**
+     * Finds the partitions.
+     *
+     * @param partitions takes them
+     * @param answers takes the place of each one's outcome in the answer
+     * @param results takes the answer by topic
+     * @return false when one of them cannot take part: the errors are set
+     */
+    private boolean prepare(
+            AddPartitionsToTxnTransaction asked,
+            List<TopicPartition> partitions,
+            List<AddPartitionsToTxnPartitionResult> answers,
+            List<AddPartitionsToTxnTopicResult> results) {
+        MetadataImage image = images.get();
+        boolean sound = true;
+        for (AddPartitionsToTxnTopic topic : asked.topics()) {
+            List<AddPartitionsToTxnPartitionResult> ofTopic = new ArrayList<>();
+            for (int partition : topic.partitions()) {
+                ErrorCode error = check(image, topic.name(), partition);
+                sound &= error == ErrorCode.NONE;
+                ofTopic.add(new AddPartitionsToTxnPartitionResult()
+                        .setPartitionIndex(partition)
+                        .setPartitionErrorCode(error.code()));
+                partitions.add(new TopicPartition(topic.name(), partition));
+            }
+            answers.addAll(ofTopic);
+            results.add(
+                    new AddPartitionsToTxnTopicResult().setName(topic.name()).setResultsByPartition(ofTopic));
+        }
+        if (!sound) {
+            answers.stream()
+                    .filter(answer -> answer.partitionErrorCode() == ErrorCode.NONE.code())
+                    .forEach(answer -> answer.setPartitionErrorCode(ErrorCode.OPERATION_NOT_ATTEMPTED.code()));
+        }
+        return sound;
+    }
+
+    private static ErrorCode check(MetadataImage image, String name, int partition) {
+        if (InternalTopics.contains(name)) {
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED;
+        }
+        TopicImage topic = image.topic(name);
+        return topic == null || partition < 0 || partition >= topic.partitions().size()
+                ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                : ErrorCode.NONE;
+    }
+}

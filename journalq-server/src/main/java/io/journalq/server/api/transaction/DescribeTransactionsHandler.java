@@ -1,0 +1,47 @@
+package io.journalq.server.api.transaction;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeTransactionsRequest;
+import io.journalq.common.protocol.message.DescribeTransactionsResponse;
+import io.journalq.common.protocol.message.DescribeTransactionsResponse.TransactionState;
+import io.journalq.server.api.AnswerList;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.TransactionMachine;
+import java.util.List;
+
+/** DescribeTransactions, version 0: what is known of transactional ids (KIP-664). */
+public final class DescribeTransactionsHandler implements Handler<DescribeTransactionsRequest> {
+    private final Coordinators<TransactionMachine> transactions;
+
+    public DescribeTransactionsHandler(Coordinators<TransactionMachine> transactions) {
+        this.transactions = transactions;
+    }
+
+    @Override
+    public void handle(RequestContext context, DescribeTransactionsRequest request) {
+        List<String> asked = request.transactionalIds();
+        AnswerList<TransactionState> answers = new AnswerList<>(
+                asked.size(), all -> context.respond(new DescribeTransactionsResponse().setTransactionStates(all)));
+        for (int i = 0; i < asked.size(); i++) {
+            String id = asked.get(i);
+            int index = i;
+            if (id.isEmpty()) {
+                answers.set(index, refusal(id, ErrorCode.INVALID_REQUEST));
+                continue;
+            }
+            transactions.submit(
+                    id,
+                    (machine, nowMs, replies) -> replies.<TransactionState>to(
+                                    answer -> answers.set(index, answer),
+                                    error -> answers.set(index, refusal(id, error)))
+                            .send(machine.describe(id)),
+                    error -> answers.set(index, refusal(id, error)));
+        }
+    }
+
+    private static TransactionState refusal(String id, ErrorCode error) {
+        return new TransactionState().setTransactionalId(id).setErrorCode(error.code());
+    }
+}

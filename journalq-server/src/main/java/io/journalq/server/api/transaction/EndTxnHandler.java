@@ -1,0 +1,38 @@
+package io.journalq.server.api.transaction;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.EndTxnResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.TransactionMachine;
+
+/**
+ * EndTxn, versions 0 to 5: a producer commits or aborts its transaction (KIP-98). It is answered when the decision is safe,
+ * before partitions have their markers. Version 5 takes the producer to its next epoch, and under another id when epochs
+ * are used up (KIP-890).
+ */
+public final class EndTxnHandler implements Handler<EndTxnRequest> {
+    private final Coordinators<TransactionMachine> transactions;
+
+    public EndTxnHandler(Coordinators<TransactionMachine> transactions) {
+        this.transactions = transactions;
+    }
+
+    @Override
+    public void handle(RequestContext context, EndTxnRequest request) {
+        transactions.submit(
+                request.transactionalId(),
+                (machine, nowMs, replies) -> machine.onEndTransaction(
+                        context.apiVersion(),
+                        request,
+                        nowMs,
+                        replies.to(context::respond, error -> refuse(context, error))),
+                error -> refuse(context, error));
+    }
+
+    private static void refuse(RequestContext context, ErrorCode error) {
+        context.respond(new EndTxnResponse().setErrorCode(error.code()));
+    }
+}

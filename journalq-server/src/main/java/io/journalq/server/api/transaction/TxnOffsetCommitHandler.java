@@ -1,0 +1,144 @@
+package io.journalq.server.api.transaction;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
+import io.journalq.common.protocol.message.TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition;
+import io.journalq.common.protocol.message.TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic;
+import io.journalq.common.protocol.message.TxnOffsetCommitResponse;
+import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition;
+import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.data.TransactionGate;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.OffsetCommits;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * TxnOffsetCommit, versions 0 to 5: offsets of a group that are in force once the producer's transaction commits (KIP-98,
+ * KIP-447). Versions up to 4 come behind AddOffsetsToTxn, and are refused without; version 5 does both (KIP-890).
+ */
+public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequest> {
+    private static final short FIRST_VERSION_WITH_LOADING = 2;
+    private static final short FIRST_VERSION_WITH_ABORTABLE = 4;
+    private static final short FIRST_VERSION_THAT_ADDS = 5;
+
+    private final TransactionGate gate;
+    private final Coordinators<GroupMachine> groups;
+    private final Supplier<MetadataImage> images;
+
+    /** @param images gives the newest image */
+    public TxnOffsetCommitHandler(
+            TransactionGate gate, Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
+        this.gate = gate;
+        this.groups = groups;
+        this.images = images;
+    }
+
+    @Override
+    public void handle(RequestContext context, TxnOffsetCommitRequest request) {
+        Pending pending = new Pending(context, request);
+        pending.prepare(images.get());
+        int partition = groups.partitionOf(request.groupId());
+        if (pending.commits.isEmpty()) {
+            pending.respond(List.of());
+        } else if (partition < 0) {
+            pending.refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+        } else {
+            gate.admit(
+                    new TransactionGate.Request(
+                            request.transactionalId(),
+                            request.producerId(),
+                            request.producerEpoch(),
+                            List.of(new TopicPartition(groups.topic(), partition)),
+                            context.apiVersion() >= FIRST_VERSION_THAT_ADDS),
+                    error -> {
+                        if (error == ErrorCode.NONE) {
+                            commit(pending);
+                        } else {
+                            pending.refuse(Errors.ofGate(FIRST_VERSION_WITH_ABORTABLE, context.apiVersion(), error));
+                        }
+                    });
+        }
+    }
+
+    private void commit(Pending pending) {
+        TxnOffsetCommitRequest request = pending.request;
+        groups.submit(
+                request.groupId(),
+                (machine, nowMs, replies) -> machine.onTransactionalOffsetCommit(
+                        request.groupId(),
+                        new OffsetCommits.Committer(
+                                request.memberId(), request.groupInstanceId(), request.generationId()),
+                        new OffsetCommits.InTransaction(request.producerId(), request.producerEpoch(), pending.commits),
+                        nowMs,
+                        replies.to(pending::respond, pending::refuse)),
+                pending::refuse);
+    }
+
+    /** A request and its answer, of which the partitions that there are wait for their outcomes. */
+    private static final class Pending {
+        private final RequestContext context;
+        private final TxnOffsetCommitRequest request;
+        private final List<OffsetCommits.Commit> commits = new ArrayList<>();
+        private final List<TxnOffsetCommitResponsePartition> waiting = new ArrayList<>();
+        private final List<TxnOffsetCommitResponseTopic> topics = new ArrayList<>();
+
+        Pending(RequestContext context, TxnOffsetCommitRequest request) {
+            this.context = context;
+            this.request = request;
+        }
+
+        void prepare(MetadataImage image) {
+            for (TxnOffsetCommitRequestTopic wanted : request.topics()) {
+                TopicImage topic = image.topic(wanted.name());
+                List<TxnOffsetCommitResponsePartition> answers = new ArrayList<>();
+                topics.add(new TxnOffsetCommitResponseTopic()
+                        .setName(wanted.name())
+                        .setPartitions(answers));
+                for (TxnOffsetCommitRequestPartition partition : wanted.partitions()) {
+                    int index = partition.partitionIndex();
+                    TxnOffsetCommitResponsePartition answer =
+                            new TxnOffsetCommitResponsePartition().setPartitionIndex(index);
+                    answers.add(answer);
+                    if (topic == null
+                            || index < 0
+                            || index >= topic.partitions().size()) {
+                        answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+                    } else {
+                        waiting.add(answer);
+                        commits.add(new OffsetCommits.Commit(
+                                topic.name(),
+                                topic.id(),
+                                index,
+                                partition.committedOffset(),
+                                partition.committedLeaderEpoch(),
+                                partition.committedMetadata()));
+                    }
+                }
+            }
+        }
+
+        void respond(List<ErrorCode> outcomes) {
+            for (int i = 0; i < outcomes.size(); i++) {
+                waiting.get(i).setErrorCode(outcomes.get(i).code());
+            }
+            context.respond(new TxnOffsetCommitResponse().setTopics(topics));
+        }
+
+        void refuse(ErrorCode error) {
+            // Old producers take the one for a bug, and try again on the other.
+            boolean unknown = error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+                    && context.apiVersion() < FIRST_VERSION_WITH_LOADING;
+            ErrorCode told = unknown ? ErrorCode.COORDINATOR_NOT_AVAILABLE : error;
+            waiting.forEach(answer -> answer.setErrorCode(told.code()));
+            context.respond(new TxnOffsetCommitResponse().setTopics(topics));
+        }
+    }
+}

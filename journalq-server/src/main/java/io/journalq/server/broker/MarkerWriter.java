@@ -1,0 +1,222 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.MarkerAppend;
+import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.MarkerRequest;
+import io.journalq.server.transaction.Markers;
+import io.journalq.server.transaction.TransactionMachine;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the partitions of decided transactions: data partitions by a marker in their journals, partitions of groups by
+ * their coordinators. Goes on trying until each has heard it or is gone, then tells the transaction's coordinator. At most
+ * one task for each transactional id; what a crash interrupts, the coordinator asks for again.
+ *
+ * <p>{@link #write} on the loop of the transaction's coordinator; each partition is told on its own loop.
+ */
+final class MarkerWriter implements Markers {
+    private static final Logger log = LoggerFactory.getLogger(MarkerWriter.class);
+
+    /** Between tries to tell a partition that does not answer. */
+    private static final long RETRY_DELAY_MS = 100;
+
+    private final Supplier<MetadataImage> images;
+    private final Shards shards;
+    private final Coordinators<GroupMachine> groups;
+    private final Coordinators<TransactionMachine> transactions;
+    private final Map<String, Task> tasks = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    /**
+     * Makes a writer without work.
+     *
+     * @param images gives the newest image
+     * @param transactions hear when all of a transaction's partitions know
+     */
+    MarkerWriter(
+            Supplier<MetadataImage> images,
+            Shards shards,
+            Coordinators<GroupMachine> groups,
+            Coordinators<TransactionMachine> transactions) {
+        this.images = images;
+        this.shards = shards;
+        this.groups = groups;
+        this.transactions = transactions;
+    }
+
+    @Override
+    public void write(MarkerRequest request) {
+        Task running = tasks.get(request.transactionalId());
+        if (running != null && running.request.equals(request)) {
+            // A coordinator that was loaded anew asks again; the task tells whichever is in force when it is done.
+            return;
+        }
+        Task task = new Task(request);
+        tasks.put(request.transactionalId(), task);
+        task.start();
+    }
+
+    /** Tries nothing again from now on; what is not done is done after the next start. */
+    void close() {
+        closed = true;
+    }
+
+    private void later(Shard shard, Runnable attempt) {
+        if (!closed) {
+            shard.cycle().loop().schedule(attempt, RETRY_DELAY_MS);
+        }
+    }
+
+    /** The markers of one transaction. */
+    private final class Task {
+        private final MarkerRequest request;
+        private final AtomicInteger missing;
+
+        Task(MarkerRequest request) {
+            this.request = request;
+            this.missing = new AtomicInteger(request.partitions().size());
+        }
+
+        void start() {
+            for (TopicPartition partition : request.partitions()) {
+                new Delivery(this, partition).tell();
+            }
+        }
+
+        /** One more partition knows. Any thread. */
+        void onTold() {
+            if (missing.decrementAndGet() == 0) {
+                report();
+            }
+        }
+
+        private void report() {
+            transactions.submitLater(
+                    request.transactionalId(),
+                    (machine, nowMs, replies) -> {
+                        tasks.remove(request.transactionalId(), this);
+                        machine.onMarkersWritten(
+                                request.transactionalId(), request.producerId(), request.producerEpoch(), nowMs);
+                    },
+                    loading -> later(shards.all().get(0), this::report));
+        }
+    }
+
+    /** One partition on its way to know. */
+    private final class Delivery {
+        private final Task task;
+        private final TopicPartition partition;
+        private boolean failing;
+
+        Delivery(Task task, TopicPartition partition) {
+            this.task = task;
+            this.partition = partition;
+        }
+
+        void tell() {
+            TopicImage topic = images.get().topic(partition.topic());
+            if (topic == null || partition.partition() >= topic.partitions().size()) {
+                task.onTold();
+                return;
+            }
+            Shard shard = shards.shardOf(topic.id(), partition.partition());
+            if (partition.topic().equals(InternalTopics.GROUPS)) {
+                tellGroups(shard);
+            } else {
+                shard.cycle().execute(() -> append(shard, topic.id()));
+            }
+        }
+
+        private void tellGroups(Shard shard) {
+            groups.submit(
+                    partition.partition(),
+                    (machine, nowMs, replies) -> {
+                        Reply<ErrorCode> reply = replies.to(done -> task.onTold(), error -> onFailure(shard, error));
+                        machine.onTransactionEnd(
+                                task.request.producerId(), task.request.producerEpoch(), task.request.commit(), reply);
+                    },
+                    error -> onFailure(shard, error));
+        }
+
+        private void append(Shard shard, Uuid topicId) {
+            PartitionHost host = shard.host(topicId, partition.partition());
+            if (host == null) {
+                onFailure(shard, ErrorCode.NOT_LEADER_OR_FOLLOWER);
+            } else {
+                host.appendMarker(new Marker(shard));
+            }
+        }
+
+        private void onFailure(Shard shard, ErrorCode error) {
+            if (!failing && !closed) {
+                failing = true;
+                log.warn(
+                        "a partition cannot be told how a transaction ended, trying again:"
+                                + " partition={} transactionalId={} error={}",
+                        partition,
+                        task.request.transactionalId(),
+                        error);
+            }
+            later(shard, this::tell);
+        }
+
+        private void onDecided(Shard shard, ErrorCode error) {
+            switch (error) {
+                case NONE, INVALID_PRODUCER_EPOCH -> {
+                    // A producer at a later epoch has left this transaction behind: nothing of it is open there.
+                    if (failing) {
+                        log.info("a partition knows now how a transaction ended: partition={}", partition);
+                    }
+                    task.onTold();
+                }
+                default -> onFailure(shard, error);
+            }
+        }
+
+        /** The marker on its way into the journal. */
+        private final class Marker extends MarkerAppend {
+            private final Shard shard;
+
+            Marker(Shard shard) {
+                super(
+                        new TransactionMarker(
+                                task.request.producerId(),
+                                task.request.producerEpoch(),
+                                task.request.commit(),
+                                coordinatorEpoch()),
+                        task.request.transactionVersion());
+                this.shard = shard;
+            }
+
+            @Override
+            protected void onDecided() {
+                Delivery.this.onDecided(shard, error());
+            }
+        }
+
+        private int coordinatorEpoch() {
+            TopicImage topic = images.get().topic(transactions.topic());
+            int number = transactions.partitionOf(task.request.transactionalId());
+            return topic == null || number < 0 || number >= topic.partitions().size()
+                    ? 0
+                    : topic.partitions().get(number).leaderEpoch();
+        }
+    }
+}

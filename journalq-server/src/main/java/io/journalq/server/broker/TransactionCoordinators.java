@@ -1,0 +1,102 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.api.transaction.ProducerIds;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.MarkerRequest;
+import io.journalq.server.transaction.ProducerIdSource;
+import io.journalq.server.transaction.TransactionLimits;
+import io.journalq.server.transaction.TransactionMachine;
+import io.journalq.server.transaction.TransactionRecords;
+import java.time.Clock;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The coordinators of transactions, and what they need of the rest of the broker: ids for producers, and somebody to tell
+ * partitions what was decided. Any thread, but for {@link #follow}: one at a time, not a loop's.
+ */
+final class TransactionCoordinators {
+    private static final Logger log = LoggerFactory.getLogger(TransactionCoordinators.class);
+
+    private final ProducerIds producerIds;
+    private final Coordinators<TransactionMachine> coordinators;
+    private final MarkerWriter markers;
+
+    /**
+     * Makes coordinators; there are none before {@link #follow} finds their topic.
+     *
+     * @param groups hear of the ends of transactions that hold offsets
+     * @param images gives the newest image
+     */
+    TransactionCoordinators(
+            BrokerConfig config,
+            Shards shards,
+            Executor blockingPool,
+            Clock clock,
+            ProducerIds producerIds,
+            Coordinators<GroupMachine> groups,
+            Supplier<MetadataImage> images) {
+        this.producerIds = producerIds;
+        TransactionLimits limits = new TransactionLimits(
+                config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS),
+                config.get(BrokerSettings.TRANSACTIONAL_ID_EXPIRATION_MS));
+        this.coordinators = new Coordinators<>(
+                new CoordinatorKind<>(
+                        InternalTopics.TRANSACTIONS,
+                        TransactionRecords.TYPES,
+                        (partition, outbox) ->
+                                new TransactionMachine(outbox, this::writeMarkers, this::requestId, limits)),
+                shards,
+                blockingPool,
+                clock,
+                (partition, machine) -> {});
+        this.markers = new MarkerWriter(images, shards, groups, coordinators);
+    }
+
+    Coordinators<TransactionMachine> coordinators() {
+        return coordinators;
+    }
+
+    ProducerIds producerIds() {
+        return producerIds;
+    }
+
+    private void writeMarkers(MarkerRequest request) {
+        markers.write(request);
+    }
+
+    /** When the machine is lost meanwhile, so is who waited for the id. */
+    private void requestId(String transactionalId) {
+        var unused = producerIds.next().whenComplete((id, failure) -> {
+            if (failure != null) {
+                log.error("cannot allocate producer ids", failure);
+            }
+            long found = failure == null ? id : ProducerIdSource.NONE;
+            coordinators.submitLater(
+                    transactionalId,
+                    (machine, nowMs, replies) -> machine.onProducerId(transactionalId, found, nowMs),
+                    lost -> {});
+        });
+    }
+
+    /** Loads the coordinators that {@code image} adds; the shards host its partitions already. */
+    void follow(MetadataImage image) {
+        coordinators.follow(image);
+    }
+
+    /** Ends every machine; complete when they are gone. */
+    CompletableFuture<Void> close() {
+        markers.close();
+        return coordinators.close();
+    }
+}
