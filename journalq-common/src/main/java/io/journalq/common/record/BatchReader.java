@@ -37,6 +37,8 @@ public final class BatchReader implements AutoCloseable {
     private ByteBuf decompressed;
     private ByteBuf keyView;
     private ByteBuf valueView;
+    private int recordsStart;
+    private int recordsEnd;
     private boolean opened;
 
     /** A reader that checks every CRC. */
@@ -218,7 +220,24 @@ public final class BatchReader implements AutoCloseable {
         }
         keyView = data.duplicate();
         valueView = data.duplicate();
+        recordsStart = start;
+        recordsEnd = end;
         cursor.reset(data, start, end, count);
+    }
+
+    /** Back to before the current batch's first record, without decompressing it again. */
+    public void rewind() {
+        if (opened) {
+            cursor.reset(keyView, recordsStart, recordsEnd, RecordBatch.recordCount(payload, batchIndex));
+        }
+    }
+
+    RecordCursor cursor() {
+        return cursor;
+    }
+
+    ByteBuf payload() {
+        return payload;
     }
 
     private void leaveBatch() {

@@ -146,6 +146,11 @@ public final class RecordBatch {
         return (attributes(buffer, index) & LOG_APPEND_TIME_FLAG) != 0;
     }
 
+    /** Whether the base timestamp is the time from which tombstones may go (KIP-534). */
+    public static boolean hasDeleteHorizon(ByteBuf buffer, int index) {
+        return (attributes(buffer, index) & DELETE_HORIZON_FLAG) != 0;
+    }
+
     /** The compression codec's id, 0 to 7; not every one is assigned. */
     public static int compressionId(ByteBuf buffer, int index) {
         return attributes(buffer, index) & COMPRESSION_MASK;

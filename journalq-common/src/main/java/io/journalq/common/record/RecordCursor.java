@@ -23,6 +23,7 @@ final class RecordCursor {
 
     private Stage stage = Stage.START;
     private long timestampDelta;
+    private int offsetDeltaIndex;
     private int offsetDelta;
     private int keyIndex;
     private int keySizeBytes;
@@ -69,6 +70,27 @@ final class RecordCursor {
         recordEnd = at + bodyBytes;
         stage = Stage.START;
         return true;
+    }
+
+    /** Where the current record's attributes stand, behind its length. */
+    int recordIndex() {
+        return recordStart;
+    }
+
+    /** Index behind the current record. */
+    int recordEndIndex() {
+        return recordEnd;
+    }
+
+    /** Where the current record's offset delta stands, behind its timestamp's. */
+    int offsetDeltaIndex() {
+        decodeDeltas();
+        return offsetDeltaIndex;
+    }
+
+    /** What the indexes refer to. */
+    ByteBuf data() {
+        return data;
     }
 
     long timestampDelta() {
@@ -164,6 +186,7 @@ final class RecordCursor {
         at = recordStart;
         readByte(); // attributes: none are assigned, and readers ignore them
         timestampDelta = readLong();
+        offsetDeltaIndex = at;
         offsetDelta = readInt();
         stage = Stage.DELTAS;
     }

@@ -35,9 +35,13 @@ public final class Journal implements AutoCloseable {
     private final JournalWriter writer;
     private volatile JournalConfig config;
     private volatile long startOffset;
+    private volatile long compactedOffset;
 
     /** End of the log when idle files were last looked for. */
     private long idleSinceOffset = -1;
+
+    /** The last one that was begun; null before the first. */
+    private volatile SegmentSwap swap;
 
     private boolean closed;
 
@@ -54,6 +58,7 @@ public final class Journal implements AutoCloseable {
         this.snapshots = recovered.snapshots();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
         this.startOffset = recovered.startOffset();
+        this.compactedOffset = recovered.compactedOffset();
         this.flusher = new JournalFlusher(store, directory, this, recovered.flushedOffset());
         this.writer = new JournalWriter(directory, segments, epochs, reads, flusher);
     }
@@ -232,7 +237,7 @@ public final class Journal implements AutoCloseable {
      * @return null when there is none
      */
     public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
-        return new JournalSearch(segments.all(), startOffset).findByTimestamp(timestampMs);
+        return search(in -> in.findByTimestamp(timestampMs));
     }
 
     /**
@@ -241,7 +246,7 @@ public final class Journal implements AutoCloseable {
      * @return null when no record has a timestamp
      */
     public TimestampOffset maxTimestamp() throws IOException {
-        return new JournalSearch(segments.all(), startOffset).maxTimestamp();
+        return search(JournalSearch::maxTimestamp);
     }
 
     /**
@@ -249,7 +254,25 @@ public final class Journal implements AutoCloseable {
      * them. Any thread; blocks.
      */
     public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
-        new JournalSearch(segments.all(), startOffset).forEachBatch(fromOffset, visitor);
+        search(in -> {
+            in.forEachBatch(fromOffset, visitor);
+            return null;
+        });
+    }
+
+    private interface Search<T> {
+        T in(JournalSearch search) throws IOException;
+    }
+
+    private <T> T search(Search<T> search) throws IOException {
+        Segment[] held = segments.retainAll();
+        try {
+            return search.in(new JournalSearch(held, startOffset));
+        } finally {
+            for (Segment segment : held) {
+                segment.release();
+            }
+        }
     }
 
     // ---- snapshots of producer state
@@ -332,9 +355,11 @@ public final class Journal implements AutoCloseable {
         if (offset >= writer.writtenOffset()) {
             return writer.writtenOffset();
         }
+        completeSwap();
         long endOffset = segments.truncateTo(offset);
         writer.truncated(endOffset);
         startOffset = Math.min(startOffset, endOffset);
+        compactedOffset = Math.min(compactedOffset, endOffset);
         epochs.truncateTo(endOffset);
         snapshots.truncateTo(endOffset);
         flusher.truncated(endOffset);
@@ -361,6 +386,64 @@ public final class Journal implements AutoCloseable {
                 LOG.error("{}: could not be deleted: {}", renamed, failure.toString());
             }
         });
+    }
+
+    // ---- compaction
+
+    /**
+     * What compaction would have to do. Any thread.
+     *
+     * @param stableOffset what lies at or behind this may still change its meaning, and is left alone
+     */
+    public CompactionDebt compactionDebt(long stableOffset, long nowMs) {
+        return CompactableSegments.of(this, stableOffset, nowMs).debt(compactedOffset, nowMs);
+    }
+
+    /**
+     * Takes superseded records away. Any thread, one at a time; blocks for as long as it takes to read and write the log.
+     *
+     * @throws IOException when the log cannot be read or written, or is damaged; what was done until then stays
+     */
+    public CompactionResult compact(CompactionJob job) throws IOException {
+        return new JournalCompaction(store, this, job).run();
+    }
+
+    /** What lies before this was compacted at least once. Any thread. */
+    public long compactedOffset() {
+        return compactedOffset;
+    }
+
+    /** Compaction came as far as {@code offset}. Any thread, one at a time; blocks. */
+    void compactedUpTo(long offset) throws IOException {
+        compactedOffset = Math.min(offset, writer.writtenOffset());
+        flusher.stateChanged();
+        flusher.flush(true);
+    }
+
+    /**
+     * Lists the new segment of {@code next} in place of the old ones.
+     *
+     * @return false when some of them are gone
+     */
+    boolean beginSwap(SegmentSwap next) throws IOException {
+        if (closed || !segments.swap(next)) {
+            return false;
+        }
+        swap = next;
+        return true;
+    }
+
+    /** Carries a swap through that was begun. Any thread; blocks. */
+    void completeSwap(SegmentSwap begun) throws IOException {
+        flusher.complete(begun);
+    }
+
+    /** Carries through what a failure interrupted. Any thread; blocks. */
+    void completeSwap() throws IOException {
+        SegmentSwap begun = swap;
+        if (begun != null) {
+            flusher.complete(begun);
+        }
     }
 
     // ---- flushing and closing

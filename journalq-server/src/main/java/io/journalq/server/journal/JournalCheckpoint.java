@@ -12,17 +12,20 @@ import java.util.zip.CRC32C;
  * What is known to be flushed of a journal, as its checkpoint file keeps it. Immutable.
  *
  * @param startOffset first offset that may be read
+ * @param compactedOffset what lies before this was compacted at least once
  * @param epochs where each leader's epoch began
  * @param segments in ascending order of base offset
  */
-record JournalCheckpoint(long startOffset, LeaderEpochs.Entries epochs, List<SegmentState> segments) {
+record JournalCheckpoint(
+        long startOffset, long compactedOffset, LeaderEpochs.Entries epochs, List<SegmentState> segments) {
     static final String FILE_NAME = "journal.checkpoint";
 
     /** Bounds what a bad file can make us allocate: one for each segment, epoch and bad stretch, and then some. */
     static final int MAX_FILE_SIZE_BYTES = 64 << 20;
 
     private static final int MAGIC = 0x4A514350;
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
+    private static final int VERSION_WITHOUT_COMPACTION = 1;
     private static final int HEADER_SIZE_BYTES = 12;
 
     /**
@@ -51,13 +54,25 @@ record JournalCheckpoint(long startOffset, LeaderEpochs.Entries epochs, List<Seg
         return null;
     }
 
+    /** Without the segments that swaps have replaced. */
+    JournalCheckpoint without(List<SegmentSwap.Interrupted> swaps) {
+        List<SegmentState> left = new ArrayList<>();
+        for (SegmentState segment : segments) {
+            long offset = segment.extent.baseOffset;
+            if (swaps.stream().noneMatch(swap -> swap.covers(offset))) {
+                left.add(segment);
+            }
+        }
+        return new JournalCheckpoint(startOffset, compactedOffset, epochs, left);
+    }
+
     ByteBuffer encode() {
-        int sizeBytes = HEADER_SIZE_BYTES + 16 + epochs.count() * 12;
+        int sizeBytes = HEADER_SIZE_BYTES + 24 + epochs.count() * 12;
         for (SegmentState segment : segments) {
             sizeBytes += 48 + segment.badRanges.length * Integer.BYTES;
         }
         ByteBuffer out = ByteBuffer.allocate(sizeBytes);
-        out.putInt(MAGIC).putInt(VERSION).putInt(0).putLong(startOffset);
+        out.putInt(MAGIC).putInt(VERSION).putInt(0).putLong(startOffset).putLong(compactedOffset);
         out.putInt(epochs.count());
         for (int i = 0; i < epochs.count(); i++) {
             out.putInt(epochs.epochs()[i]).putLong(epochs.startOffsets()[i]);
@@ -86,21 +101,22 @@ record JournalCheckpoint(long startOffset, LeaderEpochs.Entries epochs, List<Seg
                 throw new CorruptJournalException(file, 0, "not a journal's checkpoint");
             }
             int version = in.getInt();
-            if (version != VERSION) {
+            if (version != VERSION && version != VERSION_WITHOUT_COMPACTION) {
                 throw new CorruptJournalException(
                         file, 4, "checkpoint of version " + version + ", known is " + VERSION);
             }
             if (in.getInt() != crc(content, content.length)) {
                 throw new CorruptJournalException(file, 8, "checkpoint with a wrong CRC");
             }
-            return decodeBody(in);
+            return decodeBody(in, version);
         } catch (BufferUnderflowException tooShort) {
             throw new CorruptJournalException(file, content.length, "checkpoint cut short");
         }
     }
 
-    private static JournalCheckpoint decodeBody(ByteBuffer in) {
+    private static JournalCheckpoint decodeBody(ByteBuffer in, int version) {
         long startOffset = in.getLong();
+        long compactedOffset = version == VERSION_WITHOUT_COMPACTION ? 0 : in.getLong();
         int epochCount = in.getInt();
         int[] epochs = new int[bounded(in, epochCount, 12)];
         long[] startOffsets = new long[epochs.length];
@@ -119,7 +135,8 @@ record JournalCheckpoint(long startOffset, LeaderEpochs.Entries epochs, List<Seg
             }
             segments.add(new SegmentState(extent, times, badRanges));
         }
-        return new JournalCheckpoint(startOffset, new LeaderEpochs.Entries(epochs, startOffsets), segments);
+        return new JournalCheckpoint(
+                startOffset, compactedOffset, new LeaderEpochs.Entries(epochs, startOffsets), segments);
     }
 
     private static int bounded(ByteBuffer in, int count, int eachBytes) {

@@ -12,6 +12,7 @@ package io.journalq.server.journal;
  * @param warmSizeBytes what was written this recently is taken to be in the page cache and read without leaving the loop
  * @param checkpointIntervalBytes the flush that passes this much since the last checkpoint writes the next one; bounds
  *     what recovery reads
+ * @param compaction whether and when superseded records go
  */
 public record JournalConfig(
         int segmentSizeBytes,
@@ -20,15 +21,16 @@ public record JournalConfig(
         long retentionMs,
         long retentionSizeBytes,
         int warmSizeBytes,
-        int checkpointIntervalBytes) {
+        int checkpointIntervalBytes,
+        CompactionConfig compaction) {
     /** A segment's positions are 32-bit, and a batch may begin just below the limit. */
     public static final int MAX_SEGMENT_SIZE_BYTES = 1 << 30;
 
     public static final long UNLIMITED = -1;
 
     /** Segments of 1 GiB or a week, kept for a week. */
-    public static final JournalConfig DEFAULT =
-            new JournalConfig(1 << 30, 604_800_000L, 16 << 10, 604_800_000L, UNLIMITED, 16 << 20, 64 << 20);
+    public static final JournalConfig DEFAULT = new JournalConfig(
+            1 << 30, 604_800_000L, 16 << 10, 604_800_000L, UNLIMITED, 16 << 20, 64 << 20, CompactionConfig.OFF);
 
     public JournalConfig {
         if (segmentSizeBytes <= 0 || segmentSizeBytes > MAX_SEGMENT_SIZE_BYTES) {
@@ -47,7 +49,8 @@ public record JournalConfig(
                 retentionMs,
                 retentionSizeBytes,
                 warmSizeBytes,
-                checkpointIntervalBytes);
+                checkpointIntervalBytes,
+                compaction);
     }
 
     public JournalConfig withSegmentMaxAgeMs(long value) {
@@ -58,7 +61,8 @@ public record JournalConfig(
                 retentionMs,
                 retentionSizeBytes,
                 warmSizeBytes,
-                checkpointIntervalBytes);
+                checkpointIntervalBytes,
+                compaction);
     }
 
     public JournalConfig withIndexIntervalBytes(int value) {
@@ -69,7 +73,8 @@ public record JournalConfig(
                 retentionMs,
                 retentionSizeBytes,
                 warmSizeBytes,
-                checkpointIntervalBytes);
+                checkpointIntervalBytes,
+                compaction);
     }
 
     /** Both limits at once, as they are one policy. */
@@ -81,7 +86,8 @@ public record JournalConfig(
                 ms,
                 sizeBytes,
                 warmSizeBytes,
-                checkpointIntervalBytes);
+                checkpointIntervalBytes,
+                compaction);
     }
 
     public JournalConfig withWarmSizeBytes(int value) {
@@ -92,7 +98,8 @@ public record JournalConfig(
                 retentionMs,
                 retentionSizeBytes,
                 value,
-                checkpointIntervalBytes);
+                checkpointIntervalBytes,
+                compaction);
     }
 
     public JournalConfig withCheckpointIntervalBytes(int value) {
@@ -103,6 +110,19 @@ public record JournalConfig(
                 retentionMs,
                 retentionSizeBytes,
                 warmSizeBytes,
+                value,
+                compaction);
+    }
+
+    public JournalConfig withCompaction(CompactionConfig value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes,
                 value);
     }
 }

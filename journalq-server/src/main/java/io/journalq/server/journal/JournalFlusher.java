@@ -62,13 +62,27 @@ final class JournalFlusher {
 
     /** Syncs what is written and returns up to which offset; writes the checkpoint too when it is due. */
     synchronized long flush(boolean checkpointNow) throws IOException {
-        if (fence != null) {
-            throw new IOException(directory + " is fenced since an earlier flush failed", fence);
-        }
+        checkNotFenced();
         if (stopped) {
             return flushedOffset;
         }
         Segment[] segments = journal.segments();
+        List<JournalCheckpoint.SegmentState> states = syncWritten(segments);
+        boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
+        if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
+            tryCheckpoint(List.of(segments), states);
+        }
+        return flushedOffset;
+    }
+
+    private void checkNotFenced() throws IOException {
+        if (fence != null) {
+            throw new IOException(directory + " is fenced since an earlier flush failed", fence);
+        }
+    }
+
+    /** Syncs what is written, and returns what that was. */
+    private List<JournalCheckpoint.SegmentState> syncWritten(Segment[] segments) throws IOException {
         List<JournalCheckpoint.SegmentState> states = new ArrayList<>(segments.length);
         for (Segment segment : segments) {
             states.add(state(segment));
@@ -79,11 +93,21 @@ final class JournalFlusher {
             countFlushed(states.get(segments.length - 1).extent());
             flushedOffset = target;
         }
-        boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
-        if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
-            tryCheckpoint(List.of(segments), states);
+        return states;
+    }
+
+    /**
+     * Carries through what {@link SegmentSwap#begin} began. After a failure it may be called again; a restart does it too.
+     */
+    synchronized void complete(SegmentSwap swap) throws IOException {
+        if (stopped || swap.isDone()) {
+            return;
         }
-        return flushedOffset;
+        checkNotFenced();
+        swap.retireReplaced();
+        Segment[] segments = journal.segments();
+        writeCheckpoint(List.of(segments), syncWritten(segments), true);
+        swap.takePlace();
     }
 
     /** Without a new checkpoint recovery reads more, but nothing is lost: on a full disk a flush is still a flush. */
@@ -142,7 +166,10 @@ final class JournalFlusher {
                 }
             }
             JournalCheckpoint checkpoint = new JournalCheckpoint(
-                    journal.startOffset(), journal.leaderEpochs().entries(), states);
+                    journal.startOffset(),
+                    journal.compactedOffset(),
+                    journal.leaderEpochs().entries(),
+                    states);
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), sync);
             uncheckpointedBytes = 0;
         } catch (IOException failure) {

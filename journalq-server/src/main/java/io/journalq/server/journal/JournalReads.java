@@ -27,7 +27,8 @@ final class JournalReads {
             if (all[i].baseOffset() >= search.endOffsetExclusive()) {
                 break;
             }
-            if (search.offset() < all[i].endOffset()) {
+            // Compaction may leave a segment empty, and offsets without a record before the next.
+            if (search.offset() < all[i].endOffset() && all[i].sizeBytes() > 0) {
                 return readSegment(all[i], i >= all.length - 2, search, warmSizeBytes);
             }
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,12 +36,14 @@ final class JournalRecovery {
      * What was found.
      *
      * @param segments at least one, in ascending order
+     * @param compactedOffset up to which it was compacted at least once
      * @param flushedOffset up to which the checkpoint vouches for the data
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     record Recovered(
             Segment[] segments,
             long startOffset,
+            long compactedOffset,
             long flushedOffset,
             LeaderEpochs epochs,
             ProducerSnapshots snapshots) {}
@@ -50,13 +53,28 @@ final class JournalRecovery {
         if (names.isEmpty()) {
             store.createDirectories(directory);
         }
+        List<Long> baseOffsets = sort(names);
+        JournalCheckpoint checkpoint = names.contains(JournalCheckpoint.FILE_NAME) ? readCheckpoint() : null;
+        List<SegmentSwap.Interrupted> swaps = SegmentSwap.interrupted(directory, names);
+        if (!swaps.isEmpty()) {
+            checkpoint = completeSwaps(swaps, baseOffsets, checkpoint);
+        }
+        if (checkpoint != null) {
+            epochs.reset(checkpoint.epochs());
+        }
+        Segment[] segments = recoverSegments(baseOffsets, checkpoint);
+        epochCheck.finish();
+        return recovered(segments, checkpoint);
+    }
+
+    /** Deletes what is left over and finds the logs' base offsets. */
+    private List<Long> sort(List<String> names) throws IOException {
         List<Long> baseOffsets = new ArrayList<>();
-        boolean hasCheckpoint = false;
         for (String name : names) {
-            if (name.endsWith(SystemFileStore.TEMPORARY_SUFFIX) || name.endsWith(Journal.DELETED_SUFFIX)) {
+            if (name.endsWith(SystemFileStore.TEMPORARY_SUFFIX)
+                    || name.endsWith(Journal.DELETED_SUFFIX)
+                    || name.endsWith(SegmentSwap.CLEANED_SUFFIX)) {
                 store.delete(directory.resolve(name));
-            } else if (name.equals(JournalCheckpoint.FILE_NAME)) {
-                hasCheckpoint = true;
             } else if (name.endsWith(Segment.LOG_SUFFIX)) {
                 long baseOffset = offsetIn(name, Segment.LOG_SUFFIX);
                 if (baseOffset >= 0) {
@@ -66,13 +84,25 @@ final class JournalRecovery {
                 snapshots.found(offsetIn(name, ProducerSnapshots.FILE_SUFFIX), name);
             }
         }
-        JournalCheckpoint checkpoint = hasCheckpoint ? readCheckpoint() : null;
-        if (checkpoint != null) {
-            epochs.reset(checkpoint.epochs());
+        return baseOffsets;
+    }
+
+    /** The checkpoint must not vouch for the new file by what it knows of the old one. */
+    private JournalCheckpoint completeSwaps(
+            List<SegmentSwap.Interrupted> swaps, List<Long> baseOffsets, JournalCheckpoint checkpoint)
+            throws IOException {
+        JournalCheckpoint left = checkpoint == null ? null : checkpoint.without(swaps);
+        if (left != null) {
+            store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), left.encode(), true);
         }
-        Segment[] segments = recoverSegments(baseOffsets, checkpoint);
-        epochCheck.finish();
-        return recovered(segments, checkpoint);
+        for (SegmentSwap.Interrupted swap : swaps) {
+            LOG.info("{}: completing a compaction that was interrupted", swap.file());
+            swap.complete(store, directory, baseOffsets);
+            baseOffsets.removeIf(swap::covers);
+            baseOffsets.add(swap.baseOffset());
+        }
+        Collections.sort(baseOffsets);
+        return left;
     }
 
     /** The offset that a file's name begins with; -1 when it is no such name. */
@@ -157,14 +187,17 @@ final class JournalRecovery {
         long endOffset = segments[segments.length - 1].endOffset();
         long startOffset = segments[0].baseOffset();
         long flushedOffset = startOffset;
+        long compactedOffset = 0;
         if (checkpoint != null) {
+            compactedOffset = Math.min(endOffset, checkpoint.compactedOffset());
             startOffset = Math.max(startOffset, Math.min(endOffset, checkpoint.startOffset()));
             for (JournalCheckpoint.SegmentState state : checkpoint.segments()) {
                 flushedOffset = Math.max(flushedOffset, state.extent().endOffset());
             }
         }
         epochs.truncateTo(endOffset);
-        return new Recovered(segments, startOffset, Math.min(flushedOffset, endOffset), epochs, snapshots);
+        return new Recovered(
+                segments, startOffset, compactedOffset, Math.min(flushedOffset, endOffset), epochs, snapshots);
     }
 
     /** Deletes what {@link Journal#delete} renamed but a stop kept from being deleted. Blocks. */

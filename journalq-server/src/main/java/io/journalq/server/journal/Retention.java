@@ -25,7 +25,9 @@ final class Retention {
             Segment oldest = segments[count];
             long rest = sizeBytes - oldest.sizeBytes();
             boolean tooMuch = limits.retentionSizeBytes() >= 0 && rest >= limits.retentionSizeBytes();
-            if (!tooMuch && !isOlder(oldest, oldest.maxTimestampMs(), limits.retentionMs(), nowMs)) {
+            // Nothing is left of what compaction emptied, not even an age.
+            boolean empty = oldest.sizeBytes() == 0 && limits.retentionMs() >= 0;
+            if (!tooMuch && !empty && !isOlder(oldest, oldest.maxTimestampMs(), limits.retentionMs(), nowMs)) {
                 break;
             }
             sizeBytes = rest;

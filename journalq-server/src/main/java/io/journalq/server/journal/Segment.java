@@ -36,6 +36,7 @@ final class Segment {
     private volatile long extent;
 
     private volatile int[] badRanges = NO_BAD_RANGES;
+    private volatile Path logPath;
     private volatile LogFile file;
     private volatile SparseIndex index;
     /** What stands behind this was written since the journal was opened. Owner only. */
@@ -53,6 +54,14 @@ final class Segment {
         this.directory = directory;
         this.baseOffset = baseOffset;
         this.indexIntervalBytes = indexIntervalBytes;
+        this.logPath = directory.resolve(fileName(baseOffset, LOG_SUFFIX));
+    }
+
+    /** One whose log file is not yet in its place: {@link #moveTo} takes it there. */
+    static Segment elsewhere(FileStore store, Path logPath, long baseOffset, int indexIntervalBytes) {
+        Segment segment = new Segment(store, logPath.getParent(), baseOffset, indexIntervalBytes);
+        segment.logPath = logPath;
+        return segment;
     }
 
     /** As it was when its index file was last written. */
@@ -78,7 +87,13 @@ final class Segment {
         return indexIntervalBytes;
     }
 
+    /** Where the log file is now. */
     Path logPath() {
+        return logPath;
+    }
+
+    /** Where a segment of that base offset has its log file in the end. */
+    static Path logPath(Path directory, long baseOffset) {
         return directory.resolve(fileName(baseOffset, LOG_SUFFIX));
     }
 
@@ -214,7 +229,7 @@ final class Segment {
 
     private synchronized LogFile openFile() throws IOException {
         if (file == null) {
-            file = store.open(logPath(), sizeBytes() == 0);
+            file = store.open(logPath, sizeBytes() == 0);
         }
         return file;
     }
@@ -382,17 +397,38 @@ final class Segment {
 
     /** Takes the files out of sight; {@link #deleteRenamed} deletes them. Readers go on with what they have open. */
     void rename() throws IOException {
-        if (references.get() > 1) {
-            // A cold slice may not have opened it yet, and could not under its old name.
-            file();
-        }
-        moveIfThere(logPath());
-        moveIfThere(indexPath());
+        renameLog();
+        moveIfThere(indexPath(), deletedPath(indexPath()));
     }
 
-    private void moveIfThere(Path path) throws IOException {
+    /** As {@link #rename}, where another segment has taken over the index's name. */
+    synchronized void renameLog() throws IOException {
+        if (references.get() > 1) {
+            // A cold slice may not have opened it yet, and could not once it is deleted.
+            file();
+        }
+        if (!isRenamed()) {
+            Path renamed = deletedPath(logPath);
+            moveIfThere(logPath, renamed);
+            logPath = renamed;
+        }
+    }
+
+    /** Gives the log file another name, unless it is out of sight already. */
+    synchronized void moveTo(Path newPath) throws IOException {
+        if (!isRenamed() && !logPath.equals(newPath)) {
+            store.move(logPath, newPath);
+            logPath = newPath;
+        }
+    }
+
+    private boolean isRenamed() {
+        return logPath.toString().endsWith(Journal.DELETED_SUFFIX);
+    }
+
+    private void moveIfThere(Path path, Path renamed) throws IOException {
         try {
-            store.move(path, deletedPath(path));
+            store.move(path, renamed);
         } catch (NoSuchFileException missing) {
             // An empty segment has no file yet, and an index is written late.
         }
@@ -400,7 +436,7 @@ final class Segment {
 
     /** Any thread; blocks. */
     void deleteRenamed() throws IOException {
-        store.delete(deletedPath(logPath()));
+        store.delete(logPath);
         store.delete(deletedPath(indexPath()));
     }
 

@@ -49,6 +49,26 @@ final class SegmentList {
         return total;
     }
 
+    /** All of them, each with a reference that the caller gives back: a swap may take them off the list. Any thread. */
+    Segment[] retainAll() {
+        while (true) {
+            Segment[] all = segments;
+            int held = 0;
+            while (held < all.length && all[held].tryRetain()) {
+                held++;
+            }
+            if (held == all.length) {
+                return all;
+            }
+            for (int i = 0; i < held; i++) {
+                all[i].release();
+            }
+            if (all == segments) {
+                return new Segment[0]; // Closed.
+            }
+        }
+    }
+
     /** Begins the next segment behind the newest. */
     void roll(long baseOffset, int indexIntervalBytes) {
         Segment[] now = segments;
@@ -95,10 +115,34 @@ final class SegmentList {
         if (segment.sizeBytes() > 0) {
             rest.file().truncate(position);
             EpochCheck noEpochs = new EpochCheck(new LeaderEpochs(), Integer.MAX_VALUE);
-            new SegmentRecovery(rest, position, true, Long.MAX_VALUE, noEpochs).run();
+            new SegmentRecovery(rest, position, false, Long.MAX_VALUE, noEpochs).run();
         }
         segment.release();
         return rest;
+    }
+
+    /**
+     * Lists {@code swap}'s segment in the place of those that it was made of.
+     *
+     * @return false, and nothing happens, when they are not all there any more
+     */
+    boolean swap(SegmentSwap swap) throws IOException {
+        Segment[] all = segments;
+        int first = Arrays.asList(all).indexOf(swap.replaced().get(0));
+        int count = swap.replaced().size();
+        if (first < 0
+                || first + count >= all.length
+                || !Arrays.asList(all).subList(first, first + count).equals(swap.replaced())) {
+            return false;
+        }
+        swap.begin();
+        Segment[] now = new Segment[all.length - count + 1];
+        System.arraycopy(all, 0, now, 0, first);
+        now[first] = swap.cleaned();
+        System.arraycopy(all, first + count, now, first + 1, all.length - first - count);
+        segments = now;
+        swap.replaced().forEach(reads::forget);
+        return true;
     }
 
     /** Takes the files out of sight now, so that no restart brings them back, and deletes them later. */

@@ -9,7 +9,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads the part of one segment that no checkpoint vouches for, checks every batch, and decides what becomes of bad bytes.
  * In the newest segment they end it, unless the damaged batch still says where the next begins and that one is healthy;
- * in an older segment the next healthy batch is searched for. Used once, while a journal opens.
+ * in an older segment the next healthy batch is searched for. Offsets may leave gaps, as after compaction, but not before
+ * the last batch of all. Used once, while a journal opens.
  */
 final class SegmentRecovery {
     private static final int CHUNK_BYTES = 1 << 20;
@@ -79,13 +80,24 @@ final class SegmentRecovery {
         }
     }
 
-    /** The CRC does not cover the base offset: only behind bad bytes may it be another than the next. */
-    private boolean isHealthy(boolean gapAllowed) throws IOException {
-        boolean offsetFits = gapAllowed ? scanner.baseOffset() > nextOffset : scanner.baseOffset() == nextOffset;
+    /**
+     * The CRC does not cover the base offset. It is the next one, unless bad bytes stand before it, or compaction has taken
+     * batches away: then it is larger, and not beyond where the batch behind it begins.
+     */
+    private boolean isHealthy(boolean afterBad) throws IOException {
+        long offset = scanner.baseOffset();
+        boolean offsetFits =
+                afterBad ? offset > nextOffset : offset == nextOffset || (offset > nextOffset && isBeforeNext());
         return offsetFits
                 && scanner.nextOffset() <= nextSegmentOffset
                 && scanner.nextOffset() - segment.baseOffset() <= Integer.MAX_VALUE
                 && scanner.crcMatches();
+    }
+
+    private boolean isBeforeNext() throws IOException {
+        int next = scanner.position() + scanner.sizeBytes();
+        BatchScanner behind = new BatchScanner(segment.file(), next, fileBytes, RecordBatch.HEADER_SIZE_BYTES);
+        return behind.next() ? scanner.nextOffset() <= behind.baseOffset() : !newest;
     }
 
     private void accept() throws IOException {

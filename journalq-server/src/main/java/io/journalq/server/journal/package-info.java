@@ -18,6 +18,10 @@
  * offsets, as after compaction. A leader epoch that cannot be right is mended in place ({@link
  * io.journalq.server.journal.EpochCheck} says what is found). Nothing else is ever deleted or rewritten.
  *
+ * <p>Compaction writes segments anew without what is superseded; {@link io.journalq.server.journal.SegmentSwap} says how
+ * files change so that a crash loses nothing. Offsets stay, so that they leave gaps, also between segments; a segment may
+ * become empty.
+ *
  * <p>Threads: {@link io.journalq.server.journal.Journal} belongs to one loop thread; what may block and is safe on any
  * thread says so. Housekeeping goes to the executor that the journal was opened with.
  */

@@ -1,0 +1,102 @@
+package io.journalq.common.record;
+
+import io.journalq.common.check.Check;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.BitSet;
+
+/**
+ * Makes a batch that holds some of the records of another, as compaction does: offsets, timestamps, headers, producer
+ * state, leader epoch and codec stay; so do the batch's first and last offset, so that its sequence numbers can be told.
+ * Reusable; one thread. {@link #close} gives back its buffers.
+ */
+public final class BatchRewriter implements AutoCloseable {
+    /** Leaves a batch's delete horizon, or its having none, as it is. */
+    public static final long SAME_HORIZON = -1L;
+
+    private final ByteBufAllocator allocator;
+    private ByteBuf records;
+
+    public BatchRewriter(ByteBufAllocator allocator) {
+        this.allocator = allocator;
+    }
+
+    /**
+     * The current batch of {@code reader} with the records whose numbers, from 0, are in {@code kept}. The caller releases
+     * it. When none is kept, the result is a header that still names the producer's last sequence.
+     *
+     * @param deleteHorizonMs time from which the tombstones in it may go, in milliseconds since 1970 UTC (KIP-534); or
+     *     {@link #SAME_HORIZON}
+     * @throws CorruptBatchException when the records are bad
+     */
+    public ByteBuf rewrite(BatchReader reader, BitSet kept, long deleteHorizonMs) {
+        ByteBuf source = reader.payload();
+        int batch = reader.batchIndex();
+        boolean empty = kept.isEmpty();
+        long baseTimestampMs =
+                deleteHorizonMs == SAME_HORIZON ? RecordBatch.baseTimestamp(source, batch) : deleteHorizonMs;
+        if (records == null) {
+            records = allocator.directBuffer();
+        }
+        records.clear();
+        long maxTimestampMs = empty ? RecordBatch.NO_TIMESTAMP : copyRecords(reader, kept, baseTimestampMs);
+        ByteBuf target = allocator.directBuffer(RecordBatch.HEADER_SIZE_BYTES + records.readableBytes());
+        try {
+            target.writeBytes(source, batch, RecordBatch.HEADER_SIZE_BYTES);
+            if (!empty) {
+                CompressionCodec codec = CompressionCodec.of(RecordBatch.compressionId(source, batch));
+                Check.that(codec != null, "records that were read have a known codec");
+                codec.compress(records, target);
+            }
+            int flag = deleteHorizonMs == SAME_HORIZON || empty ? 0 : RecordBatch.DELETE_HORIZON_FLAG;
+            RecordBatch.setAttributes(target, 0, (short) (RecordBatch.attributes(source, batch) | flag));
+            target.setInt(RecordBatch.LENGTH, target.writerIndex() - RecordBatch.LOG_OVERHEAD_BYTES);
+            target.setLong(RecordBatch.BASE_TIMESTAMP, empty ? RecordBatch.NO_TIMESTAMP : baseTimestampMs);
+            if (!RecordBatch.isLogAppendTime(source, batch) || empty) {
+                target.setLong(RecordBatch.MAX_TIMESTAMP, maxTimestampMs);
+            }
+            target.setInt(RecordBatch.RECORD_COUNT, kept.cardinality());
+            RecordBatch.setCrc(target, 0, Crc32c.ofBatch(target, 0, target.writerIndex()));
+            return target;
+        } catch (RuntimeException failure) {
+            target.release();
+            throw failure;
+        }
+    }
+
+    /** Returns the largest timestamp. */
+    private long copyRecords(BatchReader reader, BitSet kept, long baseTimestampMs) {
+        RecordCursor cursor = reader.cursor();
+        long shiftMs = RecordBatch.baseTimestamp(reader.payload(), reader.batchIndex()) - baseTimestampMs;
+        long maxTimestampMs = Long.MIN_VALUE;
+        reader.rewind();
+        for (int number = 0; reader.next(); number++) {
+            if (kept.get(number)) {
+                maxTimestampMs = Math.max(maxTimestampMs, reader.timestampMs());
+                copy(cursor, cursor.timestampDelta() + shiftMs);
+            }
+        }
+        return maxTimestampMs;
+    }
+
+    private void copy(RecordCursor cursor, long timestampDelta) {
+        ByteBuf data = cursor.data();
+        int restIndex = cursor.offsetDeltaIndex();
+        int restBytes = cursor.recordEndIndex() - restIndex;
+        int bodyBytes = 1 + Varint.sizeBytes(timestampDelta) + restBytes;
+        records.ensureWritable(Varint.MAX_INT_SIZE_BYTES + bodyBytes);
+        int at = Varint.set(records, records.writerIndex(), bodyBytes);
+        records.setByte(at++, data.getByte(cursor.recordIndex()));
+        at = Varint.set(records, at, timestampDelta);
+        records.setBytes(at, data, restIndex, restBytes);
+        records.writerIndex(at + restBytes);
+    }
+
+    @Override
+    public void close() {
+        if (records != null) {
+            records.release();
+            records = null;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package io.journalq.server.journal.compaction;
+
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.BatchRewriter;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Decides what becomes of each batch of a log, from its first on: superseded and aborted records go, tombstones and the
+ * markers of transactions without data go some time later. That time begins when a batch is cleaned for the first time
+ * with such a record in it, and stands in the batch itself (KIP-534). One pass, one thread.
+ */
+public final class BatchCleaner implements AutoCloseable {
+    private final CleaningRules rules;
+    private final BatchReader reader;
+    private final BatchRewriter rewriter;
+    private final BitSet kept = new BitSet();
+    /** Producers that have data in the log since their last marker. */
+    private final Set<Long> producersWithData = new HashSet<>();
+
+    private ByteBuf replacement;
+    private int recordCount;
+    private boolean hasTombstone;
+
+    /** What becomes of a batch. */
+    public enum Fate {
+        /** It stays, byte for byte. */
+        KEPT,
+        /** {@link BatchCleaner#takeReplacement} takes its place. */
+        REPLACED,
+        DROPPED
+    }
+
+    /**
+     * A pass.
+     *
+     * @param reader whose current batch {@link #clean} looks at
+     */
+    public BatchCleaner(CleaningRules rules, BatchReader reader, ByteBufAllocator allocator) {
+        this.rules = rules;
+        this.reader = reader;
+        this.rewriter = new BatchRewriter(allocator);
+    }
+
+    /**
+     * Decides on the reader's current batch.
+     *
+     * @param payload what the reader reads
+     * @param mustStay whether something must be left of it, because nothing stands behind it yet
+     */
+    public Fate clean(ByteBuf payload, boolean mustStay) {
+        int at = reader.batchIndex();
+        boolean control = RecordBatch.isControl(payload, at);
+        boolean emptyTransaction = observe(payload, at, control);
+        long horizonMs =
+                RecordBatch.hasDeleteHorizon(payload, at) ? RecordBatch.baseTimestamp(payload, at) : Long.MAX_VALUE;
+        if (control) {
+            recordCount = RecordBatch.recordCount(payload, at);
+            kept.clear();
+            if (!emptyTransaction || rules.nowMs() < horizonMs) {
+                kept.set(0, recordCount);
+            }
+        } else {
+            select(payload, at, rules.nowMs() < horizonMs);
+        }
+        boolean setHorizon = horizonMs == Long.MAX_VALUE
+                && (emptyTransaction || (hasTombstone && !control))
+                && RecordBatch.nextOffset(payload, at) <= rules.newestUpTo();
+        return decide(payload, at, setHorizon, mustStay);
+    }
+
+    private Fate decide(ByteBuf payload, int at, boolean setHorizon, boolean mustStay) {
+        if (kept.isEmpty()) {
+            if (!mustStay && !rules.isLastOfProducer(payload, at)) {
+                return Fate.DROPPED;
+            }
+            if (recordCount == 0) {
+                return Fate.KEPT;
+            }
+        } else if (kept.cardinality() == recordCount && !setHorizon) {
+            return Fate.KEPT;
+        }
+        long horizonMs = setHorizon ? rules.deleteHorizonMs() : BatchRewriter.SAME_HORIZON;
+        replacement = rewriter.rewrite(reader, kept, horizonMs);
+        return Fate.REPLACED;
+    }
+
+    /** The batch that takes the place of the last one; the caller releases it. */
+    public ByteBuf takeReplacement() {
+        ByteBuf taken = replacement;
+        replacement = null;
+        return taken;
+    }
+
+    /** Keeps track of transactions; true for a marker whose transaction has no data left. */
+    private boolean observe(ByteBuf payload, int at, boolean control) {
+        if (!RecordBatch.isTransactional(payload, at)) {
+            return false;
+        }
+        long producerId = RecordBatch.producerId(payload, at);
+        if (control) {
+            return !producersWithData.remove(producerId) && !rules.isLastOfProducer(payload, at);
+        }
+        producersWithData.add(producerId);
+        return false;
+    }
+
+    private void select(ByteBuf payload, int at, boolean keepTombstones) {
+        kept.clear();
+        hasTombstone = false;
+        recordCount = RecordBatch.recordCount(payload, at);
+        if (recordCount == 0) {
+            return;
+        }
+        boolean aborted = RecordBatch.isTransactional(payload, at)
+                && rules.ends().isAborted(RecordBatch.producerId(payload, at), RecordBatch.baseOffset(payload, at));
+        for (int number = 0; !aborted && reader.next(); number++) {
+            ByteBuf key = reader.key();
+            if (key != null && rules.newest().offsetOf(key) <= reader.offset()) {
+                boolean tombstone = reader.valueSizeBytes() < 0;
+                if (!tombstone || keepTombstones) {
+                    kept.set(number);
+                    hasTombstone |= tombstone;
+                }
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        if (replacement != null) {
+            replacement.release();
+            replacement = null;
+        }
+        rewriter.close();
+    }
+}

@@ -1,0 +1,101 @@
+package io.journalq.server.journal.compaction;
+
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CorruptBatchException;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Which transactions of a stretch of a log were aborted, learnt from the markers in it. A producer's transaction is all
+ * that it wrote since its last marker, so an abort marker condemns what its producer wrote between the two. One thread.
+ *
+ * <p>Source: KIP-98.
+ */
+public final class TransactionEnds {
+    /** Most aborted transactions that are remembered; the stretch ends before the next one. */
+    public static final int MAX_ABORTED = 1_000_000;
+
+    private static final int MARKER_KEY_SIZE_BYTES = 4;
+    private static final int MARKER_TYPE_INDEX = 2;
+    private static final short ABORT = 0;
+    private static final short COMMIT = 1;
+
+    /** Of each producer, ascending: offsets behind which its aborted transactions begin, and those of their markers. */
+    private final Map<Long, List<long[]>> abortedByProducer = new HashMap<>();
+    /** Producers that wrote since their last marker, with the offset of that marker, or one less than what they wrote. */
+    private final Map<Long, Long> openSince = new HashMap<>();
+
+    private int abortedCount;
+
+    /** A batch of a transaction stands at {@code offset}. Everything comes in the order of offsets. */
+    public void noteData(long producerId, long offset) {
+        openSince.putIfAbsent(producerId, offset - 1);
+    }
+
+    /** The current batch of {@code reader} is a control batch. */
+    public void noteMarker(BatchReader reader) {
+        Long since = openSince.remove(reader.producerId());
+        if (since != null && isAbort(reader)) {
+            abortedByProducer
+                    .computeIfAbsent(reader.producerId(), id -> new ArrayList<>())
+                    .add(new long[] {since, reader.baseOffset()});
+            abortedCount++;
+        }
+    }
+
+    private static boolean isAbort(BatchReader reader) {
+        if (!reader.next()) {
+            return false; // What compaction left of a marker.
+        }
+        ByteBuf key = reader.key();
+        if (key == null || key.readableBytes() < MARKER_KEY_SIZE_BYTES) {
+            throw new CorruptBatchException("a control record without a type");
+        }
+        short type = key.getShort(key.readerIndex() + MARKER_TYPE_INDEX);
+        if (type != ABORT && type != COMMIT) {
+            return false; // Another kind of control record ends no transaction.
+        }
+        return type == ABORT;
+    }
+
+    /** Whether a producer wrote without a marker behind it yet: the walk must go on to know what became of that. */
+    public boolean hasOpen() {
+        return !openSince.isEmpty();
+    }
+
+    /** Offset of the first batch without a marker behind it; {@link Long#MAX_VALUE} when there is none. */
+    public long firstOpenOffset() {
+        long first = Long.MAX_VALUE;
+        for (long since : openSince.values()) {
+            first = Math.min(first, since + 1);
+        }
+        return first;
+    }
+
+    /** Whether no more can be remembered. */
+    public boolean isFull() {
+        return abortedCount >= MAX_ABORTED;
+    }
+
+    /** Whether what a producer wrote at {@code offset} was aborted. */
+    public boolean isAborted(long producerId, long offset) {
+        List<long[]> aborted = abortedByProducer.get(producerId);
+        if (aborted == null) {
+            return false;
+        }
+        int low = 0;
+        int high = aborted.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (aborted.get(middle)[1] < offset) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low < aborted.size() && aborted.get(low)[0] < offset;
+    }
+}

@@ -1,0 +1,322 @@
+package io.journalq.server.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Crc32c;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.compaction.CleaningRules;
+import io.journalq.server.journal.compaction.KeyOffsets;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What compaction keeps besides the newest of each key, and what it leaves alone. */
+class CompactionTest {
+    private static final Path DIRECTORY = Path.of("data", "topic-0");
+    private static final long DAY_MS = 86_400_000L;
+    private static final JournalConfig CONFIG = JournalConfig.DEFAULT
+            .withSegmentSizeBytes(1 << 20)
+            .withCompaction(new CompactionConfig(true, 0.5, 0, Long.MAX_VALUE, DAY_MS));
+
+    private final MemoryFileStore store = new MemoryFileStore();
+    private Journal journal;
+
+    @BeforeEach
+    void open() throws IOException {
+        journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run);
+    }
+
+    private static byte[] bytes(String text) {
+        return text == null ? null : text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Appends one batch of {@code key=value} texts; {@code key} alone is a tombstone. */
+    private void append(long timestampMs, String... records) throws IOException {
+        append(-1, -1, false, timestampMs, records);
+    }
+
+    private void append(long producerId, int sequence, boolean transactional, long timestampMs, String... records)
+            throws IOException {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            for (String record : records) {
+                String[] parts = record.split("=", 2);
+                builder.append(timestampMs, bytes(parts[0]), parts.length > 1 ? bytes(parts[1]) : null, List.of());
+            }
+            short epoch = (short) (producerId < 0 ? -1 : 0);
+            builder.setProducerState(producerId, epoch, sequence, transactional);
+            write(builder.build());
+        }
+    }
+
+    private void appendMarker(long producerId, boolean commit) throws IOException {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            byte[] key = ByteBuffer.allocate(4)
+                    .putShort((short) 0)
+                    .putShort((short) (commit ? 1 : 0))
+                    .array();
+            builder.append(1_000, key, new byte[6], List.of());
+            builder.setProducerState(producerId, (short) 0, -1, true);
+            ByteBuf batch = builder.build();
+            RecordBatch.setAttributes(batch, 0, (short) (RecordBatch.attributes(batch, 0) | RecordBatch.CONTROL_FLAG));
+            RecordBatch.setCrc(
+                    batch,
+                    0,
+                    Crc32c.compute(batch, RecordBatch.ATTRIBUTES, batch.readableBytes() - RecordBatch.ATTRIBUTES));
+            write(batch);
+        }
+    }
+
+    private void write(ByteBuf batch) throws IOException {
+        journal.append(batch, 1);
+        batch.release();
+        journal.write();
+    }
+
+    /** Closes the segment that is written, and begins the next with a record. */
+    private void roll() throws IOException {
+        journal.setConfig(CONFIG.withSegmentSizeBytes(1));
+        append(1_000, "other=" + journal.endOffset());
+        journal.setConfig(CONFIG);
+        journal.flush();
+    }
+
+    private CompactionResult compact(long nowMs) throws IOException {
+        return compact(nowMs, Map.of(), journal.writtenOffset());
+    }
+
+    private CompactionResult compact(long nowMs, Map<Long, Long> producers, long stableOffset) throws IOException {
+        return journal.compact(new CompactionJob(
+                stableOffset, producers, nowMs, new KeyOffsets(1 << 20, 1, 2), CompactionJob.Step::run, () -> false));
+    }
+
+    /** Every record as {@code offset:key=value}; a batch without any as {@code offset-}, a marker as {@code offset!}. */
+    private List<String> content() throws IOException {
+        List<String> texts = new ArrayList<>();
+        long next = 0;
+        try (BatchReader reader = new BatchReader(UnpooledByteBufAllocator.DEFAULT)) {
+            while (next < journal.writtenOffset()) {
+                ByteBuf bytes =
+                        journal.read(next, Long.MAX_VALUE, 1 << 20, true).readFully(UnpooledByteBufAllocator.DEFAULT);
+                reader.reset(bytes);
+                while (reader.nextBatch()) {
+                    next = reader.nextOffset();
+                    if (reader.isControlBatch()) {
+                        texts.add(reader.baseOffset() + "!");
+                    } else if (reader.recordCount() == 0) {
+                        texts.add(reader.baseOffset() + "-");
+                    } else {
+                        addRecords(reader, texts);
+                    }
+                }
+                bytes.release();
+            }
+        }
+        texts.removeIf(text -> text.contains("other"));
+        return texts;
+    }
+
+    private static void addRecords(BatchReader reader, List<String> texts) {
+        while (reader.next()) {
+            String value = reader.value() == null ? "" : "=" + reader.value().toString(StandardCharsets.UTF_8);
+            texts.add(reader.offset() + ":" + reader.key().toString(StandardCharsets.UTF_8) + value);
+        }
+    }
+
+    @Test
+    void shouldKeepATombstoneForItsTimeWhenItsKeyIsGone() throws IOException {
+        append(1_000, "a=1", "b=1");
+        append(1_000, "a");
+        roll();
+
+        compact(5_000);
+        assertThat(content()).containsExactly("1:b=1", "2:a");
+        compact(5_000 + 2 * DAY_MS);
+        assertThat(content()).as("nothing is dirty").containsExactly("1:b=1", "2:a");
+        roll();
+        compact(4_999 + DAY_MS);
+        assertThat(content()).containsExactly("1:b=1", "2:a");
+        roll();
+        compact(5_000 + DAY_MS);
+
+        assertThat(content()).containsExactly("1:b=1");
+    }
+
+    @Test
+    void shouldLeaveTimestampsAsTheyWereWhenABatchGetsItsDeleteHorizon() throws IOException {
+        append(1_234, "a");
+        append(2_345, "b=1");
+        roll();
+
+        compact(50_000);
+
+        assertThat(journal.findByTimestamp(1_001)).isEqualTo(new TimestampOffset(1_234, 0, 1));
+        assertThat(journal.findByTimestamp(1_235)).isEqualTo(new TimestampOffset(2_345, 1, 1));
+        assertThat(journal.maxTimestamp()).isEqualTo(new TimestampOffset(2_345, 1, 1));
+    }
+
+    @Test
+    void shouldKeepTheLastBatchOfAProducerWhenItsRecordsAreSuperseded() throws IOException {
+        append(7, 0, false, 1_000, "a=1");
+        append(7, 1, false, 1_000, "a=2", "a=3");
+        append(8, 0, false, 1_000, "a=4");
+        append(1_000, "a=5");
+        roll();
+
+        compact(5_000, Map.of(7L, 1L), journal.writtenOffset());
+
+        assertThat(content()).containsExactly("1-", "4:a=5");
+        List<Integer> sequences = new ArrayList<>();
+        journal.forEachBatch(0, header -> {
+            if (RecordBatch.producerId(header, 0) == 7) {
+                sequences.add(RecordBatch.baseSequence(header, 0));
+                sequences.add(RecordBatch.lastOffsetDelta(header, 0));
+            }
+        });
+        assertThat(sequences).containsExactly(1, 1);
+    }
+
+    @Test
+    void shouldDropWhatWasAbortedAndKeepItsMarkerUntilItsTime() throws IOException {
+        append(1_000, "a=before", "b=before");
+        append(7, 0, true, 1_000, "a=aborted");
+        append(8, 0, true, 1_000, "b=committed");
+        appendMarker(7, false);
+        appendMarker(8, true);
+        append(7, 1, true, 1_000, "c=committed");
+        appendMarker(7, true);
+        roll();
+
+        compact(5_000);
+        assertThat(content()).containsExactly("0:a=before", "3:b=committed", "4!", "5!", "6:c=committed", "7!");
+        append(1_000, "b=newer");
+        roll();
+        compact(6_000); // The abort marker's data is gone: its time begins.
+        assertThat(content()).contains("4!", "5!", "7!");
+        roll();
+        compact(6_000 + DAY_MS); // That of 8's commit marker begins now.
+
+        assertThat(content())
+                .contains("0:a=before", "5!", "6:c=committed", "7!")
+                .doesNotContain("4!");
+    }
+
+    @Test
+    void shouldStopBeforeATransactionWhenItHasNotEnded() throws IOException {
+        append(1_000, "a=1");
+        append(1_000, "a=2");
+        append(7, 0, true, 1_000, "a=open");
+        append(1_000, "b=1");
+        append(1_000, "b=2");
+        roll();
+
+        compact(5_000);
+
+        assertThat(content()).containsExactly("1:a=2", "2:a=open", "3:b=1", "4:b=2");
+        assertThat(journal.compactedOffset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldLeaveAloneWhatIsYoungOrUnstableOrNotOnTheDisk() throws IOException {
+        CompactionConfig compaction = new CompactionConfig(true, 0, 10_000, Long.MAX_VALUE, DAY_MS);
+        append(1_000, "a=1", "a=2");
+        roll();
+        append(90_000, "b=1", "b=2");
+        roll();
+        journal.setConfig(CONFIG.withCompaction(compaction));
+
+        compact(95_000, Map.of(), 1);
+        assertThat(content()).as("unstable").contains("0:a=1");
+        compact(95_000);
+        assertThat(content()).as("young").doesNotContain("0:a=1").contains("3:b=1");
+        journal.setConfig(CONFIG);
+        compact(95_000);
+
+        assertThat(content()).containsExactly("1:a=2", "4:b=2");
+    }
+
+    @Test
+    void shouldTellWhenItIsDue() throws IOException {
+        append(1_000, "a=1");
+        roll();
+        CompactionConfig patient = new CompactionConfig(true, 0.9, 0, 10_000, DAY_MS);
+        journal.setConfig(CONFIG.withCompaction(patient));
+        assertThat(journal.compactionDebt(Long.MAX_VALUE, 5_000).dirtyRatio()).isEqualTo(1.0);
+        compact(5_000);
+        assertThat(journal.compactionDebt(Long.MAX_VALUE, 5_000).isDue(patient)).isFalse();
+        roll();
+        journal.setConfig(CONFIG.withCompaction(patient));
+
+        assertThat(journal.compactionDebt(Long.MAX_VALUE, 5_000).isDue(patient)).isFalse();
+        assertThat(journal.compactionDebt(Long.MAX_VALUE, 11_001).isDue(patient))
+                .isTrue();
+    }
+
+    @Test
+    void shouldNotCompactWhenTheLogIsDamaged() throws IOException {
+        append(1_000, "a=1");
+        append(1_000, "a=2");
+        roll();
+        Path log = DIRECTORY.resolve("00000000000000000000.log");
+        byte[] damaged = store.read(log, 1 << 20);
+        damaged[damaged.length - 1] ^= 1;
+        store.replace(log, ByteBuffer.wrap(damaged), false);
+        journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run);
+
+        assertThatThrownBy(() -> compact(5_000)).isInstanceOf(IOException.class);
+
+        assertThat(store.read(log, 1 << 20)).isEqualTo(damaged);
+    }
+
+    @Test
+    void shouldNotWriteAnythingWhenNothingIsSuperseded() throws IOException {
+        append(1_000, "a=1");
+        append(1_000, "b=1");
+        roll();
+        byte[] before = store.read(DIRECTORY.resolve("00000000000000000000.log"), 1 << 20);
+
+        CompactionResult result = compact(5_000);
+
+        assertThat(result.freedSizeBytes()).isZero();
+        assertThat(store.read(DIRECTORY.resolve("00000000000000000000.log"), 1 << 20))
+                .isEqualTo(before);
+        assertThat(journal.compactedOffset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldMergeSegmentsWhenTheyBecameSmall() throws IOException {
+        for (int i = 0; i < 10; i++) {
+            append(1_000, "a=" + i);
+            roll();
+        }
+
+        compact(5_000);
+
+        assertThat(journal.segmentCount()).isEqualTo(2);
+        assertThat(content()).containsExactly("18:a=9");
+    }
+
+    @Test
+    void shouldCountAProducerOfMarkersOnlyAsLiving() throws IOException {
+        appendMarker(7, true);
+        roll();
+        Map<Long, Long> living = Map.of(7L, CleaningRules.MARKERS_ONLY);
+
+        compact(5_000, living, journal.writtenOffset());
+        roll();
+        compact(5_000 + 2 * DAY_MS, living, journal.writtenOffset());
+
+        assertThat(content()).containsExactly("0!");
+    }
+}
