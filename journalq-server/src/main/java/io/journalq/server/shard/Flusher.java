@@ -3,16 +3,16 @@ package io.journalq.server.shard;
 import io.journalq.server.loop.LoopCycle;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Brings what one shard's journals wrote to the disk, off the loop. Partitions whose appends wait for the disk are
- * flushed at once, all others within their flush interval; one round at a time, and what is written during a round
- * waits for the next, so that one flush serves many appends.
+ * flushed at once, all others within their flush interval and spread over it; one round at a time, and what is written
+ * during a round waits for the next, so that one flush serves many appends.
  *
  * <p>On the shard's loop, but for the flushing itself.
  */
@@ -22,7 +22,7 @@ final class Flusher {
 
     private final LoopCycle cycle;
     private final Executor blockingPool;
-    private final Set<PartitionHost> later = new LinkedHashSet<>();
+    private final FlushSchedule<PartitionHost> later = new FlushSchedule<>();
     private final Set<PartitionHost> next = new LinkedHashSet<>();
     private final Runnable startRound = this::startRound;
     private boolean roundRuns;
@@ -45,8 +45,10 @@ final class Flusher {
                 roundRegistered = true;
                 cycle.onWakeUp(startRound);
             }
-        } else if (later.add(host)) {
-            host.startFlushInterval(cycle.loop().nanoTime());
+        } else if (later.add(
+                host,
+                TimeUnit.MILLISECONDS.toNanos(host.settings().flushIntervalMs()),
+                cycle.loop().nanoTime())) {
             startTicks();
         }
     }
@@ -66,15 +68,7 @@ final class Flusher {
 
     private void tick() {
         ticks = false;
-        long nowNanos = cycle.loop().nanoTime();
-        Iterator<PartitionHost> hosts = later.iterator();
-        while (hosts.hasNext()) {
-            PartitionHost host = hosts.next();
-            if (host.isFlushDue(nowNanos)) {
-                hosts.remove();
-                next.add(host);
-            }
-        }
+        next.addAll(later.take(cycle.loop().nanoTime()));
         if (!later.isEmpty()) {
             startTicks();
         }

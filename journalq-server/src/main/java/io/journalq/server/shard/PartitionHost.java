@@ -14,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +41,6 @@ public final class PartitionHost {
     private long highWatermark;
     private long readableBytes;
     private long unreadableBytes;
-    private long flushDueNanos;
     private int snapshotSegmentCount;
     private boolean writeRegistered;
     private boolean failing;
@@ -291,15 +289,6 @@ public final class PartitionHost {
         }
         unwritten.removeAll(lost);
         lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
-    }
-
-    /** The first append since the last flush was written now. */
-    void startFlushInterval(long nowNanos) {
-        flushDueNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(settings.flushIntervalMs());
-    }
-
-    boolean isFlushDue(long nowNanos) {
-        return nowNanos - flushDueNanos >= 0;
     }
 
     /** What was written before {@code offset} is on disk now. */
