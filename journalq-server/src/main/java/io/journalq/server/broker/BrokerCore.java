@@ -14,7 +14,6 @@ import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
@@ -125,7 +124,7 @@ public final class BrokerCore implements AutoCloseable {
         Journal journal = Journal.open(
                 store,
                 config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
-                JournalConfig.DEFAULT.withRetention(JournalConfig.UNLIMITED, JournalConfig.UNLIMITED),
+                JournalMetadataLog.JOURNAL_CONFIG,
                 surroundings.blockingPool());
         MetadataLimits limits = new MetadataLimits(
                 config.get(BrokerSettings.NODE_ID),

@@ -92,6 +92,7 @@ public final class Controller implements AutoCloseable {
             metadataLog.sync();
             records.forEach(machine::replay);
         }
+        keepSnapshotIfDue();
         publisher.publish(machine.image());
     }
 
@@ -255,7 +256,19 @@ public final class Controller implements AutoCloseable {
         }
         unpublished = false;
         publisher.publish(machine.image());
+        keepSnapshotIfDue();
         return true;
+    }
+
+    /** Without a snapshot the log is longer, and as good: a failure is tried again with what is appended next. */
+    private void keepSnapshotIfDue() {
+        if (metadataLog.isSnapshotDue()) {
+            try {
+                metadataLog.keepSnapshot(machine.snapshot());
+            } catch (IOException failure) {
+                log.warn("cannot keep a snapshot of the metadata: reason=\"{}\"", failure.getMessage(), failure);
+            }
+        }
     }
 
     private void onLogFailure(IOException failure) {

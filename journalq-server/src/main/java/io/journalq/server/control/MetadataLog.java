@@ -8,7 +8,10 @@ import java.util.function.Consumer;
 
 /** Where metadata records are kept, in one order. Used by the controller's thread alone. */
 public interface MetadataLog extends Closeable {
-    /** Gives every record of the log to {@code replay}, oldest first. Called once, before the first append. */
+    /**
+     * Gives the records of the log to {@code replay}, oldest first; in place of those before the newest snapshot, its
+     * records. Called once, before the first append.
+     */
     void replay(Consumer<Message> replay) throws IOException;
 
     /**
@@ -20,6 +23,17 @@ public interface MetadataLog extends Closeable {
 
     /** Returns once everything appended is durable. */
     void sync() throws IOException;
+
+    /** Whether so much was appended since the last snapshot that another should be kept. */
+    boolean isSnapshotDue();
+
+    /**
+     * Keeps {@code records} in place of everything appended so far, all of which is synced. After a stop or a failure in
+     * the midst of this there is the one or the other.
+     *
+     * @throws IOException when that failed; the log is as good as before
+     */
+    void keepSnapshot(List<Message> records) throws IOException;
 
     @Override
     void close() throws IOException;

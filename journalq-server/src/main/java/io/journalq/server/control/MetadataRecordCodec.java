@@ -10,6 +10,7 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -34,9 +35,15 @@ final class MetadataRecordCodec {
             new Type(ConfigRecord.class, ConfigRecord::read, ConfigRecord.HIGHEST_VERSION),
             new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ProducerIdsRecord.HIGHEST_VERSION),
             new Type(NodeStartedRecord.class, NodeStartedRecord::read, NodeStartedRecord.HIGHEST_VERSION),
-            new Type(ClientQuotaRecord.class, ClientQuotaRecord::read, ClientQuotaRecord.HIGHEST_VERSION));
+            new Type(ClientQuotaRecord.class, ClientQuotaRecord::read, ClientQuotaRecord.HIGHEST_VERSION),
+            new Type(SnapshotEndRecord.class, SnapshotEndRecord::read, SnapshotEndRecord.HIGHEST_VERSION));
 
     private MetadataRecordCodec() {}
+
+    /** Every kind of record that a log may hold. */
+    static List<Class<? extends Message>> recordClasses() {
+        return TYPES.stream().<Class<? extends Message>>map(Type::recordClass).toList();
+    }
 
     private record Type(Class<? extends Message> recordClass, Reader reader, short highestVersion) {}
 

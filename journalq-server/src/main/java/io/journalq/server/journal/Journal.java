@@ -279,7 +279,12 @@ public final class Journal implements AutoCloseable {
 
     /** Keeps {@code state} as of {@code offset}, with the one before it; older ones are deleted. Any thread; blocks. */
     public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
-        snapshots.write(offset, state);
+        snapshots.write(offset, state, false);
+    }
+
+    /** As {@link #writeSnapshot}, and it is on the disk when this returns. */
+    public void writeDurableSnapshot(long offset, ByteBuffer state) throws IOException {
+        snapshots.write(offset, state, true);
     }
 
     /** The newest healthy snapshot of what this journal holds, null when there is none. Any thread; blocks. */

@@ -41,7 +41,7 @@ final class ProducerSnapshots {
         files.put(offset, directory.resolve(fileName));
     }
 
-    synchronized void write(long offset, ByteBuffer state) throws IOException {
+    synchronized void write(long offset, ByteBuffer state, boolean sync) throws IOException {
         if (state.remaining() > MAX_SNAPSHOT_SIZE_BYTES - HEADER_SIZE_BYTES) {
             throw new IOException("a snapshot of " + state.remaining() + " bytes is too large");
         }
@@ -49,7 +49,7 @@ final class ProducerSnapshots {
         out.putInt(MAGIC).putInt(VERSION).putLong(offset).putInt(0).put(state.duplicate());
         out.putInt(HEADER_SIZE_BYTES - Integer.BYTES, crc(out.array()));
         Path file = directory.resolve(Segment.fileName(offset, FILE_SUFFIX));
-        store.replace(file, out.flip(), false);
+        store.replace(file, out.flip(), sync);
         files.put(offset, file);
         while (files.size() > KEPT) {
             store.delete(files.pollFirstEntry().getValue());

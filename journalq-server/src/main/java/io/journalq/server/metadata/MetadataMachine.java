@@ -13,6 +13,7 @@ import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -64,6 +65,11 @@ public final class MetadataMachine {
     /** Everything as it is now. */
     public MetadataImage image() {
         return new MetadataImage(clusterId, version, topicByName, quotas);
+    }
+
+    /** Records that lead a new machine to this state, and are few whatever happened before. */
+    public List<Message> snapshot() {
+        return MetadataSnapshot.records(image(), nextProducerId);
     }
 
     /** A new topic, under an id that no topic ever had. */
@@ -176,15 +182,7 @@ public final class MetadataMachine {
             if (problem != null) {
                 return Decision.refuse(ErrorCode.INVALID_REQUEST, problem);
             }
-            records.add(new ClientQuotaRecord()
-                    .setUser(entity.user() != null)
-                    .setUserName(entity.user() == null ? null : entity.user().name())
-                    .setClientId(entity.clientId() != null)
-                    .setClientIdName(
-                            entity.clientId() == null ? null : entity.clientId().name())
-                    .setKey(change.getKey())
-                    .setValue(limit == null ? 0 : limit)
-                    .setRemove(limit == null));
+            records.add(MetadataSnapshot.quotaRecord(entity, change.getKey(), limit));
         }
         return Decision.append(records);
     }
@@ -205,6 +203,10 @@ public final class MetadataMachine {
      * @throws IllegalArgumentException when the record cannot follow those before it: the log is damaged
      */
     public void replay(Message record) {
+        if (record instanceof SnapshotEndRecord end) {
+            version = end.version();
+            return;
+        }
         if (record instanceof ClusterRecord cluster) {
             clusterId = cluster.clusterId();
         } else if (record instanceof TopicRecord topic) {

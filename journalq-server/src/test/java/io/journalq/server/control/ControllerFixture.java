@@ -26,6 +26,11 @@ final class ControllerFixture implements AutoCloseable {
     static final int NODE = 1;
     static final MetadataLimits LIMITS = new MetadataLimits(NODE, 2, 50, 200);
 
+    /** Small ones, so that a log of a test spans several segments and snapshots. */
+    static final int SEGMENT_SIZE_BYTES = 4_000;
+
+    static final int SNAPSHOT_INTERVAL_BYTES = 3_000;
+
     private static final Path MEMORY_DIRECTORY = Path.of("metadata-0");
     private static final int WAIT_SECONDS = 20;
 
@@ -34,11 +39,12 @@ final class ControllerFixture implements AutoCloseable {
 
     private ControllerFixture(FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around)
             throws IOException {
-        // Small segments, so that a log of a test spans several.
-        JournalConfig config = JournalConfig.DEFAULT.withSegmentSizeBytes(4_000).withRetention(-1, -1);
+        JournalConfig config =
+                JournalConfig.DEFAULT.withSegmentSizeBytes(SEGMENT_SIZE_BYTES).withRetention(-1, -1);
         Journal journal = Journal.open(store, directory, config, Runnable::run);
         Clock clock = Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC);
-        MetadataLog log = new JournalMetadataLog(journal, clock, UnpooledByteBufAllocator.DEFAULT);
+        MetadataLog log =
+                new JournalMetadataLog(journal, clock, UnpooledByteBufAllocator.DEFAULT, SNAPSHOT_INTERVAL_BYTES);
         controller =
                 new Controller(new MetadataMachine(LIMITS), around.apply(log), publisher, ids, Controller.newThread());
     }

@@ -272,6 +272,16 @@ class ControllerTest {
         }
 
         @Override
+        public boolean isSnapshotDue() {
+            return inner.isSnapshotDue();
+        }
+
+        @Override
+        public void keepSnapshot(List<Message> records) throws IOException {
+            inner.keepSnapshot(records);
+        }
+
+        @Override
         public void close() throws IOException {
             inner.close();
         }

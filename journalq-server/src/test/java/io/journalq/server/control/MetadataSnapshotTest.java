@@ -1,0 +1,296 @@
+package io.journalq.server.control;
+
+import static io.journalq.server.control.ControllerFixture.LIMITS;
+import static io.journalq.server.control.ControllerFixture.NODE;
+import static io.journalq.server.control.ControllerFixture.SEGMENT_SIZE_BYTES;
+import static io.journalq.server.control.ControllerFixture.SNAPSHOT_INTERVAL_BYTES;
+import static io.journalq.server.control.ControllerFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.control.Controller.ConfigChange;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.MemoryFileStore;
+import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.record.ClientQuotaRecord;
+import io.journalq.server.metadata.record.ClusterRecord;
+import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
+import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.SnapshotEndRecord;
+import io.journalq.server.metadata.record.TopicRecord;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The metadata log stays small, whatever happened, and no stop in the midst of that loses anything. */
+class MetadataSnapshotTest {
+    private static final int CHANGES = 60;
+    private static final int MANY_CHANGES = 2_000;
+    private static final int STEPS_AT_MOST = 5_000;
+
+    private final AtomicLong lastId = new AtomicLong();
+
+    @Test
+    void shouldKeepEverythingThatAnyKindOfRecordSays() {
+        // given a machine that was told a record of every kind
+        List<Message> told = everyKind();
+        assertThat(told.stream().<Object>map(Message::getClass).distinct())
+                .as("a new kind of record: say what a snapshot keeps of it, and add one here")
+                .containsExactlyInAnyOrderElementsOf(MetadataRecordCodec.recordClasses());
+        MetadataMachine machine = new MetadataMachine(LIMITS);
+        told.forEach(machine::replay);
+
+        // when another is told its snapshot
+        MetadataMachine other = new MetadataMachine(LIMITS);
+        machine.snapshot().forEach(other::replay);
+
+        // then both know the same
+        MetadataImage image = other.image();
+        assertThat(image.clusterId()).isEqualTo("cluster");
+        assertThat(image.version()).isEqualTo(machine.image().version()).isGreaterThan(1_000);
+        assertThat(image.topics()).containsExactlyElementsOf(machine.image().topics());
+        assertThat(image.topics()).hasSize(1);
+        assertThat(image.topic("kept").partitions()).hasSize(2_500);
+        assertThat(image.topic("kept").partitions().get(2_499).leaderEpoch()).isEqualTo(8);
+        assertThat(image.quotas().byEntity())
+                .isEqualTo(machine.image().quotas().byEntity())
+                .hasSize(2);
+        assertThat(other.nextProducerId()).isEqualTo(77);
+        assertThat(other.snapshot()).isEqualTo(machine.snapshot());
+    }
+
+    private static List<Message> everyKind() {
+        Uuid kept = new Uuid(1, 1);
+        Uuid gone = new Uuid(1, 2);
+        PartitionState state = new PartitionState()
+                .setLeader(NODE)
+                .setLeaderEpoch(7)
+                .setReplicas(List.of(NODE))
+                .setInSyncReplicas(List.of(NODE));
+        List<PartitionState> states = Collections.nCopies(2_500, state);
+        return List.of(
+                new ClusterRecord().setClusterId("cluster"),
+                new SnapshotEndRecord().setVersion(1_000),
+                new TopicRecord().setTopicId(kept).setName("kept"),
+                new PartitionsRecord().setTopicId(kept).setPartitions(states),
+                new ConfigRecord().setTopicId(kept).setName("retention.ms").setValue("5"),
+                new ConfigRecord().setTopicId(kept).setName("segment.bytes").setValue("2048"),
+                new ConfigRecord().setTopicId(kept).setName("segment.bytes").setValue(null),
+                new TopicRecord().setTopicId(gone).setName("gone"),
+                new RemoveTopicRecord().setTopicId(gone),
+                new NodeStartedRecord().setNodeId(NODE),
+                new ProducerIdsRecord().setNextProducerId(77),
+                quota("anna", "consumer_byte_rate", false),
+                quota(null, "consumer_byte_rate", false),
+                quota("otto", "consumer_byte_rate", false),
+                quota("otto", "consumer_byte_rate", true));
+    }
+
+    private static ClientQuotaRecord quota(String user, String key, boolean remove) {
+        return new ClientQuotaRecord()
+                .setUser(true)
+                .setUserName(user)
+                .setKey(key)
+                .setValue(remove ? 0 : 10)
+                .setRemove(remove);
+    }
+
+    @Test
+    void shouldHoldNoMoreThanAFewSnapshotsWhenThereWereVeryManyChanges(@TempDir Path folder) throws Exception {
+        // given very many changes of one topic
+        FileStore store = new SystemFileStore();
+        try (ControllerFixture broker = start(store, folder)) {
+            broker.create("orders", 3);
+            for (int i = 0; i < MANY_CHANGES; i++) {
+                alter(broker, i);
+            }
+        }
+        // then the files are small
+        long sizeBytes;
+        try (Stream<Path> files = Files.list(folder)) {
+            sizeBytes = files.mapToLong(file -> file.toFile().length()).sum();
+        }
+        assertThat(sizeBytes).isLessThan(4L * SNAPSHOT_INTERVAL_BYTES + 2 * SEGMENT_SIZE_BYTES);
+        // and a start reads few records, which say the same
+        List<Message> replayed = new ArrayList<>();
+        try (ControllerFixture broker =
+                ControllerFixture.start(store, folder, this::newId, log -> new ListeningLog(log, replayed))) {
+            assertThat(broker.image().topic("orders").configs())
+                    .containsEntry("retention.ms", Integer.toString(MANY_CHANGES - 1));
+            assertThat(broker.image().version()).isGreaterThan(MANY_CHANGES);
+        }
+        assertThat(replayed).hasSizeLessThan(200);
+    }
+
+    @Test
+    void shouldTakeTheSnapshotBeforeWhenTheNewestIsBad(@TempDir Path folder) throws Exception {
+        FileStore store = new SystemFileStore();
+        fill(store, folder);
+        List<Path> snapshots = snapshots(folder);
+        assertThat(snapshots).hasSize(2);
+
+        Files.write(snapshots.get(1), new byte[] {1, 2, 3});
+
+        try (ControllerFixture broker = start(store, folder)) {
+            assertThat(broker.image().topic("orders").configs())
+                    .containsEntry("retention.ms", Integer.toString(CHANGES * 3 - 1));
+        }
+    }
+
+    @Test
+    void shouldRefuseToStartWithoutWhatSnapshotsStoodFor(@TempDir Path folder) throws Exception {
+        FileStore store = new SystemFileStore();
+        fill(store, folder);
+        for (Path snapshot : snapshots(folder)) {
+            Files.delete(snapshot);
+        }
+
+        assertThatThrownBy(() -> start(store, folder).close())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no snapshot reaches that far");
+    }
+
+    private void fill(FileStore store, Path folder) throws Exception {
+        try (ControllerFixture broker = start(store, folder)) {
+            broker.create("orders", 3);
+            for (int i = 0; i < CHANGES * 3; i++) {
+                alter(broker, i);
+            }
+        }
+    }
+
+    private static List<Path> snapshots(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".snapshot"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Test
+    void shouldLoseNothingAcknowledgedWhereverTheProcessStops() throws Exception {
+        Path folder = Path.of("metadata-0");
+        int step = 0;
+        boolean stopped = true;
+        while (stopped) {
+            // given a broker whose process stops at one of its changes of the files
+            step++;
+            assertThat(step).isLessThan(STEPS_AT_MOST);
+            MemoryFileStore files = new MemoryFileStore();
+            StoppingFiles stopping = new StoppingFiles(files, step);
+            Optional<Integer> acknowledged = changeUntilStopped(stopping, folder);
+            stopped = stopping.stopped();
+
+            // when it starts again
+            try (ControllerFixture broker = start(files, folder)) {
+                // then what was acknowledged is there, and at most the one change more that was under way
+                if (acknowledged.isPresent()) {
+                    int value = Integer.parseInt(
+                            broker.image().topic("orders").configs().getOrDefault("retention.ms", "-1"));
+                    assertThat(value)
+                            .as("stopped at step %d", step)
+                            .isBetween(acknowledged.get(), acknowledged.get() + 1);
+                }
+            }
+        }
+        assertThat(step).as("steps at which it was stopped").isGreaterThan(CHANGES);
+    }
+
+    /** The last change that was acknowledged, -1 when it is the topic; nothing when not even that was. */
+    private Optional<Integer> changeUntilStopped(StoppingFiles stopping, Path folder) throws Exception {
+        Optional<Integer> acknowledged = Optional.empty();
+        ControllerFixture broker;
+        try {
+            broker = start(stopping.store(), folder);
+        } catch (IOException stopped) {
+            return acknowledged;
+        }
+        try {
+            if (broker.create("orders", 3).error() == ErrorCode.NONE) {
+                acknowledged = Optional.of(-1);
+                for (int i = 0; i < CHANGES && alter(broker, i) == ErrorCode.NONE; i++) {
+                    acknowledged = Optional.of(i);
+                }
+            }
+        } finally {
+            try {
+                broker.close();
+            } catch (IOException stopped) {
+                // That is the test.
+                assertThat(stopping.stopped()).isTrue();
+            }
+        }
+        return acknowledged;
+    }
+
+    private static ErrorCode alter(ControllerFixture broker, int value) throws Exception {
+        ConfigChange change = new ConfigChange("orders", () -> Map.of("retention.ms", Integer.toString(value)));
+        return await(broker.controller.alterTopicConfigs(List.of(change), false))
+                .get(0)
+                .error();
+    }
+
+    private ControllerFixture start(FileStore store, Path folder) throws IOException {
+        return ControllerFixture.start(store, folder, this::newId, UnaryOperator.identity());
+    }
+
+    private Uuid newId() {
+        return new Uuid(1, lastId.incrementAndGet());
+    }
+
+    /** Remembers what was replayed. */
+    private record ListeningLog(MetadataLog inner, List<Message> replayed) implements MetadataLog {
+        @Override
+        public void replay(Consumer<Message> replay) throws IOException {
+            inner.replay(record -> {
+                replayed.add(record);
+                replay.accept(record);
+            });
+        }
+
+        @Override
+        public void append(List<Message> records) throws IOException {
+            inner.append(records);
+        }
+
+        @Override
+        public void sync() throws IOException {
+            inner.sync();
+        }
+
+        @Override
+        public boolean isSnapshotDue() {
+            return inner.isSnapshotDue();
+        }
+
+        @Override
+        public void keepSnapshot(List<Message> records) throws IOException {
+            inner.keepSnapshot(records);
+        }
+
+        @Override
+        public void close() throws IOException {
+            inner.close();
+        }
+    }
+}
