@@ -144,6 +144,14 @@ public final class Consumer implements AutoCloseable {
     }
 
     /**
+     * Reads every assigned partition from where the group committed, else from where {@link Builder#startAt} says: after a
+     * transaction that did not commit, for one. Looked up by the next poll.
+     */
+    public void seekToCommitted() {
+        fetcher.forgetPositions();
+    }
+
+    /**
      * Reads assigned partitions from the first record at or after a time; from the end where there is none. Looked up by
      * this call.
      *
@@ -295,6 +303,14 @@ public final class Consumer implements AutoCloseable {
         }
     }
 
+    /** Which records of transactions are read. */
+    public enum Isolation {
+        /** All, also those of transactions that are open or were aborted. */
+        READ_UNCOMMITTED,
+        /** Those of committed transactions only, and nothing behind the first record of one that is open (KIP-98). */
+        READ_COMMITTED
+    }
+
     /** Settings of a consumer. Not thread-safe. */
     public static final class Builder extends ClientBuilder<Builder> {
         private static final int DEFAULT_FETCH_MAX_WAIT_MS = 500;
@@ -310,6 +326,7 @@ public final class Consumer implements AutoCloseable {
         private int partitionMaxBytes = DEFAULT_PARTITION_MAX_BYTES;
         private boolean checkCrc = true;
         private Start start = Start.END;
+        private Isolation isolation = Isolation.READ_UNCOMMITTED;
         private String groupId;
         private String groupInstanceId;
         private String groupAssignor;
@@ -357,6 +374,12 @@ public final class Consumer implements AutoCloseable {
         /** Where reading starts when nobody said so, or the position is out of range. Default {@link Start#END}. */
         public Builder startAt(Start start) {
             this.start = Objects.requireNonNull(start, "start is never null");
+            return this;
+        }
+
+        /** Which records of transactions are read. Default {@link Isolation#READ_UNCOMMITTED}. */
+        public Builder isolation(Isolation isolation) {
+            this.isolation = Objects.requireNonNull(isolation, "isolation is never null");
             return this;
         }
 
@@ -427,7 +450,8 @@ public final class Consumer implements AutoCloseable {
                             fetchMaxBytes,
                             partitionMaxBytes,
                             checkCrc,
-                            start),
+                            start,
+                            isolation),
                     group);
         }
     }

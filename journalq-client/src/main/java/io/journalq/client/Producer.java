@@ -1,7 +1,11 @@
 package io.journalq.client;
 
+import io.journalq.client.produce.Gate;
 import io.journalq.client.produce.ProducerConfig;
 import io.journalq.client.produce.Sender;
+import io.journalq.client.transaction.TransactionBody;
+import io.journalq.client.transaction.TransactionConfig;
+import io.journalq.client.transaction.Transactor;
 import io.journalq.common.record.CompressionCodec;
 import java.util.List;
 import java.util.Objects;
@@ -19,12 +23,23 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p>Idempotent by default: what is acknowledged is in the journal once, and in the order of the sends to its partition,
  * whatever was retried (KIP-98).
+ *
+ * <p>With a {@link Builder#transactionalId} records are sent in transactions, and nowhere else:
+ *
+ * <pre>{@code
+ * producer.inTransaction(transaction -> {
+ *     transaction.send(ProducerRecord.of("invoices", invoice));
+ *     transaction.commitOffsets(consumer.groupMember(), offsets);
+ * });
+ * }</pre>
  */
 public final class Producer implements AutoCloseable {
     private final Sender sender;
+    private final Transactor transactor;
 
-    private Producer(ProducerConfig config) {
-        this.sender = new Sender(config);
+    private Producer(ProducerConfig config, TransactionConfig transactions) {
+        this.transactor = transactions == null ? null : new Transactor(config, transactions);
+        this.sender = transactions == null ? new Sender(config, Gate.OPEN) : transactor.sender();
     }
 
     /** Starts a producer with the defaults. */
@@ -38,6 +53,7 @@ public final class Producer implements AutoCloseable {
      * @throws JournalQException when it was not, within the delivery time-out
      */
     public RecordMetadata send(ProducerRecord record) {
+        requireNoTransactions();
         return sender.send(record);
     }
 
@@ -46,6 +62,7 @@ public final class Producer implements AutoCloseable {
      * topic is not known yet. The future completes on a thread of the client: keep what hangs on it short.
      */
     public CompletableFuture<RecordMetadata> sendAsync(ProducerRecord record) {
+        requireNoTransactions();
         return sender.sendAsync(record);
     }
 
@@ -57,7 +74,28 @@ public final class Producer implements AutoCloseable {
      * @param records at least one, all of {@code topic}
      */
     public CompletableFuture<BatchMetadata> sendBatch(String topic, int partition, List<ProducerRecord> records) {
+        requireNoTransactions();
         return sender.sendBatch(topic, partition, records);
+    }
+
+    /**
+     * Runs a transaction: begins it, lets {@code body} send and commit offsets, and commits when it returns; when it
+     * throws, the transaction is aborted and the exception comes out of this call. One transaction is open at a time,
+     * others wait.
+     *
+     * <p>The first call takes the place of any other producer with the same {@link Builder#transactionalId}, aborting what
+     * it left open.
+     *
+     * @throws io.journalq.client.error.TransactionAbortedException when something that was sent failed; run it again
+     * @throws io.journalq.client.error.ProducerReplacedException when another producer took this one's place
+     * @throws io.journalq.client.error.TransactionUnknownException when nobody can tell in time whether it is committed
+     * @throws IllegalStateException without a transactional id, or inside another transaction
+     */
+    public <E extends Exception> void inTransaction(TransactionBody<E> body) throws E {
+        if (transactor == null) {
+            throw new IllegalStateException("transactions need a fixed name; build the producer with transactionalId");
+        }
+        transactor.run(body);
     }
 
     /** Sends what waits for company, and returns when everything sent before this call is acknowledged or failed. */
@@ -78,7 +116,17 @@ public final class Producer implements AutoCloseable {
     /** Flushes, then closes the connections. Calls after it, and sends that it overtakes, fail. */
     @Override
     public void close() {
-        sender.close();
+        if (transactor == null) {
+            sender.close();
+        } else {
+            transactor.close();
+        }
+    }
+
+    private void requireNoTransactions() {
+        if (transactor != null) {
+            throw new IllegalStateException("this producer has a transactionalId; send inside inTransaction");
+        }
     }
 
     /** Settings of a producer. Not thread-safe. */
@@ -87,9 +135,10 @@ public final class Producer implements AutoCloseable {
         private static final long DEFAULT_BUFFER_MEMORY_BYTES = 64L * 1024 * 1024;
         private static final int DEFAULT_MAX_REQUEST_SIZE_BYTES = 1024 * 1024;
         private static final int DEFAULT_DELIVERY_TIMEOUT_MS = 120_000;
+        private static final int DEFAULT_TRANSACTION_TIMEOUT_MS = 60_000;
 
         private CompressionCodec compression = CompressionCodec.NONE;
-        private Acks acks = Acks.LEADER;
+        private Acks acks;
         private boolean idempotent = true;
         private boolean idempotentChosen;
         private Partitioning partitioning = Partitioning.STICKY;
@@ -98,6 +147,8 @@ public final class Producer implements AutoCloseable {
         private long bufferMemoryBytes = DEFAULT_BUFFER_MEMORY_BYTES;
         private int maxRequestSizeBytes = DEFAULT_MAX_REQUEST_SIZE_BYTES;
         private int deliveryTimeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS;
+        private String transactionalId;
+        private int transactionTimeoutMs = DEFAULT_TRANSACTION_TIMEOUT_MS;
 
         private Builder() {}
 
@@ -112,7 +163,10 @@ public final class Producer implements AutoCloseable {
             return this;
         }
 
-        /** Who must have a record before it is acknowledged. Default {@link Acks#LEADER}. */
+        /**
+         * Who must have a record before it is acknowledged. Default {@link Acks#LEADER}, and {@link Acks#ALL} with
+         * transactions, which allow nothing else.
+         */
         public Builder acks(Acks acks) {
             this.acks = Objects.requireNonNull(acks, "acks is never null");
             return this;
@@ -170,23 +224,47 @@ public final class Producer implements AutoCloseable {
             return this;
         }
 
+        /**
+         * A fixed name of this producer: everything is then sent in transactions ({@link Producer#inTransaction}), and of
+         * producers with the same name only the last that began works (KIP-98). Default none.
+         */
+        public Builder transactionalId(String id) {
+            this.transactionalId = notEmpty("transactionalId", id);
+            return this;
+        }
+
+        /** How long a transaction may be open before its coordinator aborts it. Default 60,000 ms. */
+        public Builder transactionTimeoutMs(int timeoutMs) {
+            this.transactionTimeoutMs = positive("transactionTimeoutMs", timeoutMs);
+            return this;
+        }
+
         /** Connects at the first send; this only starts the producer. */
         public Producer build() {
+            boolean transactional = transactionalId != null;
+            if (transactional && ((acks != null && acks != Acks.ALL) || !idempotent)) {
+                throw new IllegalArgumentException(
+                        "transactions need acks ALL and an idempotent producer; leave both settings out");
+            }
+            Acks chosen = acks != null ? acks : transactional ? Acks.ALL : Acks.LEADER;
             if (acks == Acks.NONE && idempotent && idempotentChosen) {
                 throw new IllegalArgumentException(
                         "an idempotent producer needs acknowledgements; use acks LEADER or ALL, or idempotent(false)");
             }
-            return new Producer(new ProducerConfig(
+            ProducerConfig config = new ProducerConfig(
                     clientConfig(),
                     compression,
-                    acks,
-                    idempotent && acks != Acks.NONE,
+                    chosen,
+                    idempotent && chosen != Acks.NONE,
                     partitioning,
                     batchSizeBytes,
                     lingerMs,
                     bufferMemoryBytes,
                     maxRequestSizeBytes,
-                    deliveryTimeoutMs));
+                    deliveryTimeoutMs,
+                    transactionalId);
+            return new Producer(
+                    config, transactional ? new TransactionConfig(transactionalId, transactionTimeoutMs) : null);
         }
     }
 }

@@ -55,6 +55,7 @@ public final class Coordinator {
     private final String key;
     private final List<Found> waiting = new ArrayList<>();
     private int node = UNKNOWN;
+    private volatile BrokerConnection lastAnswered;
 
     public Coordinator(Cluster cluster, Kind kind, String key) {
         this.cluster = cluster;
@@ -83,6 +84,11 @@ public final class Coordinator {
                 lookUp();
             }
         }
+    }
+
+    /** The level of a feature, as the coordinator that answered last knows it; 0 when it is not in force. Any thread. */
+    public short featureLevel(String name) {
+        return lastAnswered == null ? 0 : lastAnswered.featureLevel(name);
     }
 
     /** A request to the coordinator failed with this: perhaps another broker is it now. */
@@ -189,7 +195,7 @@ public final class Coordinator {
                 if (failure != null) {
                     againOrFail(failure, failure.retriable());
                 } else {
-                    connection.send(new InquiryCall<>(this));
+                    connection.send(new InquiryCall<>(this, connection));
                     connection.flush();
                 }
             });
@@ -220,10 +226,12 @@ public final class Coordinator {
 
     private final class InquiryCall<R extends ApiMessage> extends Call {
         private final Inquiry<R> inquiry;
+        private final BrokerConnection connection;
 
-        private InquiryCall(Inquiry<R> inquiry) {
+        private InquiryCall(Inquiry<R> inquiry, BrokerConnection connection) {
             super(inquiry.question.apiKey(), cluster.config().requestTimeoutMs());
             this.inquiry = inquiry;
+            this.connection = connection;
         }
 
         @Override
@@ -238,6 +246,7 @@ public final class Coordinator {
 
         @Override
         protected void onAnswer(ApiMessage answer, ByteBuf frame, short version) {
+            lastAnswered = connection;
             inquiry.onAnswer(answer);
         }
 

@@ -31,6 +31,7 @@ public final class Errors {
                     STALE_MEMBER_EPOCH,
                     ILLEGAL_GENERATION,
                     REBALANCE_IN_PROGRESS -> new MembershipLostException(words, error);
+            case PRODUCER_FENCED, INVALID_PRODUCER_EPOCH -> new ProducerReplacedException(words, error);
             case UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID -> new InstanceIdInUseException(words, error);
             default -> new BrokerErrorException(words, error);
         };
@@ -65,6 +66,13 @@ public final class Errors {
             case UNRELEASED_INSTANCE_ID ->
                 "; stop the member that has it, or subscribe again after the broker's session time-out if it died";
             case FENCED_INSTANCE_ID -> "; give every running member a groupInstanceId of its own";
+            case PRODUCER_FENCED, INVALID_PRODUCER_EPOCH ->
+                "; another producer with this transactionalId took over, or the transaction was open for longer than"
+                        + " transactionTimeoutMs: close this producer, and build another if it is to go on";
+            case TRANSACTION_ABORTABLE, INVALID_TXN_STATE, INVALID_PRODUCER_ID_MAPPING ->
+                "; the transaction is aborted: run it again";
+            case INVALID_TRANSACTION_TIMEOUT ->
+                "; lower transactionTimeoutMs, or raise the broker's transaction.max.timeout.ms";
             case UNSUPPORTED_ASSIGNOR -> "; use an assignor that the broker offers, such as uniform or range";
             case INVALID_REGULAR_EXPRESSION -> "; use RE2 syntax";
             case GROUP_MAX_SIZE_REACHED -> "; run fewer consumers, or raise the broker's limit of members";

@@ -11,4 +11,18 @@ public record ConsumerConfig(
         int fetchMaxBytes,
         int partitionMaxBytes,
         boolean checkCrc,
-        Consumer.Start start) {}
+        Consumer.Start start,
+        Consumer.Isolation isolation) {
+    private static final byte READ_UNCOMMITTED = 0;
+    private static final byte READ_COMMITTED = 1;
+
+    /** Whether only records of committed transactions are read. */
+    boolean readsCommitted() {
+        return isolation == Consumer.Isolation.READ_COMMITTED;
+    }
+
+    /** The isolation as requests have it. */
+    byte isolationLevel() {
+        return readsCommitted() ? READ_COMMITTED : READ_UNCOMMITTED;
+    }
+}

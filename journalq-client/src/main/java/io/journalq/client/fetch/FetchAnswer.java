@@ -2,6 +2,7 @@ package io.journalq.client.fetch;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchResponse;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
@@ -19,6 +20,13 @@ record FetchAnswer(FetchSession session, ByteBuf frame, List<Part> parts) {
      * @param generation of the partition when it was asked for
      * @param offset that was asked for
      * @param batches null with an error
+     * @param aborted the aborted transactions that have records in {@code batches}, when only committed ones are read
      */
-    record Part(TopicPartition id, int generation, long offset, ErrorCode error, ByteBuf batches) {}
+    record Part(
+            TopicPartition id,
+            int generation,
+            long offset,
+            ErrorCode error,
+            ByteBuf batches,
+            List<FetchResponse.AbortedTransaction> aborted) {}
 }

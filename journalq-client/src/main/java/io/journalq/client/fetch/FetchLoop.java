@@ -199,7 +199,9 @@ final class FetchLoop implements Cluster.Listener {
             ByteBuf batches = data.records() == null ? null : data.records().buffer();
             if (batches != null && batches.isReadable()) {
                 fetchedBytes.add(batches.readableBytes());
-                parts.add(new FetchAnswer.Part(target.id, target.generation, target.offset, error, batches));
+                List<FetchResponse.AbortedTransaction> aborted =
+                        data.abortedTransactions() == null ? List.of() : data.abortedTransactions();
+                parts.add(new FetchAnswer.Part(target.id, target.generation, target.offset, error, batches, aborted));
                 target.offset = nextOffset(batches, target.offset);
                 session.put(target);
             }
@@ -207,7 +209,7 @@ final class FetchLoop implements Cluster.Listener {
             cluster.metadata().requestUpdate();
             pause(target);
         } else {
-            parts.add(new FetchAnswer.Part(target.id, target.generation, target.offset, error, null));
+            parts.add(new FetchAnswer.Part(target.id, target.generation, target.offset, error, null, List.of()));
             target.stopped = true;
             place(target);
         }
@@ -251,6 +253,7 @@ final class FetchLoop implements Cluster.Listener {
             }
             FetchRequest request = new FetchRequest()
                     .setMaxWaitMs(config.fetchMaxWaitMs())
+                    .setIsolationLevel(config.isolationLevel())
                     .setMinBytes(config.fetchMinBytes())
                     .setMaxBytes(config.fetchMaxBytes());
             session.fill(request, config.partitionMaxBytes(), version >= FIRST_VERSION_WITH_SESSIONS);

@@ -65,7 +65,7 @@ public final class Fetcher implements AutoCloseable {
         this.loop = new FetchLoop(config, this::handOver);
         this.core = new ClientCore(config.client(), loop);
         loop.setCluster(core.cluster());
-        this.lookup = new OffsetLookup(core.cluster(), core.calls());
+        this.lookup = new OffsetLookup(core.cluster(), core.calls(), config.isolationLevel());
         this.reader = new BatchReader(
                 ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, config.checkCrc());
     }
@@ -155,6 +155,19 @@ public final class Fetcher implements AutoCloseable {
             }
         });
         return consumed;
+    }
+
+    /** Forgets where the application is: every partition starts again as one that nobody sought. */
+    public void forgetPositions() {
+        int generation = ++lastGeneration;
+        positions.values().forEach(position -> {
+            position.offset = UNKNOWN;
+            position.leaderEpoch = UNKNOWN_EPOCH;
+            position.generation = generation;
+        });
+        anyUnknown = !positions.isEmpty();
+        List<TopicPartition> stopped = List.copyOf(positions.keySet());
+        core.cluster().eventLoop().execute(() -> stopped.forEach(loop::stop));
     }
 
     /** The partitions that have no position yet. */
@@ -349,25 +362,30 @@ public final class Fetcher implements AutoCloseable {
         }
     }
 
-    /** Checks the batches and counts the records from the position on. */
+    /** Checks the batches and counts the records from the position on; batches of aborted transactions are cut out. */
     private void walk(FetchAnswer.Part part, Position position, List<FetchedPartition> fetched) {
-        int count = 0;
+        ByteBuf batches = part.batches();
+        AbortedRecords aborted = part.aborted().isEmpty() ? null : new AbortedRecords(part.aborted());
+        Run run = new Run(part.id(), position.offset, batches, fetched);
         long next = position.offset;
         int epoch = position.leaderEpoch;
-        ByteBuf batches = part.batches();
-        int soundEnd = batches.readerIndex();
         reader.reset(batches);
         try {
             while (reader.nextBatch()) {
-                if (!reader.isControlBatch()) {
-                    count += reader.baseOffset() >= position.offset ? reader.recordCount() : countFrom(position.offset);
+                boolean visible = aborted == null || !aborted.contains(reader);
+                if (!visible) {
+                    run.end(next);
+                    run.start = reader.nextIndex();
+                } else if (!reader.isControlBatch()) {
+                    run.count +=
+                            reader.baseOffset() >= position.offset ? reader.recordCount() : countFrom(position.offset);
                 }
                 next = Math.max(next, reader.nextOffset());
                 epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
-                soundEnd = reader.nextIndex();
+                run.soundEnd = reader.nextIndex();
             }
         } catch (io.journalq.common.record.CorruptBatchException e) {
-            if (count == 0) {
+            if (run.isFruitless()) {
                 seek(Map.of(part.id(), position.offset));
                 throw new CorruptBatchException(
                         "a batch of " + part.id() + " at or after offset " + next + " is corrupt (" + e.getMessage()
@@ -379,13 +397,44 @@ public final class Fetcher implements AutoCloseable {
         } finally {
             reader.close();
         }
-        if (count > 0) {
-            ByteBuf sound = batches.slice(batches.readerIndex(), soundEnd - batches.readerIndex());
-            fetched.add(new FetchedPartition(part.id(), sound, position.offset, next, count));
-            records.add(count);
-        }
+        run.end(next);
+        records.add(run.total);
         position.offset = next;
         position.leaderEpoch = epoch;
+    }
+
+    /** Batches one after the other that the application gets. For one walk. */
+    private static final class Run {
+        private final TopicPartition id;
+        private final long startOffset;
+        private final ByteBuf batches;
+        private final List<FetchedPartition> fetched;
+        private int start;
+        private int soundEnd;
+        private int count;
+        private int total;
+
+        private Run(TopicPartition id, long startOffset, ByteBuf batches, List<FetchedPartition> fetched) {
+            this.id = id;
+            this.startOffset = startOffset;
+            this.batches = batches;
+            this.fetched = fetched;
+            this.start = batches.readerIndex();
+            this.soundEnd = start;
+        }
+
+        private boolean isFruitless() {
+            return total + count == 0;
+        }
+
+        private void end(long nextOffset) {
+            if (count > 0) {
+                ByteBuf sound = batches.slice(start, soundEnd - start);
+                fetched.add(new FetchedPartition(id, sound, startOffset, nextOffset, count));
+                total += count;
+                count = 0;
+            }
+        }
     }
 
     private int countFrom(long offset) {

@@ -28,15 +28,28 @@ public final class OffsetLookup {
     private static final int NEWEST_VERSION = 8;
     private static final long MAX_TIMESTAMP = -3L;
     private static final long EARLIEST_LOCAL = -4L;
+    private static final short FIRST_VERSION_WITH_ISOLATION = 2;
     private static final short FIRST_VERSION_WITH_MAX_TIMESTAMP = 7;
     private static final short FIRST_VERSION_WITH_EARLIEST_LOCAL = 8;
 
     private final Cluster cluster;
     private final SyncCalls calls;
+    private final byte isolationLevel;
 
+    /** Looks at all records, whatever became of their transactions. */
     public OffsetLookup(Cluster cluster, SyncCalls calls) {
+        this(cluster, calls, (byte) 0);
+    }
+
+    /**
+     * Looks offsets up.
+     *
+     * @param isolationLevel as requests have it: with 1 the latest offset is that of the first open transaction
+     */
+    OffsetLookup(Cluster cluster, SyncCalls calls, byte isolationLevel) {
         this.cluster = cluster;
         this.calls = calls;
+        this.isolationLevel = isolationLevel;
     }
 
     /**
@@ -115,7 +128,7 @@ public final class OffsetLookup {
         }
     }
 
-    private static ListOffsetsRequest request(Map<TopicPartition, Long> timestampsMs, short version) {
+    private ListOffsetsRequest request(Map<TopicPartition, Long> timestampsMs, short version) {
         Map<String, ListOffsetsRequest.ListOffsetsTopic> topics = new LinkedHashMap<>();
         timestampsMs.forEach((partition, timestampMs) -> {
             requireServed(timestampMs, version);
@@ -126,7 +139,8 @@ public final class OffsetLookup {
                             .setTimestamp(timestampMs));
         });
         List<ListOffsetsRequest.ListOffsetsTopic> all = new ArrayList<>(topics.values());
-        return new ListOffsetsRequest().setReplicaId(-1).setTopics(all);
+        ListOffsetsRequest request = new ListOffsetsRequest().setReplicaId(-1).setTopics(all);
+        return version < FIRST_VERSION_WITH_ISOLATION ? request : request.setIsolationLevel(isolationLevel);
     }
 
     private static ListOffsetsRequest.ListOffsetsTopic topic(String name) {

@@ -134,6 +134,12 @@ public final class BrokerConnection {
         return agreed == null ? VersionTable.NONE : agreed.choose(call.apiKey(), call.newestVersion());
     }
 
+    /** The level of a feature that is in force in the cluster, as the broker said; 0 when it did not, or not yet. */
+    public short featureLevel(String name) {
+        VersionTable agreed = versions;
+        return agreed == null ? 0 : agreed.featureLevel(name);
+    }
+
     /** Writes a call, or keeps it until the connection is ready. {@link #flush()} sends what was written. */
     public void send(Call call) {
         call.handedOver(System.nanoTime());

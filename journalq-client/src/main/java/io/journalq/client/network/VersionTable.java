@@ -3,6 +3,7 @@ package io.journalq.client.network;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 
 /** Which versions of which API one broker serves, as its ApiVersions answer said. Immutable (KIP-35). */
@@ -11,6 +12,7 @@ final class VersionTable {
     static final short NONE = -1;
 
     private final Map<ApiKey, short[]> ranges = new EnumMap<>(ApiKey.class);
+    private final Map<String, Short> features = new HashMap<>();
 
     VersionTable(ApiVersionsResponse answer) {
         for (ApiVersionsResponse.ApiVersion served : answer.apiKeys()) {
@@ -19,6 +21,14 @@ final class VersionTable {
                 ranges.put(key, new short[] {served.minVersion(), served.maxVersion()});
             }
         }
+        for (ApiVersionsResponse.FinalizedFeatureKey feature : answer.finalizedFeatures()) {
+            features.put(feature.name(), feature.maxVersionLevel());
+        }
+    }
+
+    /** The level of a feature that is in force (KIP-584); 0 when it is not. */
+    short featureLevel(String name) {
+        return features.getOrDefault(name, (short) 0);
     }
 
     /**

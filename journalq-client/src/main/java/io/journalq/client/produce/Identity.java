@@ -23,22 +23,29 @@ import java.util.function.Consumer;
 @SuppressWarnings("FutureReturnValueIgnored") // a task on the loop that fails is logged by it
 final class Identity {
     private final Cluster cluster;
+    private final boolean transactional;
     private final Runnable onKnown;
     private final Consumer<JournalQException> onRefused;
     private volatile Given given;
     private boolean asking;
     private int failures;
 
-    private record Given(long producerId, short epoch) {}
+    private record Given(long producerId, short epoch) {
+        private boolean isOf(Lane lane) {
+            return lane.producerId == producerId && lane.producerEpoch == epoch;
+        }
+    }
 
     /**
      * An identity that is not known yet.
      *
+     * @param transactional whether it is not asked for here, but given by {@link #adopt}
      * @param onKnown runs when it is
      * @param onRefused hears an error that will not go away
      */
-    Identity(Cluster cluster, Runnable onKnown, Consumer<JournalQException> onRefused) {
+    Identity(Cluster cluster, boolean transactional, Runnable onKnown, Consumer<JournalQException> onRefused) {
         this.cluster = cluster;
+        this.transactional = transactional;
         this.onKnown = onKnown;
         this.onRefused = onRefused;
     }
@@ -53,11 +60,12 @@ final class Identity {
      * @return false when it is not known yet
      */
     boolean give(Lane lane) {
-        if (lane.producerId != RecordBatch.NO_PRODUCER_ID) {
+        boolean known = lane.producerId != RecordBatch.NO_PRODUCER_ID;
+        if (known && !transactional) {
             return true;
         }
         Given now = given;
-        if (now != null) {
+        if (now != null && !(known && now.isOf(lane))) {
             assign(lane, now);
         }
         return now != null;
@@ -91,9 +99,15 @@ final class Identity {
         lane.established = false;
     }
 
+    /** The identity of the transactions that come: lanes number what they send next under it. */
+    void adopt(long producerId, short epoch) {
+        given = new Given(producerId, epoch);
+        onKnown.run();
+    }
+
     /** Asks for an id unless that is under way. */
     void ask() {
-        if (asking) {
+        if (asking || transactional) {
             return;
         }
         asking = true;

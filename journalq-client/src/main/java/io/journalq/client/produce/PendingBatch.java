@@ -142,12 +142,16 @@ final class PendingBatch {
         baseSequence = sequence;
         ByteBuf built = payload;
         if (built == null) {
-            slot.builder().setProducerState(id, epoch, sequence, false);
+            slot.builder().setProducerState(id, epoch, sequence, lane.topic.isTransactional());
             return;
         }
         built.setLong(RecordBatch.PRODUCER_ID, id);
         built.setShort(RecordBatch.PRODUCER_EPOCH, epoch);
         built.setInt(RecordBatch.BASE_SEQUENCE, sequence);
+        if (lane.topic.isTransactional()) {
+            int attributes = RecordBatch.attributes(built, 0) | RecordBatch.TRANSACTIONAL_FLAG;
+            RecordBatch.setAttributes(built, 0, (short) attributes);
+        }
         int checkedBytes = built.readableBytes() - RecordBatch.ATTRIBUTES;
         RecordBatch.setCrc(built, 0, Crc32c.compute(built, RecordBatch.ATTRIBUTES, checkedBytes));
     }

@@ -30,6 +30,8 @@ final class ProduceCall extends Call {
         void onDone(ProduceCall call);
     }
 
+    private final String transactionalId;
+    private final short newestVersion;
     private final short acks;
     private final int timeoutMs;
     private final int nodeId;
@@ -39,10 +41,12 @@ final class ProduceCall extends Call {
     private long sentNanos;
     private boolean answered;
 
-    ProduceCall(short acks, int timeoutMs, int nodeId, Outcome outcome) {
-        super(ApiKey.PRODUCE, timeoutMs);
-        this.acks = acks;
-        this.timeoutMs = timeoutMs;
+    ProduceCall(ProducerConfig config, short newestVersion, int nodeId, Outcome outcome) {
+        super(ApiKey.PRODUCE, config.client().requestTimeoutMs());
+        this.transactionalId = config.transactionalId();
+        this.newestVersion = newestVersion;
+        this.acks = config.acks().code();
+        this.timeoutMs = config.client().requestTimeoutMs();
         this.nodeId = nodeId;
         this.outcome = outcome;
     }
@@ -80,7 +84,7 @@ final class ProduceCall extends Call {
 
     @Override
     protected short newestVersion() {
-        return NEWEST_VERSION;
+        return newestVersion;
     }
 
     @Override
@@ -90,7 +94,7 @@ final class ProduceCall extends Call {
 
     @Override
     protected ApiMessage request(short version) {
-        return request(batches, acks, timeoutMs);
+        return request(batches, acks, timeoutMs).setTransactionalId(transactionalId);
     }
 
     /** A request of these batches, each of which keeps a reference of its own. */

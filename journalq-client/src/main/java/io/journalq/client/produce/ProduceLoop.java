@@ -36,6 +36,7 @@ final class ProduceLoop implements Cluster.Listener {
     private final ProducerConfig config;
     private final Collection<TopicLanes> topics;
     private final Counters counters;
+    private final Gate gate;
     private final Cluster cluster;
     private final Identity identity;
     private final Settling settling;
@@ -63,14 +64,16 @@ final class ProduceLoop implements Cluster.Listener {
             Collection<TopicLanes> topics,
             Counters counters,
             EventLoop loop,
-            BufferMemory memory) {
+            BufferMemory memory,
+            Gate gate) {
         this.config = config;
         this.topics = topics;
         this.counters = counters;
+        this.gate = gate;
         this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMs());
         this.cluster = new Cluster(config.client(), loop, this);
-        this.identity = new Identity(cluster, this::onIdentity, this::failAll);
-        this.settling = new Settling(this, config, counters, memory, identity);
+        this.identity = new Identity(cluster, config.transactional(), this::onIdentity, this::failAll);
+        this.settling = new Settling(this, config, counters, memory, gate);
     }
 
     Cluster cluster() {
@@ -167,13 +170,15 @@ final class ProduceLoop implements Cluster.Listener {
         }
     }
 
-    private void onIdentity() {
+    /** What lanes waited for, an identity or the gate, may be there. On the loop. */
+    void onIdentity() {
         List<Lane> waiting = List.copyOf(withoutIdentity);
         withoutIdentity.clear();
         waiting.forEach(this::revisit);
     }
 
-    private void failAll(JournalQException cause) {
+    /** Fails what is not on its way. On the loop. */
+    void failAll(JournalQException cause) {
         withoutIdentity.clear();
         for (TopicLanes topic : topics) {
             for (Lane lane : topic.lanes()) {
@@ -234,6 +239,10 @@ final class ProduceLoop implements Cluster.Listener {
         }
         Node node = nodeFor(lane, nowNanos);
         if (node == null) {
+            return;
+        }
+        if (!gate.admits(lane.id)) {
+            withoutIdentity.add(lane);
             return;
         }
         if (config.idempotent() && (!identity.give(lane) || !settling.renumberRejected(lane))) {
@@ -384,8 +393,7 @@ final class ProduceLoop implements Cluster.Listener {
         }
         if (round >= node.forming.size()) {
             round = node.forming.size();
-            node.forming.add(new ProduceCall(
-                    config.acks().code(), config.client().requestTimeoutMs(), lane.inFlightNode, settling));
+            node.forming.add(new ProduceCall(config, gate.newestProduceVersion(), lane.inFlightNode, settling));
         }
         lane.drain = drains;
         lane.round = round;

@@ -16,4 +16,10 @@ public record ProducerConfig(
         int lingerMs,
         long bufferMemoryBytes,
         int maxRequestSizeBytes,
-        int deliveryTimeoutMs) {}
+        int deliveryTimeoutMs,
+        String transactionalId) {
+    /** Whether everything that is sent belongs to transactions. */
+    boolean transactional() {
+        return transactionalId != null;
+    }
+}

@@ -1,6 +1,7 @@
 package io.journalq.client.produce;
 
 import io.journalq.client.BatchMetadata;
+import io.journalq.client.JournalQException;
 import io.journalq.client.ProducerMetrics;
 import io.journalq.client.ProducerRecord;
 import io.journalq.client.RecordMetadata;
@@ -8,6 +9,7 @@ import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.RecordTooLargeException;
 import io.journalq.client.network.ClientLoop;
+import io.journalq.client.network.Cluster;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.RecordBatch;
 import java.util.ArrayList;
@@ -35,14 +37,21 @@ public final class Sender implements AutoCloseable {
     private final long deliveryTimeoutNanos;
     private volatile boolean closed;
 
-    public Sender(ProducerConfig config) {
+    /**
+     * A sender whose loop runs.
+     *
+     * @param gate what batches have to pass
+     */
+    public Sender(ProducerConfig config, Gate gate) {
         this.config = config;
         this.memory =
                 new BufferMemory(config.bufferMemoryBytes(), config.client().callTimeoutMs());
         this.deliveryTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs());
         this.clientLoop = ClientLoop.acquire();
-        this.loop = new ProduceLoop(config, topics.values(), counters, clientLoop.eventLoop(), memory);
-        this.direct = loop.expectsAnswers() ? new DirectLine(loop, config, counters, memory) : null;
+        this.loop = new ProduceLoop(config, topics.values(), counters, clientLoop.eventLoop(), memory, gate);
+        this.direct = loop.expectsAnswers() && !config.transactional()
+                ? new DirectLine(loop, config, counters, memory)
+                : null;
         loop.setDirect(direct);
         loop.cluster().metadata().allowAutoCreation();
         loop.cluster().start();
@@ -144,6 +153,26 @@ public final class Sender implements AutoCloseable {
     /** See {@link io.journalq.client.Producer#partitionCount}. */
     public int partitionCount(String topic) {
         return topic(topic).lanes().length;
+    }
+
+    /** The connections. */
+    public Cluster cluster() {
+        return loop.cluster();
+    }
+
+    /** The producer id and epoch of the transactions that come. On the event loop. */
+    public void adopt(long producerId, short producerEpoch) {
+        loop.identity().adopt(producerId, producerEpoch);
+    }
+
+    /** The gate admits partitions that it held back. On the event loop. */
+    public void onAdmitted() {
+        loop.onIdentity();
+    }
+
+    /** Fails what is not on its way yet. On the event loop. */
+    public void failWaiting(JournalQException cause) {
+        loop.failAll(cause);
     }
 
     public ProducerMetrics metrics() {

@@ -24,14 +24,14 @@ final class Settling implements ProduceCall.Outcome {
     private final ProducerConfig config;
     private final Counters counters;
     private final BufferMemory memory;
-    private final Identity identity;
+    private final Gate gate;
 
-    Settling(ProduceLoop loop, ProducerConfig config, Counters counters, BufferMemory memory, Identity identity) {
+    Settling(ProduceLoop loop, ProducerConfig config, Counters counters, BufferMemory memory, Gate gate) {
         this.loop = loop;
         this.config = config;
         this.counters = counters;
         this.memory = memory;
-        this.identity = identity;
+        this.gate = gate;
     }
 
     @Override
@@ -42,7 +42,8 @@ final class Settling implements ProduceCall.Outcome {
             case NONE -> succeed(batch, answer.baseOffset(), answer.logAppendTimeMs());
             case DUPLICATE_SEQUENCE_NUMBER -> succeed(batch, RecordMetadata.UNKNOWN_OFFSET, -1);
             case OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID, INVALID_PRODUCER_EPOCH -> {
-                if (config.idempotent()) {
+                // Within a transaction there are no other numbers: it cannot commit any more.
+                if (config.idempotent() && !config.transactional()) {
                     batch.rejected = true;
                     batch.outcomeUnknown = false;
                     again(batch, answerError(batch, error, answer));
@@ -120,7 +121,7 @@ final class Settling implements ProduceCall.Outcome {
                 return true;
             }
         }
-        if (!identity.renew(lane)) {
+        if (!loop.identity().renew(lane)) {
             return false;
         }
         lane.probing = false;
@@ -145,6 +146,7 @@ final class Settling implements ProduceCall.Outcome {
         boolean decided = batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause);
         if (decided) {
             counters.failedRecords.add(Math.max(1, batch.recordCount));
+            gate.onFailed(cause);
         }
         settle(batch, decided);
     }
@@ -177,6 +179,7 @@ final class Settling implements ProduceCall.Outcome {
             if (lane.inFlight.contains(batch)) {
                 if (batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause)) {
                     counters.failedRecords.add(batch.recordCount);
+                    gate.onFailed(cause);
                     memory.release(batch.accountedBytes);
                     batch.tell();
                 }
@@ -299,6 +302,7 @@ final class Settling implements ProduceCall.Outcome {
                     CORRUPT_MESSAGE,
                     NOT_ENOUGH_REPLICAS,
                     FENCED_LEADER_EPOCH,
+                    CONCURRENT_TRANSACTIONS,
                     UNKNOWN_LEADER_EPOCH,
                     UNKNOWN_TOPIC_ID -> false;
             default -> true;

@@ -40,6 +40,11 @@ final class TopicLanes {
         return name;
     }
 
+    /** Whether the batches belong to transactions. */
+    boolean isTransactional() {
+        return config.transactional();
+    }
+
     Lane[] lanes() {
         return lanes;
     }

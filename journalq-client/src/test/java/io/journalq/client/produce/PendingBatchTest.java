@@ -85,6 +85,7 @@ class PendingBatchTest {
                 0,
                 1 << 20,
                 1 << 20,
-                1);
+                1,
+                null);
     }
 }

@@ -36,7 +36,8 @@ final class DocumentedProgramsTest {
             "ReadAll", "one coffee",
             "ReadRecent", "10101 records",
             "ReadInGroup", "read 10",
-            "CommitByHand", "committed in ");
+            "CommitByHand", "committed in ",
+            "CopyExactlyOnce", "10101 copied");
 
     @TempDir
     Path directory;
