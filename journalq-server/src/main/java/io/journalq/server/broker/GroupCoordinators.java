@@ -8,9 +8,10 @@ import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupRecords;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
-import io.journalq.server.group.consumer.RangeAssignor;
+import io.journalq.server.group.consumer.MigrationPolicy;
 import io.journalq.server.group.consumer.Topics;
-import io.journalq.server.group.consumer.UniformAssignor;
+import io.journalq.server.group.consumer.assignor.RangeAssignor;
+import io.journalq.server.group.consumer.assignor.UniformAssignor;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -19,6 +20,7 @@ import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.time.Clock;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -76,6 +78,8 @@ final class GroupCoordinators {
                 config.get(BrokerSettings.GROUP_MAX_SIZE),
                 config.get(BrokerSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS),
                 config.get(BrokerSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS),
+                MigrationPolicy.valueOf(config.get(BrokerSettings.GROUP_CONSUMER_MIGRATION_POLICY)
+                        .toUpperCase(Locale.ROOT)),
                 List.of(new UniformAssignor(), new RangeAssignor()));
     }
 

@@ -106,6 +106,12 @@ public final class BrokerSettings {
             1,
             Integer.MAX_VALUE,
             "How long a member of the consumer protocol may be silent before it is taken for dead.");
+    public static final ConfigKey<String> GROUP_CONSUMER_MIGRATION_POLICY = ConfigKey.ofChoice(
+            "group.consumer.migration.policy",
+            "bidirectional",
+            List.of("bidirectional", "upgrade", "downgrade", "disabled"),
+            "Which groups may change their protocol while they have members. upgrade: to the consumer protocol, when"
+                    + " its first member joins; downgrade: back to the classic one, when its last member leaves.");
     public static final ConfigKey<Integer> OFFSET_METADATA_MAX_BYTES = ConfigKey.ofInt(
             "offset.metadata.max.bytes",
             ConfigUnit.BYTES,
@@ -254,6 +260,7 @@ public final class BrokerSettings {
                 GROUP_INITIAL_REBALANCE_DELAY_MS,
                 GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
                 GROUP_CONSUMER_SESSION_TIMEOUT_MS,
+                GROUP_CONSUMER_MIGRATION_POLICY,
                 OFFSET_METADATA_MAX_BYTES,
                 OFFSETS_RETENTION_MINUTES,
                 OFFSETS_RETENTION_CHECK_INTERVAL_MS,

@@ -2,6 +2,8 @@ package io.journalq.server.group;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.group.consumer.ClassicSnapshot;
+import io.journalq.server.group.consumer.EmbeddedProtocol;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.netty.buffer.ByteBuf;
@@ -23,9 +25,6 @@ import java.util.TreeSet;
  * is; {@link ClassicGroups} decides what becomes of it.
  */
 final class ClassicGroup implements Group {
-    /** What consumers call their protocol type; only for those can the broker read what members say of themselves. */
-    static final String CONSUMER_PROTOCOL_TYPE = "consumer";
-
     /** Where a group can be, with the names that the protocol gives that. */
     enum State {
         EMPTY("Empty"),
@@ -161,7 +160,7 @@ final class ClassicGroup implements Group {
     }
 
     /** Whether a client that can follow those protocols can be in the group. */
-    boolean accepts(String type, List<ClassicMember.Protocol> protocols) {
+    boolean accepts(String type, List<ClassicSnapshot.Protocol> protocols) {
         if (type.isEmpty() || protocols.isEmpty()) {
             return false;
         }
@@ -177,7 +176,7 @@ final class ClassicGroup implements Group {
     String electProtocol() {
         Map<String, Integer> votes = new LinkedHashMap<>();
         for (ClassicMember member : members.values()) {
-            for (ClassicMember.Protocol preferred : member.protocols) {
+            for (ClassicSnapshot.Protocol preferred : member.protocols) {
                 if (everyoneSupports(preferred.name())) {
                     votes.merge(preferred.name(), 1, Integer::sum);
                     break;
@@ -243,13 +242,13 @@ final class ClassicGroup implements Group {
 
     @Override
     public boolean isSubscribedTo(String topic) {
-        if (isEmpty() || !protocolType.equals(CONSUMER_PROTOCOL_TYPE)) {
+        if (isEmpty() || !protocolType.equals(EmbeddedProtocol.TYPE)) {
             return false;
         }
         for (ClassicMember member : members.values()) {
-            for (ClassicMember.Protocol own : member.protocols) {
-                Optional<Set<String>> topics = ConsumerSubscription.topics(own.metadata());
-                if (topics.isEmpty() || topics.get().contains(topic)) {
+            for (ClassicSnapshot.Protocol own : member.protocols) {
+                var told = EmbeddedProtocol.subscription(own.metadata());
+                if (told.isEmpty() || told.get().topics().contains(topic)) {
                     return true;
                 }
             }
@@ -291,6 +290,39 @@ final class ClassicGroup implements Group {
                         .setMembers(all));
     }
 
+    /** The members with all that they said of themselves, for a group of another kind. */
+    ClassicSnapshot snapshot() {
+        List<ClassicSnapshot.Member> all = new ArrayList<>(members.size());
+        for (ClassicMember member : members.values()) {
+            all.add(new ClassicSnapshot.Member(
+                    member.id,
+                    member.instanceId,
+                    member.origin,
+                    member.rebalanceTimeoutMs,
+                    member.sessionTimeoutMs,
+                    member.protocols,
+                    member.assignment));
+        }
+        return new ClassicSnapshot(id, generation, all);
+    }
+
+    /** The group that members of another kind of group make. */
+    static ClassicGroup of(ClassicSnapshot snapshot, long nowMs) {
+        ClassicGroup group = new ClassicGroup(snapshot.groupId(), nowMs);
+        for (ClassicSnapshot.Member from : snapshot.members()) {
+            ClassicMember member = new ClassicMember(from.id(), from.instanceId(), from.origin());
+            member.rebalanceTimeoutMs = from.rebalanceTimeoutMs();
+            member.sessionTimeoutMs = from.sessionTimeoutMs();
+            member.protocols = from.protocols();
+            member.assignment = from.assignment();
+            group.add(member);
+        }
+        group.generation = snapshot.generation();
+        group.protocolType = EmbeddedProtocol.TYPE;
+        group.protocol = group.electProtocol();
+        return group;
+    }
+
     /** Assignments in force, by member. */
     Map<String, byte[]> assignments() {
         Map<String, byte[]> assignments = new TreeMap<>();
@@ -315,7 +347,7 @@ final class ClassicGroup implements Group {
                 member.rebalanceTimeoutMs = recorded.rebalanceTimeout();
                 member.sessionTimeoutMs = recorded.sessionTimeout();
                 member.protocols =
-                        List.of(new ClassicMember.Protocol(String.valueOf(protocol), bytes(recorded.subscription())));
+                        List.of(new ClassicSnapshot.Protocol(String.valueOf(protocol), bytes(recorded.subscription())));
                 add(member);
             }
             member.assignment = bytes(recorded.assignment());

@@ -12,6 +12,7 @@ import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.ClassicGroup.State;
+import io.journalq.server.group.consumer.ClassicSnapshot;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -59,6 +60,33 @@ final class ClassicGroups {
         group.members().forEach(member -> restartSession(group, member, member.sessionTimeoutMs));
     }
 
+    /** Members came over from a group of another kind: they agree anew among themselves. */
+    void takeOver(ClassicGroup group, ClassicSnapshot snapshot) {
+        for (ClassicSnapshot.Member from : snapshot.members()) {
+            // The record holds no protocols but the one in force.
+            group.member(from.id()).protocols = from.protocols();
+        }
+        onLoaded(group);
+        rebalance(group);
+    }
+
+    /** The members go over to a group of another kind: nobody waits here any more. */
+    void dissolve(ClassicGroup group) {
+        cancelRebalance(group);
+        group.expectedMembers.values().forEach(Deadlines.Deadline::cancel);
+        for (ClassicMember member : group.members()) {
+            member.cancelSession();
+            if (member.joining != null) {
+                member.joining.send(refusal(member.joinVersion, ErrorCode.REBALANCE_IN_PROGRESS, member.id));
+                member.joining = null;
+            }
+            if (member.syncing != null) {
+                member.syncing.send(refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing = null;
+            }
+        }
+    }
+
     // Joining.
 
     void join(
@@ -67,10 +95,10 @@ final class ClassicGroups {
             short version,
             JoinGroupRequest request,
             Reply<JoinGroupResponse> reply) {
-        List<ClassicMember.Protocol> protocols =
+        List<ClassicSnapshot.Protocol> protocols =
                 new ArrayList<>(request.protocols().size());
         for (JoinGroupRequest.JoinGroupRequestProtocol protocol : request.protocols()) {
-            protocols.add(new ClassicMember.Protocol(protocol.name(), ClassicGroup.bytes(protocol.metadata())));
+            protocols.add(new ClassicSnapshot.Protocol(protocol.name(), ClassicGroup.bytes(protocol.metadata())));
         }
         Join join = new Join(origin, version, request, protocols, reply);
         if (!group.accepts(request.protocolType(), protocols)) {
@@ -87,7 +115,7 @@ final class ClassicGroups {
             Origin origin,
             short version,
             JoinGroupRequest request,
-            List<ClassicMember.Protocol> protocols,
+            List<ClassicSnapshot.Protocol> protocols,
             Reply<JoinGroupResponse> reply) {
         void refuse(ErrorCode error) {
             reply.send(refusal(version, error, request.memberId()));

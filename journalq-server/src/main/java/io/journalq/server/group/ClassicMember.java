@@ -3,7 +3,7 @@ package io.journalq.server.group;
 import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.Reply;
-import java.util.Arrays;
+import io.journalq.server.group.consumer.ClassicSnapshot.Protocol;
 import java.util.List;
 
 /** A member of a classic group: what it said of itself, what it was given, and whether it waits for an answer. */
@@ -32,18 +32,6 @@ final class ClassicMember {
 
     /** When it is taken for dead; null while it need not prove that it lives. */
     Deadlines.Deadline session;
-
-    /**
-     * A protocol that the member can follow.
-     *
-     * @param metadata what it says of itself under that protocol
-     */
-    @SuppressWarnings("ArrayRecordComponent") // Compared by sameAs only.
-    record Protocol(String name, byte[] metadata) {
-        boolean sameAs(Protocol other) {
-            return name.equals(other.name) && Arrays.equals(metadata, other.metadata);
-        }
-    }
 
     ClassicMember(String id, String instanceId, Origin origin) {
         this.id = id;

@@ -18,9 +18,11 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.consumer.ClassicSnapshot;
 import io.journalq.server.group.consumer.ConsumerGroup;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.ConsumerGroups;
+import io.journalq.server.group.consumer.Fault;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
@@ -58,7 +60,7 @@ public final class GroupMachine implements CoordinatorMachine {
         this.outbox = outbox;
         this.offsets = new OffsetCommits(limits, outbox, groups);
         this.classic = new ClassicGroups(limits, deadlines, outbox, ids);
-        this.consumer = new ConsumerGroups(consumerLimits, outbox, ids);
+        this.consumer = new ConsumerGroups(consumerLimits, outbox, ids, this::moveToClassic);
     }
 
     @Override
@@ -152,9 +154,23 @@ public final class GroupMachine implements CoordinatorMachine {
         }
         if (group instanceof ClassicGroup joined) {
             classic.join(joined, origin, version, request, reply);
-        } else {
-            reply.send(ClassicGroups.refusal(version, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.memberId()));
+        } else if (group instanceof ConsumerGroup joined) {
+            JoinGroupResponse answer = consumer.classicMembers().join(joined, origin, version, request, nowMs);
+            ErrorCode refused = ErrorCode.of(answer.errorCode());
+            reply.send(refused == ErrorCode.NONE ? answer : ClassicGroups.refusal(version, refused, answer.memberId()));
         }
+    }
+
+    /** Only members of the classic protocol are left in a group of the other one. */
+    private void moveToClassic(ConsumerGroup left, long nowMs) {
+        ClassicSnapshot snapshot = consumer.handOver(left);
+        ClassicGroup next = ClassicGroup.of(snapshot, nowMs);
+        List<CoordinatorRecord> records = new ArrayList<>(left.tombstones());
+        records.add(next.toRecord(next.assignments(), nowMs));
+        outbox.append(records);
+        ClassicGroup group = (ClassicGroup) groups.get(left.id());
+        classic.at(nowMs);
+        classic.takeOver(group, snapshot);
     }
 
     private ErrorCode checkJoin(JoinGroupRequest request) {
@@ -172,6 +188,8 @@ public final class GroupMachine implements CoordinatorMachine {
         classic.at(nowMs);
         if (groups.get(request.groupId()) instanceof ClassicGroup group) {
             classic.sync(group, request, reply);
+        } else if (groups.get(request.groupId()) instanceof ConsumerGroup group) {
+            reply.send(consumer.classicMembers().sync(group, request, nowMs));
         } else {
             reply.send(ClassicGroups.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
@@ -182,6 +200,9 @@ public final class GroupMachine implements CoordinatorMachine {
         classic.at(nowMs);
         if (groups.get(request.groupId()) instanceof ClassicGroup group) {
             classic.heartbeat(group, request, reply);
+        } else if (groups.get(request.groupId()) instanceof ConsumerGroup group) {
+            ErrorCode error = consumer.classicMembers().heartbeat(group, request, nowMs);
+            reply.send(new HeartbeatResponse().setErrorCode(error.code()));
         } else {
             reply.send(new HeartbeatResponse().setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code()));
         }
@@ -200,11 +221,18 @@ public final class GroupMachine implements CoordinatorMachine {
             long nowMs,
             Reply<ConsumerGroupHeartbeatResponse> reply) {
         Group group = groups.get(request.groupId());
-        if (group instanceof ClassicGroup && !group.isEmpty()) {
-            reply.send(new ConsumerGroupHeartbeatResponse()
-                    .setErrorCode(ErrorCode.GROUP_ID_NOT_FOUND.code())
-                    .setErrorMessage("Group " + group.id() + " has members of the classic protocol."));
-            return;
+        if (group instanceof ClassicGroup before && !before.isEmpty()) {
+            ClassicSnapshot snapshot = before.snapshot();
+            Fault fault = consumer.takeOverProblem(snapshot, request, version);
+            if (fault != null) {
+                reply.send(new ConsumerGroupHeartbeatResponse()
+                        .setErrorCode(fault.code().code())
+                        .setErrorMessage(fault.message()));
+                return;
+            }
+            classic.dissolve(before);
+            consumer.takeOver(snapshot, before.tombstones(), nowMs);
+            group = groups.get(request.groupId());
         }
         if (group != null && group.kind() == Group.Kind.CLASSIC && request.memberEpoch() == 0) {
             outbox.append(group.tombstones());
@@ -226,15 +254,22 @@ public final class GroupMachine implements CoordinatorMachine {
         classic.at(nowMs);
         List<LeaveGroupResponse.MemberResponse> answers = new ArrayList<>(leaving.size());
         for (LeaveGroupRequest.MemberIdentity one : leaving) {
-            answers.add(
-                    groups.get(groupId) instanceof ClassicGroup group
-                            ? classic.leave(group, one)
-                            : new LeaveGroupResponse.MemberResponse()
-                                    .setMemberId(one.memberId())
-                                    .setGroupInstanceId(one.groupInstanceId())
-                                    .setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code()));
+            answers.add(leave(groups.get(groupId), one, nowMs));
         }
         reply.send(answers);
+    }
+
+    private LeaveGroupResponse.MemberResponse leave(Group from, LeaveGroupRequest.MemberIdentity one, long nowMs) {
+        if (from instanceof ClassicGroup group) {
+            return classic.leave(group, one);
+        }
+        if (from instanceof ConsumerGroup group) {
+            return consumer.classicMembers().leave(group, one, nowMs);
+        }
+        return new LeaveGroupResponse.MemberResponse()
+                .setMemberId(one.memberId())
+                .setGroupInstanceId(one.groupInstanceId())
+                .setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code());
     }
 
     /** Someone commits offsets; the outcomes are in the order of the commits. */

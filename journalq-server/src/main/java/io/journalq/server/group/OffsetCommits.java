@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.group.consumer.EmbeddedProtocol;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
@@ -215,7 +216,7 @@ public final class OffsetCommits {
         if (group == null) {
             return hasOffsets(groupId) ? ErrorCode.NONE : ErrorCode.GROUP_ID_NOT_FOUND;
         }
-        boolean readable = group.isEmpty() || group.protocolType().equals(ClassicGroup.CONSUMER_PROTOCOL_TYPE);
+        boolean readable = group.isEmpty() || group.protocolType().equals(EmbeddedProtocol.TYPE);
         return readable ? ErrorCode.NONE : ErrorCode.NON_EMPTY_GROUP;
     }
 
@@ -274,7 +275,7 @@ public final class OffsetCommits {
         if (group == null || group.isEmpty()) {
             return false;
         }
-        return !group.protocolType().equals(ClassicGroup.CONSUMER_PROTOCOL_TYPE) || group.isSubscribedTo(topic);
+        return !group.protocolType().equals(EmbeddedProtocol.TYPE) || group.isSubscribedTo(topic);
     }
 
     private boolean isExpired(Group group, CommittedOffset offset, long nowMs) {

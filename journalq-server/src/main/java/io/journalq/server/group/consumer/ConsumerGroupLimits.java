@@ -1,5 +1,8 @@
 package io.journalq.server.group.consumer;
 
+import io.journalq.server.group.consumer.assignor.Assignor;
+import io.journalq.server.group.consumer.assignor.RangeAssignor;
+import io.journalq.server.group.consumer.assignor.UniformAssignor;
 import java.util.List;
 
 /**
@@ -8,13 +11,18 @@ import java.util.List;
  * @param sizeMax most members of a group
  * @param heartbeatIntervalMs how often members are told to send heartbeats
  * @param sessionTimeoutMs a member is gone after such a silence
+ * @param migration which groups may change their protocol while they have members
  * @param assignors those on offer, the default first
  */
 public record ConsumerGroupLimits(
-        int sizeMax, int heartbeatIntervalMs, int sessionTimeoutMs, List<Assignor> assignors) {
+        int sizeMax,
+        int heartbeatIntervalMs,
+        int sessionTimeoutMs,
+        MigrationPolicy migration,
+        List<Assignor> assignors) {
     /** As a broker has them whose settings nobody changed. */
-    public static final ConsumerGroupLimits DEFAULT =
-            new ConsumerGroupLimits(10_000, 5_000, 45_000, List.of(new UniformAssignor(), new RangeAssignor()));
+    public static final ConsumerGroupLimits DEFAULT = new ConsumerGroupLimits(
+            10_000, 5_000, 45_000, MigrationPolicy.BIDIRECTIONAL, List.of(new UniformAssignor(), new RangeAssignor()));
 
     public ConsumerGroupLimits {
         assignors = List.copyOf(assignors);

@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.server.group.consumer.assignor.Assignment;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -7,10 +7,9 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.group.Origin;
-import io.journalq.server.group.consumer.CurrentAssignment.State;
-import io.journalq.server.group.consumer.Deadlines.Kind;
 import io.journalq.server.group.consumer.Deadlines.Subject;
 import io.journalq.server.group.consumer.Reconciliation.Claim;
+import io.journalq.server.group.consumer.assignor.Assignment;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -28,24 +27,30 @@ public final class ConsumerGroups {
     private final ConsumerGroupLimits limits;
     private final Outbox outbox;
     private final Supplier<String> memberIds;
-    private final Settling settling;
+    private final Membership membership;
+    private final ClassicMembers classicMembers;
     private final ConsumerReplay replay;
     private final SortedMap<String, ConsumerGroup> groups = new TreeMap<>();
-    private final Deadlines deadlines = new Deadlines();
-    private Topics topics;
 
     /**
      * Makes a part without groups, and without topics until {@link #onTopics} brings them.
      *
      * @param memberIds a new id each time, for members that bring none
+     * @param classicTurn hears of groups that are to be classic again
      */
-    public ConsumerGroups(ConsumerGroupLimits limits, Outbox outbox, Supplier<String> memberIds) {
+    public ConsumerGroups(
+            ConsumerGroupLimits limits, Outbox outbox, Supplier<String> memberIds, Membership.ClassicTurn classicTurn) {
         this.limits = limits;
         this.outbox = outbox;
         this.memberIds = memberIds;
-        this.settling = new Settling(limits, outbox);
+        this.membership = new Membership(limits, outbox, classicTurn);
+        this.classicMembers = new ClassicMembers(limits, membership, memberIds);
         this.replay = new ConsumerReplay(groups);
-        this.topics = Topics.NONE;
+    }
+
+    /** Members of the classic protocol in these groups. */
+    public ClassicMembers classicMembers() {
+        return classicMembers;
     }
 
     /** Takes a record in. Returns the id of its group; null when it is no record of consumer groups. */
@@ -55,26 +60,28 @@ public final class ConsumerGroups {
 
     /** All records are there. */
     public void onLoaded(long nowMs) {
-        deadlines.clear();
+        membership.deadlines().clear();
         replay.onLoaded();
         for (ConsumerGroup group : groups.values()) {
             for (String memberId : group.members().keySet()) {
-                await(group, memberId, nowMs);
+                membership.awaitLife(group, memberId, nowMs);
+                membership.awaitRevocation(group, memberId, nowMs);
             }
         }
     }
 
     /** The topics are others now. Groups follow with their next heartbeats. */
     public void onTopics(Topics newTopics) {
-        topics = newTopics;
+        membership.setTopics(newTopics);
     }
 
     /** Lets members go whose time is up. Returns when to call again at the latest. */
     public long onTick(long nowMs) {
+        Deadlines deadlines = membership.deadlines();
         for (Subject due = deadlines.pollDue(nowMs); due != null; due = deadlines.pollDue(nowMs)) {
             ConsumerGroup group = groups.get(due.groupId());
             if (group != null && group.member(due.memberId()) != null) {
-                remove(group, due.memberId(), nowMs);
+                membership.remove(group, due.memberId(), nowMs);
             }
         }
         return deadlines.nextMs();
@@ -120,10 +127,9 @@ public final class ConsumerGroups {
     private ConsumerGroupHeartbeatResponse heartbeat(
             ConsumerGroup group, String memberId, Origin client, ConsumerGroupHeartbeatRequest request, long nowMs) {
         Assignment before = group.current(memberId).assigned();
-        outbox.append(memberChange(group, memberId, client, request));
-        settling.settle(group, topics, nowMs);
-        reconcile(group, memberId, claimOf(request));
-        await(group, memberId, nowMs);
+        List<CoordinatorRecord> change = memberChange(group, memberId, client, request);
+        membership.update(group, memberId, change, claimOf(request), nowMs);
+        membership.awaitRevocation(group, memberId, nowMs);
         CurrentAssignment current = group.current(memberId);
         ConsumerGroupHeartbeatResponse response = new ConsumerGroupHeartbeatResponse()
                 .setMemberId(memberId)
@@ -150,20 +156,16 @@ public final class ConsumerGroups {
 
     private List<CoordinatorRecord> memberChange(
             ConsumerGroup group, String memberId, Origin client, ConsumerGroupHeartbeatRequest request) {
-        String groupId = group.groupId();
         List<CoordinatorRecord> records = new ArrayList<>();
         MemberMetadata before = group.member(memberId);
         String replaced = request.instanceId() == null ? null : group.memberOfInstance(request.instanceId());
         if (before == null && replaced != null) {
             before = group.member(replaced);
-            records.addAll(ConsumerRecords.withoutMember(groupId, replaced));
-            records.add(ConsumerRecords.target(groupId, memberId, group.target(replaced)));
-            records.add(ConsumerRecords.current(groupId, memberId, group.current(replaced)));
-            deadlines.cancelAll(groupId, replaced);
+            records.addAll(membership.replacement(group, replaced, memberId));
         }
         MemberMetadata after = updated(before, client, request);
         if (!after.equals(group.member(memberId))) {
-            records.add(ConsumerRecords.member(groupId, memberId, after));
+            records.add(ConsumerRecords.member(group.groupId(), memberId, after));
         }
         return records;
     }
@@ -191,31 +193,6 @@ public final class ConsumerGroups {
                 null);
     }
 
-    private void reconcile(ConsumerGroup group, String memberId, Claim claim) {
-        CurrentAssignment before = group.current(memberId);
-        CurrentAssignment next = Reconciliation.next(
-                before,
-                group.assignmentEpoch(),
-                group.target(memberId),
-                claim,
-                (topicId, partition) -> group.isFreeFor(memberId, topicId, partition));
-        if (!next.equals(before)) {
-            outbox.append(List.of(ConsumerRecords.current(group.groupId(), memberId, next)));
-        }
-    }
-
-    /** Begins to wait for what the member is to do next. */
-    private void await(ConsumerGroup group, String memberId, long nowMs) {
-        MemberMetadata member = group.member(memberId);
-        deadlines.set(new Subject(group.groupId(), memberId, Kind.SESSION), nowMs + limits.sessionTimeoutMs());
-        Subject rebalance = new Subject(group.groupId(), memberId, Kind.REBALANCE);
-        if (group.current(memberId).state() != State.UNREVOKED_PARTITIONS) {
-            deadlines.cancel(rebalance);
-        } else if (!deadlines.isSet(rebalance)) {
-            deadlines.set(rebalance, nowMs + member.rebalanceTimeoutMs());
-        }
-    }
-
     private ConsumerGroupHeartbeatResponse leave(ConsumerGroupHeartbeatRequest request, long nowMs) {
         ConsumerGroup group = groups.get(request.groupId());
         String memberId = request.memberId();
@@ -236,15 +213,45 @@ public final class ConsumerGroups {
             CurrentAssignment away = group.current(memberId).awayForAWhile();
             outbox.append(List.of(ConsumerRecords.current(group.groupId(), memberId, away)));
         } else {
-            remove(group, memberId, nowMs);
+            membership.remove(group, memberId, nowMs);
         }
         return new ConsumerGroupHeartbeatResponse().setMemberId(memberId).setMemberEpoch(request.memberEpoch());
     }
 
-    private void remove(ConsumerGroup group, String memberId, long nowMs) {
-        deadlines.cancelAll(group.groupId(), memberId);
-        outbox.append(ConsumerRecords.withoutMember(group.groupId(), memberId));
-        settling.settle(group, topics, nowMs);
+    /** Why the members of a classic group cannot be taken over by one who joins it so; null when they can. */
+    public Fault takeOverProblem(ClassicSnapshot classic, ConsumerGroupHeartbeatRequest request, short version) {
+        Fault fault = HeartbeatRules.problem(request, version, limits);
+        if (fault != null) {
+            return fault;
+        }
+        boolean canRead = classic.members().stream().allMatch(TakeOver::isReadable);
+        if (request.memberEpoch() != 0 || !limits.migration().upgrades() || !canRead) {
+            return new Fault(ErrorCode.GROUP_ID_NOT_FOUND, "Group " + request.groupId() + " is not a consumer group.");
+        }
+        boolean replaces = classic.members().stream()
+                .anyMatch(member ->
+                        member.instanceId() != null && member.instanceId().equals(request.instanceId()));
+        return replaces || classic.members().size() < limits.sizeMax() ? null : MemberRules.tooMany(limits);
+    }
+
+    /**
+     * Takes over the members of a classic group, each with what it was assigned; they are told to join again when that
+     * changes.
+     *
+     * @param end the records by which the classic group goes, appended together with those of the new one
+     */
+    public void takeOver(ClassicSnapshot classic, List<CoordinatorRecord> end, long nowMs) {
+        List<CoordinatorRecord> records = new ArrayList<>(end);
+        records.addAll(TakeOver.records(classic, membership.topics(), nowMs));
+        outbox.append(records);
+        ConsumerGroup group = groups.get(classic.groupId());
+        group.members().keySet().forEach(memberId -> membership.awaitLife(group, memberId, nowMs));
+    }
+
+    /** The members of a group that is left to the classic protocol; nothing is awaited of them here any more. */
+    public ClassicSnapshot handOver(ConsumerGroup group) {
+        group.members().keySet().forEach(memberId -> membership.deadlines().cancelAll(group.groupId(), memberId));
+        return TakeOver.snapshot(group, membership.topics());
     }
 
     /** A group as ConsumerGroupDescribe shows it. */
@@ -256,7 +263,7 @@ public final class ConsumerGroups {
                     .setErrorCode(ErrorCode.GROUP_ID_NOT_FOUND.code())
                     .setErrorMessage("Group " + groupId + " is not a consumer group.");
         }
-        return ConsumerGroupViews.describe(group, settling.assignorOf(group).assignorName(), topics);
+        return ConsumerGroupViews.describe(group, membership.assignorOf(group).assignorName(), membership.topics());
     }
 
     private static ConsumerGroupHeartbeatResponse unknownMember(String memberId) {

@@ -4,6 +4,7 @@ import io.journalq.common.protocol.Message;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.group.consumer.CurrentAssignment.State;
+import io.journalq.server.group.consumer.assignor.Assignment;
 import io.journalq.server.group.record.ConsumerGroupCurrentMemberAssignmentKey;
 import io.journalq.server.group.record.ConsumerGroupCurrentMemberAssignmentValue;
 import io.journalq.server.group.record.ConsumerGroupMemberMetadataKey;
@@ -106,10 +107,10 @@ public final class ConsumerRecords {
         ClassicMemberMetadata told = value.classicMemberMetadata();
         MemberMetadata.Classic classic = null;
         if (told != null) {
-            List<MemberMetadata.Protocol> protocols = new ArrayList<>();
+            List<ClassicSnapshot.Protocol> protocols = new ArrayList<>();
             told.supportedProtocols()
                     .forEach(protocol -> protocols.add(
-                            new MemberMetadata.Protocol(protocol.name(), ByteBufUtil.getBytes(protocol.metadata()))));
+                            new ClassicSnapshot.Protocol(protocol.name(), ByteBufUtil.getBytes(protocol.metadata()))));
             classic = new MemberMetadata.Classic(told.sessionTimeoutMs(), protocols);
         }
         return new MemberMetadata(

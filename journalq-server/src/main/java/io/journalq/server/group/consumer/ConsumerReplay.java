@@ -1,6 +1,7 @@
 package io.journalq.server.group.consumer;
 
 import io.journalq.common.protocol.Message;
+import io.journalq.server.group.consumer.assignor.Assignment;
 import io.journalq.server.group.record.ConsumerGroupCurrentMemberAssignmentKey;
 import io.journalq.server.group.record.ConsumerGroupCurrentMemberAssignmentValue;
 import io.journalq.server.group.record.ConsumerGroupMemberMetadataKey;

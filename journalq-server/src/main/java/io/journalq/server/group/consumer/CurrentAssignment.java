@@ -1,5 +1,7 @@
 package io.journalq.server.group.consumer;
 
+import io.journalq.server.group.consumer.assignor.Assignment;
+
 /**
  * Where a member is on the way to its target. Immutable.
  *

@@ -14,7 +14,9 @@ final class Deadlines {
         /** A sign of life. */
         SESSION,
         /** Giving up partitions; in the classic protocol, joining again. */
-        REBALANCE
+        REBALANCE,
+        /** In the classic protocol, asking for the assignment after joining. */
+        SYNC
     }
 
     /** Whose deadline it is. */

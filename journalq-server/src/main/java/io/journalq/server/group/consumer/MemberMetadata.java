@@ -40,15 +40,15 @@ record MemberMetadata(
      * @param sessionTimeoutMs it is gone after such a silence
      * @param protocols embedded protocols, the preferred one first
      */
-    record Classic(int sessionTimeoutMs, List<Protocol> protocols) {
+    record Classic(int sessionTimeoutMs, List<ClassicSnapshot.Protocol> protocols) {
         Classic {
             protocols = List.copyOf(protocols);
         }
-    }
 
-    /** An embedded protocol by name, and the member's subscription in it. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared: a member that rejoins is written anew
-    record Protocol(String name, byte[] metadata) {}
+        boolean supports(String protocolName) {
+            return protocols.stream().anyMatch(protocol -> protocol.name().equals(protocolName));
+        }
+    }
 
     boolean isClassic() {
         return classic != null;

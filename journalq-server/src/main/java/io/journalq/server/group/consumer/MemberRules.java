@@ -28,7 +28,9 @@ public final class MemberRules {
     }
 
     private static Fault unreleased(ConsumerGroup group, String holder, ConsumerGroupHeartbeatRequest request) {
-        if (group.current(holder).memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH) {
+        // A static member of the classic protocol does not say that it leaves: whoever takes its name replaces it.
+        if (group.member(holder).isClassic()
+                || group.current(holder).memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH) {
             return null;
         }
         return new Fault(
@@ -36,10 +38,14 @@ public final class MemberRules {
                 "Static member with instance id " + request.instanceId() + " is used by member " + holder + ".");
     }
 
-    private static Fault full(ConsumerGroup group, String memberId, ConsumerGroupLimits limits) {
+    static Fault full(ConsumerGroup group, String memberId, ConsumerGroupLimits limits) {
         if (group.memberCount() < limits.sizeMax() || group.member(memberId) != null) {
             return null;
         }
+        return tooMany(limits);
+    }
+
+    static Fault tooMany(ConsumerGroupLimits limits) {
         return new Fault(
                 ErrorCode.GROUP_MAX_SIZE_REACHED,
                 "The consumer group has reached its maximum capacity of " + limits.sizeMax() + " members.");

@@ -1,6 +1,7 @@
 package io.journalq.server.group.consumer;
 
 import io.journalq.server.group.consumer.CurrentAssignment.State;
+import io.journalq.server.group.consumer.assignor.Assignment;
 
 /** The next step of a member towards its target (KIP-848): first it gives up, then it gets what is free. Pure functions. */
 final class Reconciliation {

@@ -3,7 +3,11 @@ package io.journalq.server.group.consumer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
-import io.journalq.server.group.consumer.Assignor.Subscriber;
+import io.journalq.server.group.consumer.assignor.Assignment;
+import io.journalq.server.group.consumer.assignor.Assignor;
+import io.journalq.server.group.consumer.assignor.Assignor.Subscriber;
+import io.journalq.server.group.consumer.assignor.RangeAssignor;
+import io.journalq.server.group.consumer.assignor.UniformAssignor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.server.group.consumer.assignor.Assignment;
+import io.journalq.server.group.consumer.assignor.Assignor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

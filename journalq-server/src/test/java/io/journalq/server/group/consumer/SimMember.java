@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest.TopicPartitions;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.server.group.consumer.assignor.Assignment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

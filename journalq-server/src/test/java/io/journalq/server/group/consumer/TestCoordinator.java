@@ -5,6 +5,8 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.group.Origin;
+import io.journalq.server.group.consumer.assignor.RangeAssignor;
+import io.journalq.server.group.consumer.assignor.UniformAssignor;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
@@ -37,8 +39,13 @@ final class TestCoordinator {
 
     private ConsumerGroups create() {
         ConsumerGroupLimits limits = new ConsumerGroupLimits(
-                SIZE_MAX, 5_000, SESSION_TIMEOUT_MS, List.of(new UniformAssignor(), new RangeAssignor()));
-        ConsumerGroups created = new ConsumerGroups(limits, this::append, () -> "made-" + generatedIds++);
+                SIZE_MAX,
+                5_000,
+                SESSION_TIMEOUT_MS,
+                MigrationPolicy.DISABLED,
+                List.of(new UniformAssignor(), new RangeAssignor()));
+        ConsumerGroups created =
+                new ConsumerGroups(limits, this::append, () -> "made-" + generatedIds++, (group, nowMs) -> {});
         created.onTopics(topics);
         return created;
     }

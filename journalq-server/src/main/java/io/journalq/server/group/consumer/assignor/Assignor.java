@@ -1,4 +1,4 @@
-package io.journalq.server.group.consumer;
+package io.journalq.server.group.consumer.assignor;
 
 import io.journalq.common.id.Uuid;
 import java.util.List;
