@@ -106,7 +106,7 @@ class GroupMigrationTest {
             settings.put("group.instance.id", name);
             join(settings);
         }
-        pollUntil(this::allArePlaced);
+        pollUntil(() -> allArePlaced() && nobodyIsIdle());
         Map<String, Set<TopicPartition>> before = new HashMap<>();
         members.forEach(
                 member -> before.put(member.groupMetadata().groupInstanceId().get(), member.assignment()));
@@ -136,8 +136,7 @@ class GroupMigrationTest {
         admin = broker.admin();
         join(classic(CooperativeStickyAssignor.class));
         join(Map.of("group.protocol", "consumer"));
-        pollUntil(() -> allArePlaced()
-                && members.stream().noneMatch(member -> member.assignment().isEmpty()));
+        pollUntil(() -> allArePlaced() && nobodyIsIdle());
         List<Set<TopicPartition>> before =
                 members.stream().map(KafkaConsumer::assignment).toList();
 
@@ -196,6 +195,10 @@ class GroupMigrationTest {
                 }
             }
         }
+    }
+
+    private boolean nobodyIsIdle() {
+        return members.stream().noneMatch(member -> member.assignment().isEmpty());
     }
 
     private boolean allArePlaced() {

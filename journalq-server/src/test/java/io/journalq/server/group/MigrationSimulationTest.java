@@ -1,0 +1,27 @@
+package io.journalq.server.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** A group that clients of both protocols share, from many seeds. */
+class MigrationSimulationTest {
+    private static final int SEEDS = 400;
+
+    @Test
+    void shouldHaveOneUserForEachPartitionWhateverProtocolsAreMixed() {
+        Map<String, Integer> ends = new TreeMap<>();
+        for (long seed = 0; seed < SEEDS; seed++) {
+            try {
+                MigrationSimulation simulation = new MigrationSimulation(seed);
+                simulation.run(600);
+                ends.merge(simulation.kind(), 1, Integer::sum);
+            } catch (RuntimeException | AssertionError failure) {
+                throw new AssertionError("seed " + seed, failure);
+            }
+        }
+        assertThat(ends).as("groups ended in either protocol").containsKeys("classic", "consumer");
+    }
+}
