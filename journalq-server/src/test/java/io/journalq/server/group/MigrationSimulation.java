@@ -144,7 +144,7 @@ final class MigrationSimulation {
 
     private boolean isSettled() {
         return clients.stream().mapToInt(client -> client.owned.size()).sum() == TOPIC.partitionCount()
-                && clients.stream().allMatch(client -> client.isStable() && !client.owned.isEmpty());
+                && clients.stream().allMatch(Client::isStable);
     }
 
     /** A client, and what it uses. */
@@ -439,8 +439,8 @@ final class MigrationSimulation {
                     if (answer.assignment() != null) {
                         Set<Integer> assigned = new TreeSet<>();
                         answer.assignment().topicPartitions().forEach(topic -> assigned.addAll(topic.partitions()));
+                        tellsOwned = !assigned.equals(owned);
                         owned = assigned;
-                        tellsOwned = true;
                     }
                 }
                 case UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, GROUP_ID_NOT_FOUND -> {

@@ -1,10 +1,13 @@
 package io.journalq.server.group.consumer;
 
+import io.journalq.common.protocol.message.ConsumerProtocolSubscription;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.Origin;
 import io.journalq.server.group.consumer.assignor.Assignment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** How members of the classic protocol stand in a group of the consumer protocol, there and back. Pure functions. */
 final class TakeOver {
@@ -17,31 +20,30 @@ final class TakeOver {
                         .isPresent();
     }
 
-    /** The records of a group that has these members, each with what it was assigned, in the epoch of their generation. */
+    /**
+     * The records of a group that has these members, in the epoch of their generation. Each keeps what it was assigned, and
+     * until it joins again also what it said that it used when it joined last: it may not have given that up yet.
+     */
     static List<CoordinatorRecord> records(ClassicSnapshot classic, Topics topics, long nowMs) {
         String groupId = classic.groupId();
+        Map<String, Assignment> assigned = assigned(classic, topics);
+        Assignment taken = assigned.values().stream().reduce(Assignment.EMPTY, Assignment::union);
         List<CoordinatorRecord> records = new ArrayList<>();
-        Assignment taken = Assignment.EMPTY;
         for (ClassicSnapshot.Member member : classic.members()) {
-            // Clients assign among themselves: if they gave a partition to two, the first keeps it.
-            Assignment assigned =
-                    EmbeddedProtocol.assignment(member.assignment(), topics).minus(taken);
-            taken = taken.union(assigned);
+            MemberMetadata.Classic told = new MemberMetadata.Classic(member.sessionTimeoutMs(), member.protocols());
+            Assignment target = assigned.get(member.id());
+            Assignment stillUsed =
+                    EmbeddedProtocol.owned(subscription(told), topics).minus(taken);
+            taken = taken.union(stillUsed);
             CurrentAssignment current = new CurrentAssignment(
                     classic.generation(),
                     classic.generation(),
                     CurrentAssignment.State.STABLE,
-                    assigned,
+                    target.union(stillUsed),
                     Assignment.EMPTY);
-            records.add(ConsumerRecords.member(
-                    groupId,
-                    member.id(),
-                    metadata(
-                            member.origin(),
-                            member.instanceId(),
-                            member.rebalanceTimeoutMs(),
-                            new MemberMetadata.Classic(member.sessionTimeoutMs(), member.protocols()))));
-            records.add(ConsumerRecords.target(groupId, member.id(), assigned));
+            MemberMetadata metadata = metadata(member.origin(), member.instanceId(), member.rebalanceTimeoutMs(), told);
+            records.add(ConsumerRecords.member(groupId, member.id(), metadata));
+            records.add(ConsumerRecords.target(groupId, member.id(), target));
             records.add(ConsumerRecords.current(groupId, member.id(), current));
         }
         // No set of subscriptions has this hash: what they come to is looked at with the first heartbeat.
@@ -50,12 +52,28 @@ final class TakeOver {
         return records;
     }
 
+    /** What each was assigned. Clients assign among themselves: if they gave a partition to two, the first keeps it. */
+    private static Map<String, Assignment> assigned(ClassicSnapshot classic, Topics topics) {
+        Map<String, Assignment> assigned = new TreeMap<>();
+        Assignment taken = Assignment.EMPTY;
+        for (ClassicSnapshot.Member member : classic.members()) {
+            Assignment own =
+                    EmbeddedProtocol.assignment(member.assignment(), topics).minus(taken);
+            taken = taken.union(own);
+            assigned.put(member.id(), own);
+        }
+        return assigned;
+    }
+
+    private static ConsumerProtocolSubscription subscription(MemberMetadata.Classic classic) {
+        return EmbeddedProtocol.subscription(classic.protocols().get(0).metadata())
+                .orElseThrow();
+    }
+
     /** What a member of the classic protocol told, in the terms of the other one. Its preferred protocol is readable. */
     static MemberMetadata metadata(
             Origin origin, String instanceId, int rebalanceTimeoutMs, MemberMetadata.Classic classic) {
-        var subscription = EmbeddedProtocol.subscription(
-                        classic.protocols().get(0).metadata())
-                .orElseThrow();
+        ConsumerProtocolSubscription subscription = subscription(classic);
         return new MemberMetadata(
                 instanceId,
                 subscription.rackId(),
@@ -68,7 +86,7 @@ final class TakeOver {
                 classic);
     }
 
-    /** The members of a group that is left to the classic protocol, with what they are to have. */
+    /** The members of a group that is left to the classic protocol, with all that they may still use. */
     static ClassicSnapshot snapshot(ConsumerGroup group, Topics topics) {
         List<ClassicSnapshot.Member> members = new ArrayList<>();
         group.members()
@@ -80,7 +98,7 @@ final class TakeOver {
                         member.classic().sessionTimeoutMs(),
                         member.classic().protocols(),
                         EmbeddedProtocol.bytes(
-                                group.target(memberId),
+                                group.current(memberId).owned(),
                                 topics,
                                 member.classic().protocols().get(0).metadata()))));
         return new ClassicSnapshot(group.groupId(), group.epoch(), members);
