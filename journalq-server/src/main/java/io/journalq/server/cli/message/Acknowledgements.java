@@ -1,5 +1,6 @@
 package io.journalq.server.cli.message;
 
+import io.journalq.client.BatchMetadata;
 import io.journalq.client.RecordMetadata;
 import io.journalq.server.cli.shell.CommandFailure;
 import io.journalq.server.cli.shell.OutputClosed;
@@ -7,6 +8,9 @@ import io.journalq.server.cli.shell.Quantity;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 /**
@@ -15,14 +19,14 @@ import java.util.function.Consumer;
  */
 final class Acknowledgements {
     private final Consumer<RecordMetadata> listener;
-    private long pending;
-    private long acknowledged;
-    private Throwable firstFailure;
+    private final AtomicLong pending = new AtomicLong();
+    private final LongAdder acknowledged = new LongAdder();
+    private final AtomicReference<Throwable> firstFailure = new AtomicReference<>();
 
     /**
      * Counts, and tells of each message.
      *
-     * @param listener called under this object's lock, so never by two threads
+     * @param listener called under this object's lock, so never by two threads; null when nobody asks
      */
     Acknowledgements(Consumer<RecordMetadata> listener) {
         this.listener = listener;
@@ -30,57 +34,71 @@ final class Acknowledgements {
 
     /** Follows one message. */
     void follow(CompletableFuture<RecordMetadata> send) {
-        synchronized (this) {
-            pending++;
-        }
-        var unused = send.whenComplete(this::complete);
+        pending.incrementAndGet();
+        var unused = send.whenComplete((where, failure) -> complete(1, where, failure));
     }
 
-    private synchronized void complete(RecordMetadata where, Throwable failure) {
-        pending--;
+    /** Follows a batch of messages, which nobody is told of one by one. */
+    void follow(CompletableFuture<BatchMetadata> send, int messages) {
+        pending.incrementAndGet();
+        var unused = send.whenComplete((where, failure) -> complete(messages, null, failure));
+    }
+
+    private void complete(int messages, RecordMetadata where, Throwable failure) {
         if (failure == null) {
-            acknowledged++;
+            acknowledged.add(messages);
+            if (where != null) {
+                tell(where);
+            }
+        } else {
+            firstFailure.compareAndSet(null, failure);
+        }
+        if (pending.decrementAndGet() == 0) {
+            synchronized (this) {
+                notifyAll();
+            }
+        }
+    }
+
+    private void tell(RecordMetadata where) {
+        if (listener == null) {
+            return;
+        }
+        synchronized (this) {
             try {
                 listener.accept(where);
             } catch (OutputClosed nobodyReads) {
-                fail(nobodyReads);
+                firstFailure.compareAndSet(null, nobodyReads);
             }
-        } else {
-            fail(failure);
-        }
-        notifyAll();
-    }
-
-    private void fail(Throwable failure) {
-        if (firstFailure == null) {
-            firstFailure = failure;
         }
     }
 
-    synchronized long acknowledged() {
-        return acknowledged;
+    /** The messages that arrived so far. */
+    long acknowledged() {
+        return acknowledged.sum();
     }
 
     /** Whether anything went wrong so far. */
-    synchronized boolean failed() {
-        return firstFailure != null;
+    boolean failed() {
+        return firstFailure.get() != null;
     }
 
     /** Waits until every message that was followed is done. */
     synchronized void awaitAll() throws InterruptedException {
-        while (pending > 0) {
+        while (pending.get() > 0) {
             wait();
         }
     }
 
     /** Throws the first failure, with the number of messages that did arrive. */
-    synchronized void throwFailure(String topic) {
-        if (firstFailure instanceof OutputClosed closed) {
+    void throwFailure(String topic) {
+        Throwable failure = firstFailure.get();
+        if (failure instanceof OutputClosed closed) {
             throw closed;
         }
-        if (firstFailure != null) {
-            throw new CommandFailure(Quantity.count(acknowledged, "message") + " written to " + topic + ", then: "
-                    + firstFailure.getMessage());
+        if (failure != null) {
+            throw new CommandFailure(Quantity.count(acknowledged(), "message") + " written to " + topic + ", then: "
+                    + failure.getMessage());
         }
     }
 

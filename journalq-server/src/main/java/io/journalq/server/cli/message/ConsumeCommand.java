@@ -1,7 +1,6 @@
 package io.journalq.server.cli.message;
 
 import io.journalq.client.Consumer;
-import io.journalq.client.ConsumerRecord;
 import io.journalq.client.ConsumerRecords;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.cli.shell.ClientCommand;
@@ -92,6 +91,7 @@ public final class ConsumeCommand extends ClientCommand {
     private String keySeparator;
 
     private final Clock clock = Clock.systemUTC();
+    private final VisitedMessage shown = new VisitedMessage();
     private long messageCount;
     private long messageBytes;
 
@@ -103,7 +103,7 @@ public final class ConsumeCommand extends ClientCommand {
                 : read(until, text -> Position.parse(text, clock.instant(), ZoneId.systemDefault()));
         String shown = format.equals("value") && wantsJson() ? "json" : format;
         String separator = keySeparator == null ? null : MessageFormat.unescape(keySeparator);
-        MessageFormat messageFormat = read(shown, text -> MessageFormat.parse(text, separator));
+        MessageFormat messageFormat = read(shown, text -> MessageFormat.parse(text, separator, terminal()));
         if (maxMessages < 1) {
             throw wrongUsage("--max-messages must be 1 or more");
         }
@@ -158,38 +158,24 @@ public final class ConsumeCommand extends ClientCommand {
         }
     }
 
+    /** Writes the messages from where they lie. */
     private void show(ConsumerRecords records, ReadRange range, MessageFormat messageFormat) {
-        for (ConsumerRecord record : records) {
-            if (messageCount == maxMessages) {
-                return;
-            }
-            if (range.contains(record.topic(), record.partition(), record.offset(), record.timestampMs())) {
-                messageFormat.print(messageOf(record), terminal());
+        records.visit((topicName, partition, record) -> {
+            if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
+                messageFormat.print(shown.at(topicName, partition, record));
                 messageCount++;
             }
-        }
+        });
     }
 
     /** Looks at the messages where they lie: nothing is copied for a number. */
     private void count(ConsumerRecords records, ReadRange range) {
         records.visit((topicName, partition, record) -> {
-            if (messageCount < maxMessages
-                    && range.contains(topicName, partition, record.offset(), record.timestampMs())) {
+            if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
                 messageCount++;
-                messageBytes += record.value() == null ? 0 : record.value().readableBytes();
+                messageBytes += Math.max(0, record.valueSizeBytes());
             }
         });
-    }
-
-    private static Message messageOf(ConsumerRecord record) {
-        return new Message(
-                record.topic(),
-                record.partition(),
-                record.offset(),
-                record.timestampMs(),
-                record.key(),
-                record.value(),
-                record.headers());
     }
 
     private Set<TopicPartition> partitionsToRead(Consumer consumer) {

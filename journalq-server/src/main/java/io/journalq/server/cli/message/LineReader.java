@@ -12,6 +12,7 @@ final class LineReader {
 
     private final InputStream in;
     private final int maxLineBytes;
+    private final Runnable beforeRead;
     private byte[] buffer = new byte[INITIAL_BUFFER_BYTES];
     /** What is read and not yet returned: from {@code start} to {@code end}. */
     private int start;
@@ -24,10 +25,12 @@ final class LineReader {
      * Reads lines of an input.
      *
      * @param maxLineBytes what a longer line is refused at: a message could not be that long
+     * @param beforeRead run whenever all that was read is returned and more is asked for, which may take for ever
      */
-    LineReader(InputStream in, int maxLineBytes) {
+    LineReader(InputStream in, int maxLineBytes, Runnable beforeRead) {
         this.in = in;
         this.maxLineBytes = maxLineBytes;
+        this.beforeRead = beforeRead;
     }
 
     /** The next line, or null at the end of the input. */
@@ -76,6 +79,7 @@ final class LineReader {
         if (end == buffer.length) {
             buffer = Arrays.copyOf(buffer, (int) Math.min(2L * buffer.length, Integer.MAX_VALUE - 8));
         }
+        beforeRead.run();
         int read = in.read(buffer, end, buffer.length - end);
         if (read < 0) {
             exhausted = true;

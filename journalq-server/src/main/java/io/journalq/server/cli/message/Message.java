@@ -1,14 +1,27 @@
 package io.journalq.server.cli.message;
 
 import io.journalq.common.record.Header;
+import io.netty.buffer.ByteBuf;
 import java.util.List;
 
-/**
- * One message as it is shown. Its arrays are its own.
- *
- * @param key null when there is none
- * @param value null for a tombstone
- */
-@SuppressWarnings("ArrayRecordComponent") // shown once and dropped, never compared
-record Message(
-        String topic, int partition, long offset, long timestampMs, byte[] key, byte[] value, List<Header> headers) {}
+/** One message as it is shown; valid only while it is. */
+interface Message {
+    String topic();
+
+    /** Zero-based. */
+    int partition();
+
+    long offset();
+
+    /** Milliseconds since 1970; -1 when the producer gave none. */
+    long timestampMs();
+
+    /** Null when there is none. */
+    ByteBuf key();
+
+    /** Null for a tombstone. */
+    ByteBuf value();
+
+    /** In their order; empty when there are none. */
+    List<Header> headers();
+}

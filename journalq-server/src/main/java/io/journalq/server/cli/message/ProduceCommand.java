@@ -95,7 +95,7 @@ public final class ProduceCommand extends ClientCommand {
             description = "Longest line that is accepted (default: 1048576).")
     private int maxLineBytes = DEFAULT_MAX_LINE_BYTES;
 
-    private final Acknowledgements acknowledgements = new Acknowledgements(this::show);
+    private Acknowledgements acknowledgements;
 
     @Override
     protected void execute() throws IOException, InterruptedException {
@@ -108,6 +108,7 @@ public final class ProduceCommand extends ClientCommand {
         if (maxLineBytes < 1 || maxLineBytes > Integer.MAX_VALUE - LINE_OVERHEAD_BYTES) {
             throw wrongUsage("--max-line-size must be 1 or more");
         }
+        acknowledgements = new Acknowledgements(wantsJson() ? this::show : null);
         if (terminal().readsFromPerson()) {
             terminal().tell("Type messages, one a line; Ctrl-D ends.");
         }
@@ -117,7 +118,7 @@ public final class ProduceCommand extends ClientCommand {
                 .compression(compression)
                 .acks(acks)
                 .lingerMs(terminal().readsFromPerson() ? 0 : LINGER_MS)
-                .maxRequestSizeBytes(maxLineBytes + LINE_OVERHEAD_BYTES)
+                .maxRequestSizeBytes(Math.max(maxLineBytes, 2 * LineBatches.BATCH_SIZE_BYTES) + LINE_OVERHEAD_BYTES)
                 .build()) {
             checkPartition(producer);
             bytes = sendLines(producer);
@@ -153,11 +154,30 @@ public final class ProduceCommand extends ClientCommand {
         headers.forEach((name, value) -> everyHeader.add(new Header(name, value.getBytes(StandardCharsets.UTF_8))));
         String separator = keySeparator == null ? null : MessageFormat.unescape(keySeparator);
         LineParser parser = new LineParser(topic, partition, separator, key, everyHeader, format.equals("json"));
-        LineReader lines = new LineReader(terminal().in(), maxLineBytes);
+        LineBatches batches = keysChooseThePartition() || wantsJson()
+                ? null
+                : new LineBatches(producer, topic, partition, acknowledgements);
+        LineReader lines = new LineReader(terminal().in(), maxLineBytes, batches == null ? () -> {} : batches::ship);
+        try {
+            return sendLines(lines, parser, producer, batches);
+        } finally {
+            if (batches != null) {
+                batches.ship();
+            }
+        }
+    }
+
+    private long sendLines(LineReader lines, LineParser parser, Producer producer, LineBatches batches)
+            throws IOException {
         long bytes = 0;
         long nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
         for (byte[] line = lines.next(); line != null && !acknowledgements.failed(); line = lines.next()) {
-            acknowledgements.follow(producer.sendAsync(parser.parse(line, lines.lineNumber())));
+            ProducerRecord record = parser.parse(line, lines.lineNumber());
+            if (batches == null) {
+                acknowledgements.follow(producer.sendAsync(record));
+            } else {
+                batches.add(record, line.length);
+            }
             bytes += line.length;
             if (!terminal().readsFromPerson() && System.nanoTime() - nextProgressNs > 0) {
                 terminal().showProgress(Quantity.count(acknowledgements.acknowledged(), "message") + " written");
@@ -167,10 +187,14 @@ public final class ProduceCommand extends ClientCommand {
         return bytes;
     }
 
+    /** Whether each message has a partition of its own by its key, or by its line. */
+    private boolean keysChooseThePartition() {
+        return format.equals("json")
+                || (partition == ProducerRecord.ANY_PARTITION && (key != null || keySeparator != null));
+    }
+
     private void show(RecordMetadata where) {
-        if (wantsJson()) {
-            terminal().printLine(Json.line(Acknowledgements.jsonOf(where)));
-        }
+        terminal().printLine(Json.line(Acknowledgements.jsonOf(where)));
     }
 
     /** Reads acknowledgements as the protocol numbers them, or by name. */

@@ -5,6 +5,7 @@ import io.journalq.client.OffsetAndTimestamp;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.cli.shell.CommandFailure;
 import java.time.Clock;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -20,6 +21,9 @@ final class ReadRange {
     private final Clock clock;
     /** The first offset that is no longer read, of each partition; empty while there is no end, or none yet. */
     private final Map<TopicPartition, Long> stopOffsets = new HashMap<>();
+
+    /** The same by number of partition, for a look at every message. */
+    private long[] stops = {};
 
     /** An end in the future: no offset stands for it until then. */
     private Position.Time stopTime;
@@ -70,6 +74,17 @@ final class ReadRange {
             stopTime = time;
             resolveStopTime();
         }
+        indexStops();
+    }
+
+    private void indexStops() {
+        int highest = -1;
+        for (TopicPartition partition : stopOffsets.keySet()) {
+            highest = Math.max(highest, partition.partition());
+        }
+        stops = new long[highest + 1];
+        Arrays.fill(stops, Long.MAX_VALUE);
+        stopOffsets.forEach((partition, offset) -> stops[partition.partition()] = offset);
     }
 
     /** Once the time is over, no message before it can come any more, and an offset stands for it. */
@@ -86,18 +101,15 @@ final class ReadRange {
             stopOffsets.put(partition, first == null ? ends.get(partition) : Long.valueOf(first.offset()));
         }
         stopTime = null;
+        indexStops();
     }
 
     /** Whether a message that was read belongs to the range. */
-    boolean contains(String topic, int partition, long offset, long timestampMs) {
+    boolean contains(int partition, long offset, long timestampMs) {
         if (stopTime != null) {
             return timestampMs < stopTime.timestampMs();
         }
-        if (stopOffsets.isEmpty()) {
-            return true;
-        }
-        Long stopOffset = stopOffsets.get(new TopicPartition(topic, partition));
-        return stopOffset == null || offset < stopOffset;
+        return partition >= stops.length || offset < stops[partition];
     }
 
     /** Whether everything is read; drops partitions that are. */

@@ -2,7 +2,9 @@ package io.journalq.server.cli.shell;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -25,6 +27,17 @@ public final class Json {
     /** The value on several lines, for a result that is one document. */
     public static String document(Object value) {
         return text(value, true);
+    }
+
+    /**
+     * Writes values one after the other, with nothing between them: who writes ends each line. Flushing it passes on what it
+     * holds, and does not flush the stream.
+     */
+    public static JsonGenerator lines(OutputStream out) throws IOException {
+        JsonGenerator generator = FACTORY.createGenerator(out);
+        generator.disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM);
+        generator.setPrettyPrinter(new MinimalPrettyPrinter(""));
+        return generator;
     }
 
     private static String text(Object value, boolean indented) {

@@ -1,6 +1,6 @@
 package io.journalq.server.cli.shell;
 
-import java.io.BufferedOutputStream;
+import io.netty.buffer.ByteBuf;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -21,7 +21,7 @@ public final class Terminal {
     private static final String CLEAR_LINE = "\r\u001b[K";
 
     private final InputStream in;
-    private final OutputStream out;
+    private final OutputBuffer out;
     private final PrintWriter err;
     private final boolean readsFromPerson;
     private final boolean writesToPerson;
@@ -35,7 +35,7 @@ public final class Terminal {
      */
     public Terminal(InputStream in, OutputStream out, OutputStream err, String terminals) {
         this.in = in;
-        this.out = new BufferedOutputStream(out, OUTPUT_BUFFER_BYTES);
+        this.out = new OutputBuffer(out, OUTPUT_BUFFER_BYTES);
         this.err = new PrintWriter(err, true, StandardCharsets.UTF_8);
         this.readsFromPerson = terminals.contains("0");
         this.writesToPerson = terminals.contains("1");
@@ -82,6 +82,29 @@ public final class Terminal {
         } catch (IOException closed) {
             throw new OutputClosed();
         }
+    }
+
+    /** Writes bytes of the result as they are, from where they lie; the buffer's indexes stay. */
+    public void write(ByteBuf bytes) {
+        try {
+            out.write(bytes);
+        } catch (IOException closed) {
+            throw new OutputClosed();
+        }
+    }
+
+    /** Writes one byte of the result. */
+    public void write(char ascii) {
+        try {
+            out.write(ascii);
+        } catch (IOException closed) {
+            throw new OutputClosed();
+        }
+    }
+
+    /** Standard output for those who write to a stream themselves; closing it only flushes. */
+    public OutputStream stream() {
+        return out;
     }
 
     /** Sends what is buffered to whoever reads it. */

@@ -101,7 +101,7 @@ class LineParserTest {
                         return super.read(target, offset, Math.min(length, 1));
                     }
                 };
-        LineReader lines = new LineReader(oneByteAtATime, 1 << 20);
+        LineReader lines = new LineReader(oneByteAtATime, 1 << 20, () -> {});
 
         // when
         List<String> read = new ArrayList<>();
@@ -115,6 +115,6 @@ class LineParserTest {
     }
 
     private static LineReader reader(String text) {
-        return new LineReader(new ByteArrayInputStream(text.getBytes(UTF_8)), MAX_LINE_BYTES);
+        return new LineReader(new ByteArrayInputStream(text.getBytes(UTF_8)), MAX_LINE_BYTES, () -> {});
     }
 }
