@@ -31,7 +31,7 @@ final class ConfigCalls {
     Map<ConfigResource, List<ConfigEntry>> describe(Collection<ConfigResource> resources) {
         Map<ConfigResource, List<ConfigEntry>> described = new LinkedHashMap<>();
         for (ConfigResource resource : resources) {
-            described.put(resource, calls.retrying(() -> describe(resource)));
+            described.put(resource, calls.retryingUnlessAbsent(() -> describe(resource)));
         }
         return described;
     }
@@ -44,7 +44,7 @@ final class ConfigCalls {
                     .setConfigOperation(change.operation().code())
                     .setValue(change.value()));
         }
-        calls.retrying(() -> {
+        calls.retryingUnlessAbsent(() -> {
             IncrementalAlterConfigsResponse answer = calls.call(
                     nodeFor(resource),
                     ApiKey.INCREMENTAL_ALTER_CONFIGS,

@@ -109,7 +109,7 @@ final class TopicCalls {
         if (names.isEmpty()) {
             return Map.of();
         }
-        return calls.retrying(() -> {
+        return calls.retryingUnlessAbsent(() -> {
             Map<String, TopicDescription> described = new LinkedHashMap<>();
             names.forEach(name -> described.put(name, null));
             Failures failures = new Failures();

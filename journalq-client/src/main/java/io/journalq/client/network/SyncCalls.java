@@ -4,6 +4,7 @@ import io.journalq.client.JournalQException;
 import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.RequestTimedOutException;
+import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.netty.buffer.ByteBuf;
@@ -71,6 +72,20 @@ public final class SyncCalls {
         while (true) {
             try {
                 return attempt.get();
+            } catch (JournalQException e) {
+                patience.pauseOrThrow(e);
+            }
+        }
+    }
+
+    /** As {@link #retrying}, but takes the broker's word that a topic does not exist: a person waits for the answer. */
+    public <R> R retryingUnlessAbsent(Supplier<R> attempt) {
+        Patience patience = patience();
+        while (true) {
+            try {
+                return attempt.get();
+            } catch (UnknownTopicException absent) {
+                throw absent;
             } catch (JournalQException e) {
                 patience.pauseOrThrow(e);
             }
