@@ -31,16 +31,16 @@ final class BufferMemory {
      * Takes bytes, waiting for room if need be. A request larger than the limit is let through when nothing else is in
      * use.
      *
-     * @return whether nothing was in use before
+     * @return how much was in use before
      */
-    boolean acquire(long bytes) {
+    long acquire(long bytes) {
         long before = used.getAndAdd(bytes);
         if (fits(before, bytes)) {
-            return before == 0;
+            return before;
         }
         used.addAndGet(-bytes);
         await(bytes);
-        return false;
+        return limitBytes;
     }
 
     void release(long bytes) {

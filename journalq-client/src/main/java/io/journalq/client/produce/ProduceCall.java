@@ -38,6 +38,8 @@ final class ProduceCall extends Call {
     private final Outcome outcome;
     private final List<PendingBatch> batches = new ArrayList<>();
     private int sizeBytes;
+    private long accountedBytes;
+    private boolean wakesSenders;
     private long sentNanos;
     private boolean answered;
 
@@ -54,6 +56,18 @@ final class ProduceCall extends Call {
     void add(PendingBatch batch) {
         batches.add(batch);
         sizeBytes += batch.payload().readableBytes();
+        accountedBytes += batch.accountedBytes;
+        wakesSenders |= batch.urgent;
+    }
+
+    /** What its records took of the buffer memory. */
+    long accountedBytes() {
+        return accountedBytes;
+    }
+
+    /** Whether senders wait for its answer. */
+    boolean wakesSenders() {
+        return wakesSenders;
     }
 
     void sentAt(long nowNanos) {

@@ -47,6 +47,11 @@ final class ProduceLoop implements Cluster.Listener {
     private final List<Node> dirty = new ArrayList<>();
     private final Set<Lane> withoutIdentity = new LinkedHashSet<>();
     private final long lingerNanos;
+    private final BufferMemory memory;
+    private final Gathering gathering;
+    /** What the records of unanswered requests took of the buffer memory. */
+    private long inFlightBytes;
+
     private long drains;
     private DirectLine direct;
 
@@ -70,6 +75,8 @@ final class ProduceLoop implements Cluster.Listener {
         this.topics = topics;
         this.counters = counters;
         this.gate = gate;
+        this.memory = memory;
+        this.gathering = new Gathering(config.maxRequestSizeBytes());
         this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMs());
         this.cluster = new Cluster(config.client(), loop, this);
         this.identity = new Identity(cluster, config.transactional(), this::onIdentity, this::failAll);
@@ -155,8 +162,11 @@ final class ProduceLoop implements Cluster.Listener {
     void onRequestDone(ProduceCall call) {
         Node node = nodes.get(call.nodeId());
         node.requestsInFlight--;
+        inFlightBytes -= call.accountedBytes();
         if (call.isAnswered()) {
-            node.window.onAnswer(System.nanoTime() - call.sentNanos());
+            long nowNanos = System.nanoTime();
+            node.window.onAnswer(nowNanos - call.sentNanos());
+            gather(call, node, nowNanos);
         }
         releaseStalled(node);
     }
@@ -199,16 +209,48 @@ final class ProduceLoop implements Cluster.Listener {
         }
     }
 
+    /** Whether a sender that takes bytes must tell the loop by {@link #drainNow} once its record waits. Any thread. */
+    boolean completesGathering(long usedBytes, long bytes) {
+        return gathering.isCompletedBy(usedBytes, bytes);
+    }
+
+    /** Ends a pause early. Any thread. */
+    void drainNow() {
+        cluster.eventLoop().execute(drainTask);
+    }
+
+    /** After an answer: lets those whom it woke come back before the next request leaves. */
+    private void gather(ProduceCall call, Node node, long nowNanos) {
+        if (gathering.isOn() || !call.wakesSenders() || node.window.limit() > 1) {
+            return;
+        }
+        long pauseNanos = gathering.begin(
+                call.accountedBytes(), memory.usedBytes(), inFlightBytes, nowNanos, nowNanos - call.sentNanos());
+        if (pauseNanos > 0) {
+            draining.set(true);
+            // A sender may have passed the target before it was set.
+            if (gathering.goesOn(memory.usedBytes(), nowNanos)) {
+                cluster.eventLoop().schedule(drainTask, pauseNanos, TimeUnit.NANOSECONDS);
+            } else {
+                drainNow();
+            }
+        }
+    }
+
     private void drain() {
+        long nowNanos = System.nanoTime();
+        if (gathering.isOn() && gathering.goesOn(memory.usedBytes(), nowNanos)) {
+            return;
+        }
         draining.set(false);
         drains++;
-        long nowNanos = System.nanoTime();
         for (Lane lane = queue.poll(); lane != null; lane = queue.poll()) {
             visit(lane, nowNanos);
         }
         for (Node node : dirty) {
             for (ProduceCall call : node.forming) {
                 node.requestsInFlight++;
+                inFlightBytes += call.accountedBytes();
                 call.sentAt(nowNanos);
                 counters.requests.increment();
                 counters.sentBytes.add(call.sizeBytes());

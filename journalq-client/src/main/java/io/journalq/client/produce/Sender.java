@@ -25,6 +25,9 @@ import java.util.concurrent.locks.LockSupport;
  * them, and waits if it wants to. Thread-safe; a thread holds at most one lane's lock, and never while it blocks.
  */
 public final class Sender implements AutoCloseable {
+    /** So many sends in a row that find nothing under way are those of a lone sender. */
+    private static final int LONE_SENDS_BEFORE_DIRECT = 8;
+
     private static final long FLUSH_POLL_NANOS = 100_000;
 
     private final ProducerConfig config;
@@ -36,6 +39,8 @@ public final class Sender implements AutoCloseable {
     private final DirectLine direct;
     private final long deliveryTimeoutNanos;
     private volatile boolean closed;
+    /** May be off by some when senders race. */
+    private int loneSends = LONE_SENDS_BEFORE_DIRECT;
 
     /**
      * A sender whose loop runs.
@@ -63,8 +68,8 @@ public final class Sender implements AutoCloseable {
         TopicLanes topic = topic(record.topic());
         Lane lane = topic.laneFor(record, boundBytes);
         long timestampMs = timestampOf(record);
-        boolean alone = memory.acquire(boundBytes);
-        if (alone && direct != null) {
+        long usedBytes = memory.acquire(boundBytes);
+        if (isLone(usedBytes)) {
             RecordMetadata sent = direct.send(lane, record, timestampMs, boundBytes);
             if (sent != null) {
                 return sent;
@@ -72,8 +77,22 @@ public final class Sender implements AutoCloseable {
         }
         Append append = new Append(lane, boundBytes);
         append.run(record, timestampMs, null);
+        if (loop.completesGathering(usedBytes, boundBytes)) {
+            loop.drainNow();
+        }
         append.batch.await();
         return append.batch.result(append.index, timestampMs);
+    }
+
+    /** Whether the sender may go the direct way. One of many that only is the first after an answer may not. */
+    private boolean isLone(long usedBytes) {
+        if (usedBytes == 0) {
+            return direct != null && ++loneSends > LONE_SENDS_BEFORE_DIRECT;
+        }
+        if (loneSends != 0) {
+            loneSends = 0;
+        }
+        return false;
     }
 
     /** See {@link io.journalq.client.Producer#sendAsync}. */

@@ -15,10 +15,10 @@ final class BufferMemoryTest {
     @Test
     void shouldSayThatNothingElseIsInUseOnlyWhenThatIsSo() {
         BufferMemory memory = new BufferMemory(100, 50);
-        assertThat(memory.acquire(10)).isTrue();
-        assertThat(memory.acquire(10)).isFalse();
+        assertThat(memory.acquire(10)).isZero();
+        assertThat(memory.acquire(10)).isEqualTo(10);
         memory.release(20);
-        assertThat(memory.acquire(10)).isTrue();
+        assertThat(memory.acquire(10)).isZero();
     }
 
     @Test
@@ -36,7 +36,7 @@ final class BufferMemoryTest {
         // given a sender that waits
         BufferMemory memory = new BufferMemory(100, 10_000);
         memory.acquire(90);
-        CompletableFuture<Boolean> waiting = CompletableFuture.supplyAsync(() -> memory.acquire(50));
+        CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(() -> memory.acquire(50));
         Thread.sleep(50);
         assertThat(waiting).isNotDone();
         // when
@@ -49,14 +49,14 @@ final class BufferMemoryTest {
     @Test
     void shouldLetOneThroughThatIsLargerThanTheLimitWhenNothingElseIsInUse() {
         BufferMemory memory = new BufferMemory(100, 50);
-        assertThat(memory.acquire(500)).isTrue();
+        assertThat(memory.acquire(500)).isZero();
     }
 
     @Test
     void shouldEndAWaitWhenClosed() throws Exception {
         BufferMemory memory = new BufferMemory(100, 10_000);
         memory.acquire(100);
-        CompletableFuture<Boolean> waiting = CompletableFuture.supplyAsync(() -> memory.acquire(50));
+        CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(() -> memory.acquire(50));
         Thread.sleep(50);
         memory.close();
         assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
