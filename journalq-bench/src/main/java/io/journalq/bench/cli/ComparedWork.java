@@ -38,6 +38,9 @@ final class ComparedWork {
     @Option(names = "--batch", defaultValue = "100", description = "Messages of a batch, cases 3, 4. Default: 100.")
     private int batchSize;
 
+    @Option(names = "--groups", defaultValue = "0", description = ProduceCommand.GROUPS_WORDS)
+    private int groups;
+
     @Option(
             names = "--callers",
             defaultValue = "best",
@@ -59,6 +62,7 @@ final class ComparedWork {
     PayloadPool pool() {
         ProduceCommand.requirePositive("--partitions", partitions);
         ProduceCommand.requirePositive("--batch", batchSize);
+        ProduceCommand.requireGroups(groups, ProduceCommand.DEFAULT_CONSUMERS);
         if (threads != null) {
             ProduceCommand.requirePositive("--threads", threads);
         }
@@ -70,7 +74,14 @@ final class ComparedWork {
 
     Comparison comparison(PayloadPool pool) {
         return new Comparison(
-                new Workload("", partitions, MESSAGE_SIZE_BYTES, payload, batchSize, ProduceCommand.DEFAULT_CONSUMERS),
+                new Workload(
+                        "",
+                        partitions,
+                        MESSAGE_SIZE_BYTES,
+                        payload,
+                        batchSize,
+                        ProduceCommand.DEFAULT_CONSUMERS,
+                        groups),
                 pool,
                 warmup,
                 duration);
@@ -118,12 +129,14 @@ final class ComparedWork {
     }
 
     String inWords() {
-        return "%d partitions, messages of %d B %s, batches of %d, warm-up %.1f s, measured %.1f s"
+        String readers = groups == 0 ? "by assignment" : groups == 1 ? "in one group" : "in " + groups + " groups";
+        return "%d partitions, messages of %d B %s, batches of %d, readers %s, warm-up %.1f s, measured %.1f s"
                 .formatted(
                         partitions,
                         MESSAGE_SIZE_BYTES,
                         payload,
                         batchSize,
+                        readers,
                         warmup.toMillis() / 1e3,
                         duration.toMillis() / 1e3);
     }

@@ -41,6 +41,7 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  journalq-bench produce --case all --duration 10s",
             "  journalq-bench produce --case 1 --threads 400 --virtual --output json --out result.json",
+            "  journalq-bench produce --case 4 --groups 3",
             "  journalq-bench produce --case 1 --rate 10000 --bootstrap localhost:9092",
             "  journalq-bench produce --case 3 --broker kafka --client kafka-clients --client-setting linger.ms=5"
         })
@@ -50,6 +51,8 @@ final class ProduceCommand implements Callable<Integer> {
     static final int DEFAULT_IN_FLIGHT_BATCHES = 64;
     static final int DEFAULT_BATCH_SIZE = 100;
     static final int DEFAULT_CONSUMERS = 60;
+    static final String GROUPS_WORDS = "Consumer groups into which the consumers of case 4 divide, each reading all."
+            + " Default: 0, each consumer has partitions of its own.";
 
     @Option(names = "--case", defaultValue = "all", paramLabel = "1|2|3|4|all", description = "Default: all.")
     private String cases;
@@ -100,6 +103,9 @@ final class ProduceCommand implements Callable<Integer> {
     @Option(names = "--consumers", defaultValue = "60", description = "In case 4. Default: 60.")
     private int consumers;
 
+    @Option(names = "--groups", defaultValue = "0", description = GROUPS_WORDS)
+    private int groups;
+
     @Option(names = "--payload", defaultValue = "text", description = PayloadSource.KINDS + ". Default: text.")
     private String payload;
 
@@ -145,6 +151,7 @@ final class ProduceCommand implements Callable<Integer> {
         requirePositive("--batch", batchSize);
         requirePositive("--in-flight", inFlightBatches);
         requirePositive("--consumers", consumers);
+        requireGroups(groups, consumers);
         if (messagesPerSecond < 0) {
             throw new BenchException("--rate is " + messagesPerSecond, "give messages a second, or leave it out");
         }
@@ -171,7 +178,7 @@ final class ProduceCommand implements Callable<Integer> {
         requirePositive("--threads", callers);
         return new ProduceSettings(
                 one,
-                new Workload(topic, partitions, messageSizeBytes, payload, batchSize, consumers),
+                new Workload(topic, partitions, messageSizeBytes, payload, batchSize, consumers, groups),
                 new Tuning(callers, virtual, producers, inFlightBatches, clientSettings),
                 messagesPerSecond,
                 warmup,
@@ -198,6 +205,14 @@ final class ProduceCommand implements Callable<Integer> {
             case "kafka-clients" -> new KafkaClientsDriver();
             default -> throw new BenchException("no client is called '" + name + "'", "use journalq or kafka-clients");
         };
+    }
+
+    static void requireGroups(int groups, int consumers) {
+        if (groups < 0 || groups > consumers) {
+            throw new BenchException(
+                    "--groups is " + groups + " for " + consumers + " consumers",
+                    "give 0, or at most as many groups as there are consumers");
+        }
     }
 
     static void requirePositive(String option, int value) {

@@ -64,6 +64,9 @@ final class ResultRow {
         row.put(
                 "consumers",
                 settings.produceCase().consumed() ? settings.workload().consumers() : 0);
+        row.put(
+                "consumer_groups",
+                settings.produceCase().consumed() ? settings.workload().groups() : 0);
         row.put("rate", settings.messagesPerSecond() == 0 ? "unlimited" : settings.messagesPerSecond() + "/s");
         row.put("partitions", settings.workload().partitions());
         row.put("message_size_bytes", settings.workload().messageSizeBytes());

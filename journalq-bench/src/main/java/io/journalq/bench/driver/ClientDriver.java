@@ -16,6 +16,12 @@ public interface ClientDriver {
     /** A consumer of exactly the partitions named, each from the offset given. */
     MessageConsumer openConsumer(ConsumerSettings settings);
 
+    /** Lets a group that nobody is in go on at these offsets, by partition. */
+    void commitStart(GroupSettings settings, Map<Integer, Long> offsets);
+
+    /** A consumer that is a member of a group, by the consumer protocol (KIP-848), and commits automatically. */
+    MessageConsumer openMember(GroupSettings settings);
+
     /**
      * What the load fixes, and the library's own knobs.
      *
@@ -32,4 +38,11 @@ public interface ClientDriver {
      */
     record ConsumerSettings(
             String bootstrap, String topic, Map<Integer, Long> startOffsets, Map<String, String> extra) {}
+
+    /**
+     * Which group reads what.
+     *
+     * @param extra settings by the library's own names
+     */
+    record GroupSettings(String bootstrap, String topic, String group, Map<String, String> extra) {}
 }

@@ -4,6 +4,7 @@ import io.journalq.client.Acks;
 import io.journalq.client.Consumer;
 import io.journalq.client.Producer;
 import io.journalq.client.ProducerRecord;
+import io.journalq.client.group.CommittedOffset;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
@@ -49,6 +50,30 @@ public final class JournalQClientDriver implements ClientDriver {
         consumer.assign(starts.keySet());
         starts.forEach(consumer::seek);
         return new Reader(consumer);
+    }
+
+    @Override
+    public void commitStart(GroupSettings settings, Map<Integer, Long> offsets) {
+        Map<TopicPartition, CommittedOffset> starts = new LinkedHashMap<>();
+        offsets.forEach((partition, offset) ->
+                starts.put(new TopicPartition(settings.topic(), partition), CommittedOffset.of(offset)));
+        try (Consumer consumer = member(settings).build()) {
+            consumer.commit(starts);
+        }
+    }
+
+    @Override
+    public MessageConsumer openMember(GroupSettings settings) {
+        Consumer consumer = member(settings).build();
+        consumer.subscribe(List.of(settings.topic()));
+        return new Reader(consumer);
+    }
+
+    private static Consumer.Builder member(GroupSettings settings) {
+        Consumer.Builder builder =
+                Consumer.builder().bootstrapServers(settings.bootstrap()).groupId(settings.group());
+        settings.extra().forEach((name, value) -> JournalQClientSettings.apply(builder, name, value));
+        return builder;
     }
 
     /** Acknowledged by the leader and not idempotent, as the peers are measured. */
@@ -109,6 +134,11 @@ public final class JournalQClientDriver implements ClientDriver {
                 }
             });
             return records.count();
+        }
+
+        @Override
+        public int share() {
+            return consumer.assignment().size();
         }
 
         @Override

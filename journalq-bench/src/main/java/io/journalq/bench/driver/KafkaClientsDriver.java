@@ -11,6 +11,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -48,21 +49,53 @@ public final class KafkaClientsDriver implements ClientDriver {
 
     @Override
     public MessageConsumer openConsumer(ConsumerSettings settings) {
+        KafkaConsumer<byte[], byte[]> consumer = open(settings.bootstrap(), Map.of(), settings.extra());
+        Map<TopicPartition, Long> starts = new HashMap<>();
+        settings.startOffsets()
+                .forEach((partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
+        consumer.assign(starts.keySet());
+        starts.forEach(consumer::seek);
+        return new Consumer(consumer);
+    }
+
+    @Override
+    public void commitStart(GroupSettings settings, Map<Integer, Long> offsets) {
+        Map<TopicPartition, OffsetAndMetadata> starts = new HashMap<>();
+        offsets.forEach((partition, offset) ->
+                starts.put(new TopicPartition(settings.topic(), partition), new OffsetAndMetadata(offset)));
+        Map<String, Object> group = Map.of(ConsumerConfig.GROUP_ID_CONFIG, settings.group());
+        try (KafkaConsumer<byte[], byte[]> consumer = open(settings.bootstrap(), group, settings.extra())) {
+            consumer.commitSync(starts);
+        } catch (KafkaException e) {
+            throw new BenchException("kafka-clients cannot commit", "look at the broker's log", e);
+        }
+    }
+
+    @Override
+    public MessageConsumer openMember(GroupSettings settings) {
+        Map<String, Object> group = Map.of(
+                ConsumerConfig.GROUP_ID_CONFIG,
+                settings.group(),
+                ConsumerConfig.GROUP_PROTOCOL_CONFIG,
+                "consumer",
+                ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
+                true);
+        KafkaConsumer<byte[], byte[]> consumer = open(settings.bootstrap(), group, settings.extra());
+        consumer.subscribe(List.of(settings.topic()));
+        return new Consumer(consumer);
+    }
+
+    private static KafkaConsumer<byte[], byte[]> open(
+            String bootstrap, Map<String, Object> group, Map<String, String> extra) {
         Map<String, Object> config = new HashMap<>();
-        config.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrap());
+        config.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
         config.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         config.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        config.putAll(settings.extra());
+        config.putAll(group);
+        config.putAll(extra);
         try {
-            KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config);
-            Map<TopicPartition, Long> starts = new HashMap<>();
-            settings.startOffsets()
-                    .forEach(
-                            (partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
-            consumer.assign(starts.keySet());
-            starts.forEach(consumer::seek);
-            return new Consumer(consumer);
+            return new KafkaConsumer<>(config);
         } catch (KafkaException e) {
             throw new BenchException("kafka-clients opens no consumer", "check --bootstrap and --client-setting", e);
         }
@@ -154,6 +187,11 @@ public final class KafkaClientsDriver implements ClientDriver {
                 }
             }
             return records.count();
+        }
+
+        @Override
+        public int share() {
+            return consumer.assignment().size();
         }
 
         @Override

@@ -2,10 +2,13 @@ package io.journalq.bench.driver;
 
 import java.time.Duration;
 
-/** Reads the partitions that it was opened for. One thread. */
+/** Reads the partitions that it was opened for, or that its group gives it. One thread. */
 public interface MessageConsumer extends AutoCloseable {
     /** Waits up to {@code timeout} for messages, shows each to {@code visitor}, and returns how many there were. */
     int poll(Duration timeout, Visitor visitor) throws Exception;
+
+    /** How many partitions it has at the moment. */
+    int share();
 
     @Override
     void close();

@@ -63,12 +63,7 @@ public final class ProduceRun {
         Verification verification = new Verification(broker, reader, workload, pool);
         Consumption consumption = new Consumption(pool, verification.startOffsets(), Consumption.SAMPLE_INTERVAL);
         if (settings.produceCase().consumed()) {
-            consumption.start(
-                    client,
-                    broker.bootstrap(),
-                    workload.topic(),
-                    workload.consumers(),
-                    settings.tuning().consumerSettings());
+            startConsumers(consumption);
         }
         Load load = new Load(settings, pool);
         Measured measured = drive(load, consumption);
@@ -80,6 +75,17 @@ public final class ProduceRun {
                 measured,
                 load.errors(),
                 checks);
+    }
+
+    private void startConsumers(Consumption consumption) throws InterruptedException {
+        Workload workload = settings.workload();
+        var own = settings.tuning().consumerSettings();
+        if (workload.groups() == 0) {
+            consumption.start(client, broker.bootstrap(), workload.topic(), workload.consumers(), own);
+        } else {
+            consumption.startGroups(
+                    client, broker.bootstrap(), workload.topic(), workload.groups(), workload.consumers(), own);
+        }
     }
 
     /** After a failure producers stay open: closing one whose broker is gone may take minutes, and the program ends. */

@@ -50,8 +50,9 @@ final class Verification {
         String problem = countProblem(load, inJournal);
         long verified = 0;
         if (consumption != null) {
-            consumption.finish(inJournal, TIMEOUT_MS);
-            problem = problem == null ? readProblem(consumption, inJournal) : problem;
+            long toRead = inJournal * consumption.copies();
+            consumption.finish(toRead, TIMEOUT_MS);
+            problem = problem == null ? readProblem(consumption, toRead) : problem;
             verified += consumption.verified();
         }
         Consumption sample = readSample(endOffsets);

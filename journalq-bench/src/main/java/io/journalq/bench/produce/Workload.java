@@ -4,13 +4,14 @@ package io.journalq.bench.produce;
  * What is to be done, the same for every broker and client.
  *
  * @param batchSize messages of a batch in the asynchronous cases
- * @param consumers how many share the partitions in case 4
+ * @param consumers how many read in case 4, in all groups together
+ * @param groups into how many groups they divide, each of which reads everything; 0 when each has partitions of its own
  */
 public record Workload(
-        String topic, int partitions, int messageSizeBytes, String payload, int batchSize, int consumers) {
+        String topic, int partitions, int messageSizeBytes, String payload, int batchSize, int consumers, int groups) {
 
     /** The same on another topic. */
     public Workload onTopic(String otherTopic) {
-        return new Workload(otherTopic, partitions, messageSizeBytes, payload, batchSize, consumers);
+        return new Workload(otherTopic, partitions, messageSizeBytes, payload, batchSize, consumers, groups);
     }
 }

@@ -31,8 +31,26 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
 
     private final Fault fault;
     private final Map<String, List<List<byte[]>>> topics = new HashMap<>();
+    private final Map<String, Group> groups = new HashMap<>();
+    private long readByMembers;
     private long messages;
     private long refusals;
+
+    /** Where a group is; its number of members is written under the broker's monitor. */
+    private static final class Group {
+        private final Map<Integer, Long> positions;
+        private volatile int members;
+
+        private Group(Map<Integer, Long> positions) {
+            this.positions = positions;
+        }
+
+        private List<Integer> shareOf(int number) {
+            return positions.keySet().stream()
+                    .filter(partition -> partition % members == number)
+                    .toList();
+        }
+    }
 
     FakeBroker(Fault fault) {
         this.fault = fault;
@@ -191,8 +209,61 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
             }
 
             @Override
+            public int share() {
+                return positions.size();
+            }
+
+            @Override
             public void close() {}
         };
+    }
+
+    @Override
+    public synchronized void commitStart(GroupSettings settings, Map<Integer, Long> offsets) {
+        groups.put(settings.group(), new Group(new TreeMap<>(offsets)));
+    }
+
+    /** Members share by number; who joins changes who has what at once. */
+    @Override
+    public synchronized MessageConsumer openMember(GroupSettings settings) {
+        Group group = groups.get(settings.group());
+        int number = group.members++;
+        return new MessageConsumer() {
+            @Override
+            public int poll(Duration timeout, Visitor visitor) throws InterruptedException {
+                Thread.sleep(1);
+                return read(group, number, settings.topic(), visitor);
+            }
+
+            @Override
+            public int share() {
+                return group.shareOf(number).size();
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private synchronized int read(Group group, int number, String topic, MessageConsumer.Visitor visitor) {
+        int count = 0;
+        for (int partition : group.shareOf(number)) {
+            for (byte[] value : newMessages(topic, partition, group.positions.get(partition))) {
+                long offset = group.positions.get(partition);
+                if (visitor.onMessage(partition, offset)) {
+                    visitor.onValue(partition, offset, value);
+                }
+                group.positions.put(partition, offset + 1);
+                count++;
+            }
+        }
+        readByMembers += count;
+        return count;
+    }
+
+    /** Messages that members of groups read. */
+    synchronized long readByMembers() {
+        return readByMembers;
     }
 
     private synchronized List<byte[]> newMessages(String topic, int partition, long from) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProduceRunTest {
     private static final int MESSAGE_SIZE_BYTES = 64;
@@ -39,6 +40,17 @@ class ProduceRunTest {
         assertThat(result.measured().latency().p50Us()).isPositive();
         assertThat(result.measured().consumedPerSecond() > 0 && !produceCase.consumed())
                 .isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldReadEverythingOnceForEachGroup(int groups) throws InterruptedException {
+        FakeBroker fake = new FakeBroker(FakeBroker.Fault.NONE);
+
+        ProduceResult result = run(fake, ProduceCase.ASYNC_BATCH_LZ4_CONSUMED, Duration.ofMillis(300), 0, groups);
+
+        assertThat(result.problem()).isNull();
+        assertThat(fake.readByMembers()).isEqualTo(groups * result.checks().inJournal());
     }
 
     @Test
@@ -150,9 +162,15 @@ class ProduceRunTest {
 
     private ProduceResult run(FakeBroker fake, ProduceCase produceCase, Duration duration, long messagesPerSecond)
             throws InterruptedException {
+        return run(fake, produceCase, duration, messagesPerSecond, 0);
+    }
+
+    private ProduceResult run(
+            FakeBroker fake, ProduceCase produceCase, Duration duration, long messagesPerSecond, int groups)
+            throws InterruptedException {
         ProduceSettings settings = new ProduceSettings(
                 produceCase,
-                new Workload("topic", 4, MESSAGE_SIZE_BYTES, "random", BATCH_SIZE, 3),
+                new Workload("topic", 4, MESSAGE_SIZE_BYTES, "random", BATCH_SIZE, 4, groups),
                 new Tuning(2, false, 1, 8, Map.of()),
                 messagesPerSecond,
                 Duration.ofMillis(100),
