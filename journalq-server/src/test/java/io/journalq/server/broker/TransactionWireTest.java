@@ -143,6 +143,30 @@ class TransactionWireTest {
     }
 
     @Test
+    void shouldForgetAnIdThatNobodyUses() throws Exception {
+        broker.stop();
+        broker.with("transactional.id.expiration.ms", "1").start();
+        try (TransactionClient producer = producer("a", true)) {
+            // when
+            broker.awaitQuietly(() -> isForgotten(producer));
+
+            // then
+            long before = producer.producerId;
+            assertThat(producer.produce("t", 0, "v")).isEqualTo(ErrorCode.INVALID_PRODUCER_ID_MAPPING);
+            assertThat(producer.init()).isEqualTo(ErrorCode.NONE);
+            assertThat(producer.producerId).isGreaterThan(before);
+        }
+    }
+
+    private static boolean isForgotten(TransactionClient producer) {
+        try {
+            return producer.describe().errorCode() == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code();
+        } catch (java.io.IOException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+
+    @Test
     void shouldAddAllPartitionsOrNone() throws Exception {
         try (TransactionClient producer = producer("a", false)) {
             AddPartitionsToTxnRequest request = new AddPartitionsToTxnRequest()

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Random producers of both generations, their retries, successors and time-outs, with crashes between any two records,
  * against partitions that take records and markers. No outcome that was told is taken back, none differs between
- * partitions, nothing stays open.
+ * partitions, nothing stays open; readers of committed records never see a record of an open or an aborted transaction,
+ * and in the end see every one that committed.
  */
 class TransactionHistoryTest {
     private static final int STEPS = 400;
@@ -93,11 +94,13 @@ class TransactionHistoryTest {
         final Map<TopicPartition, Map<Long, Entry>> partitions = new LinkedHashMap<>();
         final List<Observed> observed = new ArrayList<>();
         final Map<String, List<TopicPartition>> markersLeft = new TreeMap<>();
+        final Map<TopicPartition, PartitionModel<Observed>> journals = new LinkedHashMap<>();
 
         History(Random random) {
             this.random = random;
             for (int i = 0; i < 4; i++) {
                 partitions.put(new TopicPartition("t", i), new TreeMap<>());
+                journals.put(new TopicPartition("t", i), new PartitionModel<>());
             }
         }
 
@@ -219,6 +222,16 @@ class TransactionHistoryTest {
             // Nobody else writes under this epoch, and nothing is written behind a transaction's end.
             assertThat(entry.open).isSameAs(transaction);
             assertThat(transaction.marked).isNull();
+            assertThat(journals.get(partition).write(claim, transaction)).isTrue();
+            checkReaders(partition);
+        }
+
+        /** Nobody who reads committed records sees what is open or aborted. */
+        private void checkReaders(TopicPartition partition) {
+            for (Observed seen : journals.get(partition).committed()) {
+                assertThat(seen.marked).isTrue();
+                assertThat(seen.told).isIn(null, true);
+            }
         }
 
         private void end(Producer producer, boolean commit) {
@@ -264,6 +277,8 @@ class TransactionHistoryTest {
             assertThat(request.producerEpoch()).isGreaterThanOrEqualTo(entry.epoch);
             entry.epoch = request.producerEpoch();
             Observed transaction = entry.open;
+            // A marker has an effect once, however often it is told.
+            assertThat(journals.get(partition).mark(request)).isEqualTo(transaction != null);
             if (transaction == null) {
                 return;
             }
@@ -274,6 +289,7 @@ class TransactionHistoryTest {
             if (transaction.told != null) {
                 assertThat(transaction.marked).isEqualTo(transaction.told);
             }
+            checkReaders(partition);
         }
 
         private void checkEpochs() {
@@ -318,6 +334,11 @@ class TransactionHistoryTest {
                     assertThat(transaction.marked).isEqualTo(transaction.told);
                 }
             }
+            journals.values().forEach(journal -> {
+                List<Observed> committed =
+                        journal.written().stream().filter(one -> one.marked).toList();
+                assertThat(journal.committed()).isEqualTo(committed);
+            });
         }
     }
 }
