@@ -2,7 +2,7 @@
 # What every JournalQ script shares: where things are, which Java runs, with which settings.
 #
 # A script sources this file after it has set JOURNALQ_BIN to its own folder (symbolic links resolved),
-# then calls: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...   with ROLE one of server, cli, bench,
+# then calls: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...   with ROLE one of server, cli, bench, sim,
 # or launcher, a command that takes neither heap nor options from the user.
 #
 # The user sets, all optional:
@@ -130,8 +130,10 @@ journalq_exec() {
   journalq_find_java
 
   journalq_class_path=${JOURNALQ_CLASSPATH:+$JOURNALQ_CLASSPATH:}$journalq_jars/*
-  # Clients of others, to compare with; no broker needs them.
-  [ "$journalq_role" != bench ] || journalq_class_path=$journalq_class_path:$journalq_jars/bench/*
+  # What measures and tests brokers, with clients of others; no broker needs it.
+  case $journalq_role in
+    bench | sim) journalq_class_path=$journalq_class_path:$journalq_jars/bench/* ;;
+  esac
   # The arguments of Java are put before the program's own, last first.
   set -- -cp "$journalq_class_path" "$@"
   if [ -n "$journalq_options" ]; then
@@ -143,6 +145,11 @@ journalq_exec() {
     server)
       set -- "-Xms${journalq_heap:-512m}" "-Xmx${journalq_heap:-512m}" -XX:+ExitOnOutOfMemoryError \
         "-Dlogback.configurationFile=${JOURNALQ_LOGBACK:-$JOURNALQ_HOME/conf/logback.xml}" "$@"
+      ;;
+    sim)
+      # Buffers on the heap: what a simulated crash leaves lying around is collected.
+      set -- "-Xmx${journalq_heap:-512m}" -XX:+UseSerialGC -Dio.netty.noPreferDirect=true \
+        -Dio.netty.allocator.numHeapArenas=0 -Dio.netty.allocator.numDirectArenas=0 -Dio.netty.maxDirectMemory=0 "$@"
       ;;
     bench)
       set -- "-Xmx${journalq_heap:-1g}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"

@@ -20,6 +20,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.Shards;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
@@ -150,8 +151,8 @@ public final class BrokerCore implements AutoCloseable {
         Waiting waiting = surroundings.waiting();
         MetadataImage image = metadata.current();
         waiting.join(shards.open(image));
-        Map<TopicPartition, Long> ends =
-                image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.endOffsets());
+        Map<TopicPartition, RecoveredEnd> ends =
+                image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
         groups.start(image, ends);
         transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
@@ -171,6 +172,11 @@ public final class BrokerCore implements AutoCloseable {
     /** The handlers of all APIs. */
     public HandlerRegistry handlers() {
         return handlers.registry();
+    }
+
+    /** Partitions that are not served, as their files cannot be used. Any thread. */
+    public int offlinePartitions() {
+        return shards.offlinePartitions().count();
     }
 
     Shards shards() {

@@ -15,6 +15,7 @@ import io.journalq.server.group.consumer.assignor.UniformAssignor;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -42,7 +43,7 @@ final class GroupCoordinators {
     /** What machines that are loaded from now on begin with. */
     private volatile Topics topics = Topics.NONE;
     /** Where partitions ended when the broker started. */
-    private volatile Map<TopicPartition, Long> recoveredEnds = Map.of();
+    private volatile Map<TopicPartition, RecoveredEnd> recoveredEnds = Map.of();
     /** Coordinators' partitions that were loaded since: what was committed there later may lie behind those ends. */
     private final Set<Integer> checked = ConcurrentHashMap.newKeySet();
 
@@ -93,7 +94,7 @@ final class GroupCoordinators {
      * @param image whose partitions the shards host
      * @param ends where they end, before anything is appended to them
      */
-    void start(MetadataImage image, Map<TopicPartition, Long> ends) {
+    void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
         recoveredEnds = ends;
         topics = new ImageTopics(image);
         coordinators.follow(image);
@@ -124,10 +125,10 @@ final class GroupCoordinators {
     private void onLoaded(int partition, GroupMachine machine) {
         machine.onTopics(topics);
         if (checked.add(partition)) {
-            Map<TopicPartition, Long> ends = recoveredEnds;
-            int moved = machine.offsets().onPartitionEnds((topic, number) -> {
-                Long end = ends.get(new TopicPartition(topic, number));
-                return end == null ? -1 : end;
+            Map<TopicPartition, RecoveredEnd> ends = recoveredEnds;
+            int moved = machine.offsets().onPartitionEnds((topic, number, leaderEpoch) -> {
+                RecoveredEnd end = ends.get(new TopicPartition(topic, number));
+                return end == null ? -1 : end.of(leaderEpoch);
             });
             if (moved > 0) {
                 log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);

@@ -308,12 +308,15 @@ public final class OffsetCommits {
         outbox.append(records);
     }
 
-    /** Moves back what lies behind the end of its partition. Called once, before the groups' first request. */
+    /**
+     * Moves back what lies behind the end of its partition, or behind the end of the epoch that it was read in: a partition
+     * that lost its tail may have grown past that offset since. Called once, before the groups' first request.
+     */
     public int onPartitionEnds(PartitionEnds ends) {
         List<CoordinatorRecord> records = new ArrayList<>();
         for (String groupId : offsets.keySet()) {
             forEach(groupId, (topic, partition, offset) -> {
-                long end = ends.endOf(topic, partition);
+                long end = ends.endOf(topic, partition, offset.leaderEpoch());
                 if (end >= 0 && offset.offset() > end) {
                     records.add(new CoordinatorRecord(
                             key(groupId, topic, partition),
@@ -322,7 +325,8 @@ public final class OffsetCommits {
             });
         }
         pending.forEach((place, producerId, held) -> {
-            long end = ends.endOf(place.topic(), place.partition());
+            long end =
+                    ends.endOf(place.topic(), place.partition(), held.offset().leaderEpoch());
             if (end >= 0 && held.offset().offset() > end) {
                 PendingOffsets.Pending back = new PendingOffsets.Pending(
                         held.producerEpoch(), held.offset().movedBackTo(end));
@@ -335,8 +339,12 @@ public final class OffsetCommits {
 
     /** Where partitions end. */
     public interface PartitionEnds {
-        /** Offset behind the last record; negative when not known. */
-        long endOf(String topic, int partition);
+        /**
+         * Offset behind the last record that was written in {@code leaderEpoch} or before; negative when not known.
+         *
+         * @param leaderEpoch -1 for all records
+         */
+        long endOf(String topic, int partition, int leaderEpoch);
     }
 
     private static OffsetCommitKey key(String groupId, String topic, int partition) {

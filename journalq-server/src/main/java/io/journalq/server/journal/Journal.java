@@ -86,7 +86,12 @@ public final class Journal implements AutoCloseable {
             FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, Executor background)
             throws IOException {
         JournalRecovery.Recovered recovered = new JournalRecovery(store, directory, config, newestLeaderEpoch).run();
-        return new Journal(store, directory, config, background, recovered);
+        Journal journal = new Journal(store, directory, config, background, recovered);
+        if (recovered.unvouched()) {
+            journal.flusher.stateChanged();
+            journal.flusher.flush(true);
+        }
+        return journal;
     }
 
     /** Deletes what earlier deletions of journals in {@code dataDirectory} left behind when the process stopped. Blocks. */

@@ -93,7 +93,12 @@ record JournalCheckpoint(
         return out.flip();
     }
 
-    /** @throws CorruptJournalException when {@code content} is not what {@link #encode} wrote */
+    /**
+     * Reads what {@link #encode} wrote.
+     *
+     * @throws CorruptJournalException when {@code content} is something else
+     * @throws NewerFormatException when a newer release wrote it
+     */
     static JournalCheckpoint decode(Path file, byte[] content) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
@@ -101,12 +106,11 @@ record JournalCheckpoint(
                 throw new CorruptJournalException(file, 0, "not a journal's checkpoint");
             }
             int version = in.getInt();
-            if (version != VERSION && version != VERSION_WITHOUT_COMPACTION) {
-                throw new CorruptJournalException(
-                        file, 4, "checkpoint of version " + version + ", known is " + VERSION);
-            }
             if (in.getInt() != crc(content, content.length)) {
                 throw new CorruptJournalException(file, 8, "checkpoint with a wrong CRC");
+            }
+            if (version > VERSION || version < VERSION_WITHOUT_COMPACTION) {
+                throw new NewerFormatException(file, "a checkpoint", version, VERSION);
             }
             return decodeBody(in, version);
         } catch (BufferUnderflowException tooShort) {

@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory;
  * report success without it.
  */
 final class JournalFlusher {
+    /** An empty file, see {@link #leaveFence}. */
+    static final String FENCE_FILE_NAME = "journal.fenced";
+
     private static final Logger LOG = LoggerFactory.getLogger(JournalFlusher.class);
 
     private final FileStore store;
@@ -145,9 +148,23 @@ final class JournalFlusher {
                 store.syncDirectory(directory);
             }
         } catch (IOException failure) {
-            fence = failure;
+            fence(failure);
             LOG.error("{}: a flush failed; no more is written to this journal: {}", directory, failure.toString());
             throw failure;
+        }
+    }
+
+    private void fence(IOException failure) {
+        fence = failure;
+        leaveFence(store, directory, failure);
+    }
+
+    /** Tells the next process of a sync that failed: the system will not, and takes what it did not write for synced. */
+    static void leaveFence(FileStore store, Path directory, IOException failure) {
+        try {
+            store.open(directory.resolve(FENCE_FILE_NAME), true).close();
+        } catch (IOException second) {
+            failure.addSuppressed(second);
         }
     }
 

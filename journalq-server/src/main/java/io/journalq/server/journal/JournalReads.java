@@ -27,8 +27,11 @@ final class JournalReads {
             if (all[i].baseOffset() >= search.endOffsetExclusive()) {
                 break;
             }
-            // Compaction may leave a segment empty, and offsets without a record before the next.
-            if (search.offset() < all[i].endOffset() && all[i].sizeBytes() > 0) {
+            // Compaction may leave a segment empty, and offsets without a record before the next; a segment may also
+            // hold
+            // nothing but bad bytes, and so no offset.
+            boolean hasRecords = all[i].sizeBytes() > 0 && all[i].endOffset() > all[i].baseOffset();
+            if (hasRecords && search.offset() < all[i].endOffset()) {
                 return readSegment(all[i], i >= all.length - 2, search, warmSizeBytes);
             }
         }

@@ -23,6 +23,10 @@ final class JournalRecovery {
     private final LeaderEpochs epochs = new LeaderEpochs();
     private final EpochCheck epochCheck;
     private final ProducerSnapshots snapshots;
+    /** Segments with bytes that no checkpoint vouches for. */
+    private final List<Segment> unvouched = new ArrayList<>();
+    /** The process before this one could not sync. */
+    private boolean fenced;
 
     JournalRecovery(FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch) {
         this.store = store;
@@ -37,7 +41,8 @@ final class JournalRecovery {
      *
      * @param segments at least one, in ascending order
      * @param compactedOffset up to which it was compacted at least once
-     * @param flushedOffset up to which the checkpoint vouches for the data
+     * @param flushedOffset what is before it is on the disk
+     * @param unvouched whether more was found than the checkpoint vouches for
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     record Recovered(
@@ -46,12 +51,19 @@ final class JournalRecovery {
             long compactedOffset,
             long flushedOffset,
             LeaderEpochs epochs,
-            ProducerSnapshots snapshots) {}
+            ProducerSnapshots snapshots,
+            boolean unvouched) {
+        Recovered flushed() {
+            long endOffset = segments[segments.length - 1].endOffset();
+            return new Recovered(segments, startOffset, compactedOffset, endOffset, epochs, snapshots, true);
+        }
+    }
 
     Recovered run() throws IOException {
         List<String> names = store.list(directory);
         if (names.isEmpty()) {
             store.createDirectories(directory);
+            syncParent();
         }
         List<Long> baseOffsets = sort(names);
         JournalCheckpoint checkpoint = names.contains(JournalCheckpoint.FILE_NAME) ? readCheckpoint() : null;
@@ -64,7 +76,9 @@ final class JournalRecovery {
         }
         Segment[] segments = recoverSegments(baseOffsets, checkpoint);
         epochCheck.finish();
-        return recovered(segments, checkpoint);
+        Recovered recovered = recovered(segments, checkpoint);
+        boolean dropped = snapshots.truncateTo(segments[segments.length - 1].endOffset());
+        return dropped || fenced || !unvouched.isEmpty() ? madeDurable(recovered) : recovered;
     }
 
     /** Deletes what is left over and finds the logs' base offsets. */
@@ -75,6 +89,8 @@ final class JournalRecovery {
                     || name.endsWith(Journal.DELETED_SUFFIX)
                     || name.endsWith(SegmentSwap.CLEANED_SUFFIX)) {
                 store.delete(directory.resolve(name));
+            } else if (name.equals(JournalFlusher.FENCE_FILE_NAME)) {
+                fenced = true;
             } else if (name.endsWith(Segment.LOG_SUFFIX)) {
                 long baseOffset = offsetIn(name, Segment.LOG_SUFFIX);
                 if (baseOffset >= 0) {
@@ -103,6 +119,33 @@ final class JournalRecovery {
         }
         Collections.sort(baseOffsets);
         return left;
+    }
+
+    /**
+     * Nobody may see or build on what a power loss could still take: what the process before this one wrote, or this
+     * recovery mended, is synced before the journal is used.
+     */
+    private Recovered madeDurable(Recovered recovered) throws IOException {
+        try {
+            for (Segment segment : unvouched) {
+                segment.file().sync();
+            }
+            syncParent();
+            store.syncDirectory(directory);
+        } catch (IOException failure) {
+            JournalFlusher.leaveFence(store, directory, failure);
+            throw failure;
+        }
+        if (fenced) {
+            store.delete(directory.resolve(JournalFlusher.FENCE_FILE_NAME));
+        }
+        return recovered.flushed();
+    }
+
+    private void syncParent() throws IOException {
+        if (directory.getParent() != null) {
+            store.syncDirectory(directory.getParent());
+        }
     }
 
     /** The offset that a file's name begins with; -1 when it is no such name. */
@@ -180,6 +223,11 @@ final class JournalRecovery {
                 : Segment.restored(store, directory, state, config.indexIntervalBytes());
         new SegmentRecovery(segment, (int) fileBytes, newest, nextOffset, epochCheck).run();
         segment.setWrittenFrom(segment.sizeBytes());
+        if (fenced) {
+            // The system may take these bytes for synced, though they are not: only writing them again makes them so.
+            segment.rewrite(state == null ? 0 : state.extent().sizeBytes());
+        }
+        unvouched.add(segment);
         return segment;
     }
 
@@ -197,7 +245,7 @@ final class JournalRecovery {
         }
         epochs.truncateTo(endOffset);
         return new Recovered(
-                segments, startOffset, compactedOffset, Math.min(flushedOffset, endOffset), epochs, snapshots);
+                segments, startOffset, compactedOffset, Math.min(flushedOffset, endOffset), epochs, snapshots, false);
     }
 
     /** Deletes what {@link Journal#delete} renamed but a stop kept from being deleted. Blocks. */

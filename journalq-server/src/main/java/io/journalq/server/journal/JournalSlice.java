@@ -7,6 +7,8 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Whole batches that one read found. It holds a reference on its segment, so that deleting the segment does not disturb
@@ -17,6 +19,8 @@ import java.io.IOException;
  * yet, because that may wait for the disk: {@link #readFully} does, on another thread.
  */
 public final class JournalSlice {
+    private static final Logger LOG = LoggerFactory.getLogger(JournalSlice.class);
+
     /** No batches. */
     public static final JournalSlice EMPTY = new JournalSlice(null, 0, 0, null);
 
@@ -123,7 +127,20 @@ public final class JournalSlice {
             return Unpooled.EMPTY_BUFFER;
         }
         int end = segment.boundaryByIndex(start, limit, search.maxSizeBytes, search.atLeastOneBatch);
-        return read(allocator, start, end - start);
+        return checked(read(allocator, start, end - start), start);
+    }
+
+    /** The healthy batches before the first damaged one. */
+    private ByteBuf checked(ByteBuf batches, int from) throws IOException {
+        int healthyBytes = BatchCheck.healthyBytes(batches, segment.baseOffset(), segment.endOffset());
+        if (healthyBytes < batches.writerIndex()) {
+            LOG.error("{} is damaged at byte {}", segment.logPath(), from + healthyBytes);
+        }
+        if (healthyBytes == 0 && batches.isReadable()) {
+            batches.release();
+            throw new CorruptJournalException(segment.logPath(), from, "a damaged batch");
+        }
+        return batches.writerIndex(healthyBytes);
     }
 
     private ByteBuf read(ByteBufAllocator allocator, int from, int count) throws IOException {

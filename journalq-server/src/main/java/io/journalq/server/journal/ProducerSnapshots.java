@@ -70,11 +70,13 @@ final class ProducerSnapshots {
         return null;
     }
 
-    /** Forgets and deletes what holds state from behind {@code endOffset}. */
-    synchronized void truncateTo(long endOffset) throws IOException {
+    /** Forgets and deletes what holds state from behind {@code endOffset}; true when there was such. */
+    synchronized boolean truncateTo(long endOffset) throws IOException {
+        boolean any = !files.isEmpty() && files.lastKey() > endOffset;
         while (!files.isEmpty() && files.lastKey() > endOffset) {
             store.delete(files.pollLastEntry().getValue());
         }
+        return any;
     }
 
     private ByteBuffer read(Path file, long offset) throws IOException {
@@ -85,14 +87,14 @@ final class ProducerSnapshots {
                 throw new CorruptJournalException(file, 0, "not a snapshot");
             }
             int version = in.getInt();
-            if (version != VERSION) {
-                throw new CorruptJournalException(file, 4, "snapshot of version " + version + ", known is " + VERSION);
-            }
             if (in.getLong() != offset) {
                 throw new CorruptJournalException(file, 8, "snapshot as of another offset");
             }
             if (in.getInt() != crc(content)) {
                 throw new CorruptJournalException(file, 16, "snapshot with a wrong CRC");
+            }
+            if (version != VERSION) {
+                throw new NewerFormatException(file, "a snapshot of producers", version, VERSION);
             }
             return in.slice();
         } catch (BufferUnderflowException tooShort) {

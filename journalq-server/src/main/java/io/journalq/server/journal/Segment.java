@@ -22,6 +22,7 @@ final class Segment {
     /** One read of the walk from an index entry to the batch that is looked for. */
     private static final int LOOK_UP_CHUNK_BYTES = 16 << 10;
 
+    private static final int REWRITE_CHUNK_BYTES = 1 << 20;
     private static final int EVICTING = -1;
     private static final int[] NO_BAD_RANGES = {};
     private static final Logger LOG = LoggerFactory.getLogger(Segment.class);
@@ -384,6 +385,17 @@ final class Segment {
     private void throwUnlessAtEnd(BatchScanner scanner) throws IOException {
         if (!scanner.atEnd()) {
             throw new CorruptJournalException(logPath(), scanner.position(), "no batch begins here");
+        }
+    }
+
+    /** Writes everything from {@code from} on once more, as it is. Blocks. */
+    void rewrite(int from) throws IOException {
+        int sizeBytes = sizeBytes();
+        ByteBuffer chunk = ByteBuffer.allocate(Math.max(0, Math.min(REWRITE_CHUNK_BYTES, sizeBytes - from)));
+        for (int position = from; position < sizeBytes; position += chunk.capacity()) {
+            chunk.clear().limit(Math.min(chunk.capacity(), sizeBytes - position));
+            readFully(chunk, position);
+            file().write(chunk.flip(), position);
         }
     }
 

@@ -164,15 +164,15 @@ final class SparseIndex {
                 throw new CorruptJournalException(file, 0, "not an index");
             }
             int version = in.getInt();
-            if (version != VERSION) {
-                throw new CorruptJournalException(file, 4, "index of version " + version + ", known is " + VERSION);
-            }
             long base = in.getLong();
             int covered = in.getInt();
             int entries = in.getInt();
             int crcAt = in.position();
-            if (in.getInt() != crc(content, crcAt)
-                    || entries != (content.length - HEADER_SIZE_BYTES) / ENTRY_SIZE_BYTES) {
+            boolean sound = in.getInt() == crc(content, crcAt);
+            if (sound && version != VERSION) {
+                throw new NewerFormatException(file, "an index", version, VERSION);
+            }
+            if (!sound || entries != (content.length - HEADER_SIZE_BYTES) / ENTRY_SIZE_BYTES) {
                 throw new CorruptJournalException(file, crcAt, "index with a wrong CRC");
             }
             if (base != baseOffset || covered < neededBytes) {

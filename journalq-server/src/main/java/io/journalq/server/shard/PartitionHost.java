@@ -227,6 +227,11 @@ public final class PartitionHost {
         return new OffsetLookup(journal, highWatermark);
     }
 
+    /** Where the partition ends, before anything is appended to it. */
+    RecoveredEnd recoveredEnd() {
+        return new RecoveredEnd(journal, highWatermark);
+    }
+
     /** Where an epoch's records end. */
     public EpochEndOffset endOffsetForEpoch(int epoch) {
         return journal.endOffsetForEpoch(epoch);

@@ -170,13 +170,13 @@ public final class Shards {
                         asked.stream().flatMap(sizes -> sizes.join().stream()).toList());
     }
 
-    /** Where every partition ends for its readers. */
-    public CompletableFuture<Map<TopicPartition, Long>> endOffsets() {
-        Map<TopicPartition, Long> ends = new ConcurrentHashMap<>();
+    /** Where every partition ends, before anything is appended to it. */
+    public CompletableFuture<Map<TopicPartition, RecoveredEnd>> recoveredEnds() {
+        Map<TopicPartition, RecoveredEnd> ends = new ConcurrentHashMap<>();
         List<CompletableFuture<Void>> asked = new ArrayList<>();
         for (Shard shard : shards) {
             asked.add(CompletableFuture.runAsync(
-                    () -> shard.hosts().forEach(host -> ends.put(host.name(), host.highWatermark())),
+                    () -> shard.hosts().forEach(host -> ends.put(host.name(), host.recoveredEnd())),
                     work -> shard.cycle().execute(work)));
         }
         return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))

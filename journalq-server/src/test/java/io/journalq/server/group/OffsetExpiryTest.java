@@ -56,7 +56,8 @@ class OffsetExpiryTest {
         commit(1, 7, "", 0);
         commit(2, 7, "", 0);
 
-        int moved = machine.offsets().onPartitionEnds((topic, partition) -> partition == 2 ? -1 : 5 + partition * 2);
+        int moved =
+                machine.offsets().onPartitionEnds((topic, partition, epoch) -> partition == 2 ? -1 : 5 + partition * 2);
 
         assertThat(moved).isEqualTo(1);
         assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new CommittedOffset(5, -1, "note", 0, new Uuid(1, 1)));

@@ -207,7 +207,7 @@ class TransactionalOffsetsTest {
         commit("g", ANYBODY, 11, 0, 0, 5);
 
         // when
-        machine.offsets().onPartitionEnds((topic, partition) -> 3);
+        machine.offsets().onPartitionEnds((topic, partition, epoch) -> 3);
         end(11, 0, true);
 
         // then

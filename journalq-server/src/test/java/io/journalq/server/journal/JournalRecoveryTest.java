@@ -76,6 +76,7 @@ class JournalRecoveryTest {
             byte[] flipped = whole.clone();
             flipped[at] ^= 0x11;
             put(LOG, flipped);
+            store.delete(CHECKPOINT);
 
             Journal journal = open(SMALL);
 

@@ -1,0 +1,93 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Makes the data folder of a release, to be kept in {@code src/test/resources/golden} and opened by all later ones: run
+ * {@link #main} with the classes of that release whenever a file format has changed.
+ */
+final class GoldenData {
+    static final String TOPIC = "golden";
+    static final String GROUP = "golden-group";
+    static final long COMMITTED = 7;
+    static final int RECORDS_OF_EACH_CODEC = 8;
+    static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
+
+    private GoldenData() {}
+
+    /** Every value of the topic's one partition, in order. */
+    static List<String> values() {
+        List<String> values = new ArrayList<>();
+        for (String codec : CODECS) {
+            for (int i = 0; i < RECORDS_OF_EACH_CODEC; i++) {
+                values.add("golden " + codec + " " + i + " " + "abcdefgh".repeat(12));
+            }
+        }
+        return values;
+    }
+
+    /** Writes into the folder that the first argument names. */
+    public static void main(String[] arguments) throws Exception {
+        Path folder = Path.of(arguments[0]);
+        BrokerConfig config = BrokerConfig.defaults()
+                .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
+                .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
+                .with("offsets.topic.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
+                .with("data.directories", folder.toString(), ConfigOrigin.COMMAND_LINE);
+        try (Broker broker = Broker.start(config)) {
+            Map<String, Object> client = new HashMap<>(Map.of("bootstrap.servers", broker.bootstrapServers()));
+            try (Admin admin = Admin.create(client)) {
+                Map<String, String> small =
+                        Map.of("segment.bytes", "1024", "index.interval.bytes", "1024", "retention.ms", "-1");
+                admin.createTopics(List.of(new NewTopic(TOPIC, 1, (short) 1).configs(small)))
+                        .all()
+                        .get();
+            }
+            for (String codec : CODECS) {
+                produce(client, codec);
+            }
+            commit(client);
+        }
+        Files.deleteIfExists(folder.resolve(".lock"));
+    }
+
+    private static void produce(Map<String, Object> client, String codec) throws Exception {
+        Map<String, Object> config = new HashMap<>(client);
+        config.put("compression.type", codec);
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+            for (String value : values()) {
+                if (value.startsWith("golden " + codec + " ")) {
+                    producer.send(new ProducerRecord<>(
+                                    TOPIC, 0, 1_700_000_000_000L, null, value.getBytes(StandardCharsets.US_ASCII)))
+                            .get();
+                }
+            }
+        }
+    }
+
+    private static void commit(Map<String, Object> client) {
+        Map<String, Object> config = new HashMap<>(client);
+        config.put("group.id", GROUP);
+        try (var consumer = new org.apache.kafka.clients.consumer.KafkaConsumer<>(
+                config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.commitSync(Map.of(new TopicPartition(TOPIC, 0), new OffsetAndMetadata(COMMITTED)));
+        }
+    }
+}

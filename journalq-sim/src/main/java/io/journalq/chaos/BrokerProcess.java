@@ -1,0 +1,128 @@
+package io.journalq.chaos;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A broker in a process of its own, on the class path of this one. One thread. */
+final class BrokerProcess implements AutoCloseable {
+    private static final String MAIN_CLASS = "io.journalq.server.broker.BrokerMain";
+    private static final long START_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(120);
+    private static final int STOP_LIMIT_SECONDS = 60;
+    private static final int CONNECT_TIMEOUT_MS = 1_000;
+    private static final int POLL_MS = 20;
+
+    private final Path folder;
+    private final int port;
+    private final List<String> settings;
+    private Process process;
+
+    /** @param settings as {@code key=value} */
+    BrokerProcess(Path folder, int port, List<String> settings) {
+        this.folder = folder;
+        this.port = port;
+        this.settings = settings;
+    }
+
+    String address() {
+        return "127.0.0.1:" + port;
+    }
+
+    /** Starts it and waits until it accepts connections. */
+    void start() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                MAIN_CLASS,
+                "--set",
+                "listeners=PLAINTEXT://" + address(),
+                "--set",
+                "admin.listener=",
+                "--set",
+                "data.directories=" + folder.resolve("data")));
+        Path logging = Path.of(System.getProperty("journalq.home", ""), "conf", "logback.xml");
+        if (Files.exists(logging)) {
+            command.add(1, "-Dlogback.configurationFile=" + logging);
+        }
+        settings.forEach(setting -> command.addAll(List.of("--set", setting)));
+        File log = folder.resolve("broker.log").toFile();
+        process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
+                .start();
+        long deadlineNanos = System.nanoTime() + START_LIMIT_NANOS;
+        while (!accepts()) {
+            if (!process.isAlive() || System.nanoTime() > deadlineNanos) {
+                throw new IOException("the broker does not start; see " + log);
+            }
+            Thread.sleep(POLL_MS);
+        }
+    }
+
+    private boolean accepts() {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), CONNECT_TIMEOUT_MS);
+            return true;
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** SIGKILL: nothing of it runs any more when this returns. */
+    void kill() {
+        process.destroyForcibly();
+        try {
+            if (!process.waitFor(STOP_LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("a killed process does not end");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** SIGSTOP. */
+    void freeze() {
+        signal("STOP");
+    }
+
+    /** SIGCONT. */
+    void thaw() {
+        signal("CONT");
+    }
+
+    private void signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (process != null && process.isAlive()) {
+            kill();
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.journalq.chaos;
+
+import io.journalq.client.Admin;
+import io.journalq.client.admin.NewTopic;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.CompressionCodec;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Kills a broker again and again while clients work, and reads back what was acknowledged. */
+@Command(
+        name = "journalq-chaos",
+        mixinStandardHelpOptions = true,
+        description = "Kills and freezes a real broker under load, and checks every acknowledged message.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:nothing was lost, doubled or damaged", "1:something was, and is printed"})
+public final class ChaosMain implements Callable<Integer> {
+    private static final int PARTITIONS = 2;
+    private static final int LONGEST_LIFE_MS = 1_500;
+    private static final int SHORTEST_LIFE_MS = 50;
+    private static final int LONGEST_FREEZE_MS = 800;
+    private static final int FREEZE_ODDS = 4;
+
+    @Option(names = "--cycles", defaultValue = "20", description = "How often the broker is killed (default: 20).")
+    private int cycles;
+
+    @Option(names = "--minutes", description = "Stop after so many minutes, whatever is left.")
+    private Double minutes;
+
+    @Option(
+            names = "--seed",
+            description = "Decides when what is done to the broker; what clients do meanwhile is theirs.")
+    private Long seed;
+
+    @Option(
+            names = "--mode",
+            defaultValue = "eventual",
+            description = "Delivery mode of all topics: eventual or consistent (default: eventual).")
+    private String mode;
+
+    @Option(
+            names = "--check-every",
+            defaultValue = "25",
+            description = "Read all back after so many kills (default: 25).")
+    private int checkEvery;
+
+    @Option(names = "--keep", description = "Keep the folder with data and log even when all is well.")
+    private boolean keep;
+
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new ChaosMain()).execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        long itsSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
+        Path folder = Files.createTempDirectory("journalq-chaos");
+        System.out.printf(Locale.ROOT, "seed %d, %d cycles, mode %s, folder %s%n", itsSeed, cycles, mode, folder);
+        Ledger ledger = new Ledger();
+        List<String> settings = List.of("delivery.mode=" + mode, "segment.bytes=1048576", "shards=2");
+        try (BrokerProcess broker = new BrokerProcess(folder, freePort(), settings)) {
+            broker.start();
+            torture(broker, ledger, new Random(itsSeed));
+        }
+        ledger.findings().forEach(finding -> System.out.println("FINDING " + finding));
+        if (ledger.findings().isEmpty() && !keep) {
+            delete(folder);
+        }
+        return ledger.findings().isEmpty() ? 0 : 1;
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private void torture(BrokerProcess broker, Ledger ledger, Random random) throws Exception {
+        List<String> topics = new ArrayList<>();
+        List<TopicPartition> partitions = new ArrayList<>();
+        for (CompressionCodec codec : CompressionCodec.values()) {
+            topics.add("chaos-" + codec.name().toLowerCase(Locale.ROOT));
+        }
+        try (Admin admin = Admin.builder().bootstrapServers(broker.address()).build()) {
+            for (String topic : topics) {
+                admin.createTopic(NewTopic.of(topic, PARTITIONS));
+                for (int i = 0; i < PARTITIONS; i++) {
+                    partitions.add(new TopicPartition(topic, i));
+                }
+            }
+        }
+        int kills;
+        long consumed;
+        try (Load load = new Load(ledger)) {
+            begin(load, broker.address(), topics);
+            kills = killAgainAndAgain(broker, ledger, partitions, random);
+            consumed = load.consumedCount();
+        }
+        Clients.readEverything(ledger, broker.address(), partitions);
+        System.out.printf(
+                Locale.ROOT,
+                "%d kills, %d messages acknowledged, %d read back, %d given to groups, %d findings%n",
+                kills,
+                ledger.acknowledgedCount(),
+                ledger.foundCount(),
+                consumed,
+                ledger.findings().size());
+    }
+
+    private static void begin(Load load, String servers, List<String> topics) {
+        CompressionCodec[] codecs = CompressionCodec.values();
+        for (int i = 0; i < codecs.length; i++) {
+            String topic = topics.get(i);
+            Clients.produceWithKafka(
+                    load, servers, 2 * i, topic, PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
+            Clients.produceWithJournalQ(load, servers, 2 * i + 1, topic, PARTITIONS, codecs[i]);
+        }
+        Clients.consumeWithKafka(load, servers, "classic-group", "classic", topics);
+        Clients.consumeWithKafka(load, servers, "consumer-group", "consumer", topics);
+    }
+
+    private int killAgainAndAgain(BrokerProcess broker, Ledger ledger, List<TopicPartition> partitions, Random random)
+            throws Exception {
+        long endNanos =
+                minutes == null ? Long.MAX_VALUE : System.nanoTime() + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
+        int kills = 0;
+        while (kills < cycles
+                && System.nanoTime() < endNanos
+                && ledger.findings().isEmpty()) {
+            Thread.sleep(SHORTEST_LIFE_MS + random.nextInt(LONGEST_LIFE_MS));
+            if (random.nextInt(FREEZE_ODDS) == 0) {
+                broker.freeze();
+                Thread.sleep(random.nextInt(LONGEST_FREEZE_MS));
+                if (random.nextBoolean()) {
+                    broker.thaw();
+                    Thread.sleep(random.nextInt(LONGEST_LIFE_MS));
+                }
+            }
+            if (!broker.isAlive()) {
+                ledger.report("the broker has ended by itself");
+            }
+            broker.kill();
+            kills++;
+            broker.start();
+            if (kills % checkEvery == 0) {
+                Clients.readEverything(ledger, broker.address(), partitions);
+                System.out.printf(
+                        Locale.ROOT,
+                        "%d kills, %d messages acknowledged, %d read back%n",
+                        kills,
+                        ledger.acknowledgedCount(),
+                        ledger.foundCount());
+            }
+        }
+        return kills;
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+}

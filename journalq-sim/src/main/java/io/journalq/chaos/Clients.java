@@ -1,0 +1,168 @@
+package io.journalq.chaos;
+
+import io.journalq.client.Consumer;
+import io.journalq.client.ConsumerRecord;
+import io.journalq.client.Producer;
+import io.journalq.client.ProducerRecord;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.CompressionCodec;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** The clients that make the load: JournalQ's own, and Kafka's. */
+final class Clients {
+    private static final int MOST_IN_FLIGHT = 500;
+    private static final int PAUSE_MS = 2;
+    private static final int DELIVERY_TIMEOUT_MS = 120_000;
+    private static final int REQUEST_TIMEOUT_MS = 5_000;
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private Clients() {}
+
+    /** Numbers messages of one producer, round the partitions of its topic. */
+    private static final class Numbers {
+        private final long[] next;
+        private int turn;
+
+        Numbers(int partitions) {
+            next = new long[partitions];
+        }
+
+        int partition() {
+            turn = (turn + 1) % next.length;
+            return turn;
+        }
+
+        long next(int partition) {
+            return next[partition]++;
+        }
+    }
+
+    /** An idempotent producer of Kafka's client. */
+    static void produceWithKafka(Load load, String servers, int id, String topic, int partitions, String codec) {
+        Map<String, Object> config = new HashMap<>();
+        config.put("bootstrap.servers", servers);
+        config.put("enable.idempotence", true);
+        config.put("compression.type", codec);
+        config.put("linger.ms", 2);
+        config.put("delivery.timeout.ms", DELIVERY_TIMEOUT_MS);
+        config.put("request.timeout.ms", REQUEST_TIMEOUT_MS);
+        config.put("reconnect.backoff.max.ms", 200);
+        Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
+        Numbers numbers = new Numbers(partitions);
+        load.begin("kafka producer " + id, () -> {
+            try (KafkaProducer<byte[], byte[]> producer =
+                    new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+                while (!load.isStopping()) {
+                    int partition = numbers.partition();
+                    long number = numbers.next(partition);
+                    inFlight.acquire();
+                    byte[] value = new Payload(id, number).encode();
+                    var unused = producer.send(
+                            new org.apache.kafka.clients.producer.ProducerRecord<>(topic, partition, null, value),
+                            (metadata, failure) -> {
+                                inFlight.release();
+                                onSent(load, topic, partition, id, number, failure);
+                            });
+                    Thread.sleep(PAUSE_MS);
+                }
+                producer.flush();
+            }
+        });
+    }
+
+    /** An idempotent producer of JournalQ's client. */
+    static void produceWithJournalQ(
+            Load load, String servers, int id, String topic, int partitions, CompressionCodec codec) {
+        Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
+        Numbers numbers = new Numbers(partitions);
+        load.begin("journalq producer " + id, () -> {
+            try (Producer producer = Producer.builder()
+                    .bootstrapServers(servers)
+                    .idempotent(true)
+                    .compression(codec)
+                    .lingerMs(2)
+                    .requestTimeoutMs(REQUEST_TIMEOUT_MS)
+                    .deliveryTimeoutMs(DELIVERY_TIMEOUT_MS)
+                    .build()) {
+                while (!load.isStopping()) {
+                    int partition = numbers.partition();
+                    long number = numbers.next(partition);
+                    inFlight.acquire();
+                    byte[] value = new Payload(id, number).encode();
+                    var unused = producer.sendAsync(ProducerRecord.of(topic, partition, null, value))
+                            .whenComplete((metadata, failure) -> {
+                                inFlight.release();
+                                onSent(load, topic, partition, id, number, failure);
+                            });
+                    Thread.sleep(PAUSE_MS);
+                }
+                producer.flush();
+            }
+        });
+    }
+
+    private static void onSent(Load load, String topic, int partition, int id, long number, Throwable failure) {
+        if (failure == null) {
+            load.ledger().onAcknowledged(topic + "-" + partition, id, number);
+        } else if (!load.isStopping()) {
+            load.ledger().report("producer " + id + " cannot send number " + number + " to " + topic + ": " + failure);
+        }
+    }
+
+    /** A member of a group with Kafka's client, which commits what it has read. */
+    static void consumeWithKafka(Load load, String servers, String group, String protocol, List<String> topics) {
+        Map<String, Object> config = new HashMap<>();
+        config.put("bootstrap.servers", servers);
+        config.put("group.id", group);
+        config.put("group.protocol", protocol);
+        config.put("auto.offset.reset", "earliest");
+        config.put("enable.auto.commit", true);
+        config.put("auto.commit.interval.ms", 100);
+        config.put("reconnect.backoff.max.ms", 200);
+        load.begin("kafka consumer in " + group, () -> {
+            try (KafkaConsumer<byte[], byte[]> consumer =
+                    new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+                consumer.subscribe(topics);
+                while (!load.isStopping()) {
+                    consumer.poll(POLL).forEach(record -> {
+                        load.onConsumed(1);
+                        check(load, record.topic(), record.partition(), record.offset(), record.value());
+                    });
+                }
+            } catch (WakeupException stopped) {
+                load.onConsumed(0);
+            }
+        });
+    }
+
+    private static void check(Load load, String topic, int partition, long offset, byte[] value) {
+        if (Payload.decode(value) == null) {
+            load.ledger().report(topic + "-" + partition + " offset " + offset + " holds what nobody sent");
+        }
+    }
+
+    /** Reads every partition from its beginning to its end. */
+    static void readEverything(Ledger ledger, String servers, List<TopicPartition> partitions) {
+        ledger.beginReading();
+        try (Consumer consumer = Consumer.builder().bootstrapServers(servers).build()) {
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            while (partitions.stream().anyMatch(partition -> consumer.position(partition) < ends.get(partition))) {
+                for (ConsumerRecord record : consumer.poll(POLL)) {
+                    ledger.onFound(record.topic() + "-" + record.partition(), record.offset(), record.value());
+                }
+            }
+        }
+        ledger.endReading();
+    }
+}

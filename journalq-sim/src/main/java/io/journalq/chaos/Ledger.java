@@ -1,0 +1,98 @@
+package io.journalq.chaos;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What was acknowledged, by producer and partition, and what was found; compares the two. Any thread. */
+final class Ledger {
+    private static final int MOST_FINDINGS = 50;
+
+    private final Map<String, Lane> lanes = new TreeMap<>();
+    private final List<String> findings = new ArrayList<>();
+    private long acknowledged;
+    private long found;
+
+    /** The messages of one producer in one partition. */
+    private static final class Lane {
+        private final BitSet acknowledged = new BitSet();
+        /** What had been acknowledged when the reading began, and so must be found by it. */
+        private BitSet due = new BitSet();
+
+        private BitSet found = new BitSet();
+        private long last = -1;
+    }
+
+    private Lane lane(String partition, int producer) {
+        return lanes.computeIfAbsent(partition + " producer " + producer, name -> new Lane());
+    }
+
+    synchronized void onAcknowledged(String partition, int producer, long number) {
+        Lane lane = lane(partition, producer);
+        if (!lane.acknowledged.get((int) number)) {
+            lane.acknowledged.set((int) number);
+            acknowledged++;
+        }
+    }
+
+    /** Reading begins anew. */
+    synchronized void beginReading() {
+        found = 0;
+        for (Lane lane : lanes.values()) {
+            lane.due = (BitSet) lane.acknowledged.clone();
+            lane.found = new BitSet();
+            lane.last = -1;
+        }
+    }
+
+    synchronized void onFound(String partition, long offset, byte[] value) {
+        Payload payload = Payload.decode(value);
+        String where = partition + " offset " + offset;
+        if (payload == null) {
+            report(where + " holds what nobody sent");
+            return;
+        }
+        Lane lane = lane(partition, payload.producer());
+        found++;
+        if (lane.found.get((int) payload.number())) {
+            report(where + " holds " + payload + " again");
+        } else if (payload.number() < lane.last) {
+            report(where + " holds " + payload + " behind number " + lane.last);
+        }
+        lane.found.set((int) payload.number());
+        lane.last = payload.number();
+    }
+
+    /** All was read: what is missing of what was acknowledged before is lost. */
+    synchronized void endReading() {
+        lanes.forEach((name, lane) -> {
+            BitSet missing = (BitSet) lane.due.clone();
+            missing.andNot(lane.found);
+            if (!missing.isEmpty()) {
+                report(name + ": " + missing.cardinality() + " acknowledged messages are lost, the first is number "
+                        + missing.nextSetBit(0));
+            }
+        });
+    }
+
+    synchronized void report(String finding) {
+        if (findings.size() < MOST_FINDINGS) {
+            findings.add(finding);
+        }
+    }
+
+    /** What is wrong; nothing when all is well. */
+    synchronized List<String> findings() {
+        return List.copyOf(findings);
+    }
+
+    synchronized long acknowledgedCount() {
+        return acknowledged;
+    }
+
+    synchronized long foundCount() {
+        return found;
+    }
+}

@@ -1,0 +1,75 @@
+package io.journalq.chaos;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Producers and consumers at work, each on a thread of its own, until it is closed. */
+final class Load implements AutoCloseable {
+    private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(3);
+
+    private final Ledger ledger;
+    private final AtomicLong consumed = new AtomicLong();
+    private final List<Thread> threads = new ArrayList<>();
+    private volatile boolean stopping;
+
+    Load(Ledger ledger) {
+        this.ledger = ledger;
+    }
+
+    /** Work that goes on until {@link Load#isStopping}. */
+    interface Work {
+        /** Does the work; whoever cannot go on says why. */
+        void run() throws Exception;
+    }
+
+    /** Begins work on a thread of its own. What it throws is a finding. */
+    void begin(String name, Work work) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        work.run();
+                    } catch (Exception failure) {
+                        ledger.report(name + " gave up: " + failure);
+                    }
+                },
+                name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    boolean isStopping() {
+        return stopping;
+    }
+
+    Ledger ledger() {
+        return ledger;
+    }
+
+    void onConsumed(long count) {
+        consumed.addAndGet(count);
+    }
+
+    /** Messages that consumers in groups were given. */
+    long consumedCount() {
+        return consumed.get();
+    }
+
+    /** Has everybody end in order: what is under way is sent first. */
+    @Override
+    public void close() {
+        stopping = true;
+        try {
+            for (Thread thread : threads) {
+                thread.join(END_LIMIT_MS);
+                if (thread.isAlive()) {
+                    ledger.report(thread.getName() + " does not end");
+                }
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

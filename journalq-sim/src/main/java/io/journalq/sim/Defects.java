@@ -1,0 +1,69 @@
+package io.journalq.sim;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.IThrowableProxy;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import ch.qos.logback.core.AppenderBase;
+import io.journalq.sim.world.Violations;
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.LoggerFactory;
+
+/** Defects that the broker survives, and only logs: an unexpected exception is one, an operating error is none. */
+final class Defects extends AppenderBase<ILoggingEvent> {
+    private static final Defects LISTENER = new Defects();
+    private static final int MAX_WORDS = 2_000;
+
+    private Violations violations;
+
+    private Defects() {}
+
+    /** From now on defects are reported to {@code violations}; nothing else is logged. */
+    static void listen(Violations violations) {
+        LISTENER.violations = violations;
+        if (!LISTENER.isStarted()) {
+            Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+            LISTENER.setContext(root.getLoggerContext());
+            LISTENER.start();
+            if (!Boolean.getBoolean("journalq.sim.log")) {
+                root.detachAndStopAllAppenders();
+                root.setLevel(Level.ERROR);
+            }
+            root.addAppender(LISTENER);
+        }
+    }
+
+    @Override
+    protected void append(ILoggingEvent event) {
+        IThrowableProxy thrown = event.getThrowableProxy();
+        if (thrown != null && isDefect(thrown)) {
+            violations.report("NoDefects", event.getFormattedMessage() + ": " + ThrowableProxyUtil.asString(thrown));
+        }
+    }
+
+    private static boolean isDefect(IThrowableProxy thrown) {
+        try {
+            Class<?> type = Class.forName(thrown.getClassName());
+            if (CompletionException.class.isAssignableFrom(type) && thrown.getCause() != null) {
+                return isDefect(thrown.getCause());
+            }
+            boolean expected = IOException.class.isAssignableFrom(type)
+                    || java.io.UncheckedIOException.class.isAssignableFrom(type)
+                    || RejectedExecutionException.class.isAssignableFrom(type)
+                    || io.journalq.sim.disk.SimCrash.class.isAssignableFrom(type);
+            return !expected;
+        } catch (ClassNotFoundException unknown) {
+            return true;
+        }
+    }
+
+    static String describe(Throwable defect) {
+        java.io.StringWriter words = new java.io.StringWriter();
+        defect.printStackTrace(new java.io.PrintWriter(words));
+        String all = words.toString();
+        return all.substring(0, Math.min(MAX_WORDS, all.length()));
+    }
+}

@@ -1,0 +1,83 @@
+package io.journalq.sim;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.sim.disk.DiskFaults;
+import java.util.Random;
+
+/**
+ * What a seed stands for: the broker's settings, how its disk misbehaves, and how often it goes down.
+ *
+ * @param loops shards of the broker
+ * @param consistent whether the broker's own topics are kept in that mode
+ * @param flushIntervalMs of the broker's own topics
+ * @param faults while clients work; starts and checks have none, unless {@code faultyStarts}
+ * @param lives how often the broker is started
+ * @param powerLossOdds one crash in so many is a loss of power, the others kill the process
+ */
+record Scenario(
+        int loops,
+        boolean consistent,
+        long flushIntervalMs,
+        long longestPoolDelayMs,
+        DiskFaults faults,
+        boolean faultyStarts,
+        int lives,
+        int powerLossOdds) {
+    private static final int[] SEGMENT_SIZES = {1 << 10, 2 << 10, 8 << 10, 1 << 20};
+
+    static Scenario of(Random random) {
+        return new Scenario(
+                1 + random.nextInt(3),
+                random.nextBoolean(),
+                flushInterval(random),
+                1 + random.nextInt(20),
+                faults(random),
+                random.nextInt(4) == 0,
+                2 + random.nextInt(4),
+                1 + random.nextInt(3));
+    }
+
+    static long flushInterval(Random random) {
+        return 10L + random.nextInt(300);
+    }
+
+    private static DiskFaults faults(Random random) {
+        return switch (random.nextInt(10)) {
+            case 0 -> new DiskFaults(50, 0, 0, 0, 0, 0, 0, Long.MAX_VALUE);
+            case 1 -> new DiskFaults(0, 50, 0, 0, 0, 0, 0, Long.MAX_VALUE);
+            case 2 -> new DiskFaults(0, 0, 50, 0, 0, 0, 0, Long.MAX_VALUE);
+            case 3 -> new DiskFaults(0, 0, 0, 20, 50, 0, 0, Long.MAX_VALUE);
+            case 4 -> new DiskFaults(0, 0, 0, 0, 0, 0, 0, 10_000 + random.nextInt(30_000));
+            case 5 -> new DiskFaults(100, 100, 100, 50, 20, 0, 0, Long.MAX_VALUE);
+            case 6 -> new DiskFaults(0, 0, 0, 0, 0, 0, 1 + random.nextInt(4), Long.MAX_VALUE);
+            case 7 -> new DiskFaults(0, 0, 0, 0, 0, 100, 0, Long.MAX_VALUE);
+            default -> DiskFaults.NONE;
+        };
+    }
+
+    BrokerConfig config(Random random) {
+        try {
+            return BrokerConfig.defaults()
+                    .with("data.directories", "data", ConfigOrigin.COMMAND_LINE)
+                    .with("shards", Integer.toString(loops), ConfigOrigin.COMMAND_LINE)
+                    .with("delivery.mode", mode(consistent), ConfigOrigin.COMMAND_LINE)
+                    .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
+                    .with("segment.bytes", Integer.toString(segmentBytes(random)), ConfigOrigin.COMMAND_LINE)
+                    .with("index.interval.bytes", "1024", ConfigOrigin.COMMAND_LINE)
+                    .with("log.retention.check.interval.ms", "200", ConfigOrigin.COMMAND_LINE)
+                    .with("offsets.topic.num.partitions", "2", ConfigOrigin.COMMAND_LINE);
+        } catch (ConfigException wrong) {
+            throw new IllegalStateException(wrong);
+        }
+    }
+
+    static int segmentBytes(Random random) {
+        return SEGMENT_SIZES[random.nextInt(SEGMENT_SIZES.length)];
+    }
+
+    static String mode(boolean consistent) {
+        return consistent ? "consistent" : "eventual";
+    }
+}

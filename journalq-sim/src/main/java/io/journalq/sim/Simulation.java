@@ -1,0 +1,256 @@
+package io.journalq.sim;
+
+import io.journalq.sim.check.CommitsAreKept;
+import io.journalq.sim.check.LogIsSound;
+import io.journalq.sim.check.NothingAcknowledgedIsLost;
+import io.journalq.sim.disk.CrashKind;
+import io.journalq.sim.disk.DiskFaults;
+import io.journalq.sim.disk.SimCrash;
+import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.workload.Committer;
+import io.journalq.sim.workload.ReadBack;
+import io.journalq.sim.workload.World;
+import io.journalq.sim.world.Scheduler;
+import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.Trace;
+import io.journalq.sim.world.Violations;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One seed: a broker lives, crashes and lives again, with clients at work; after every start all that is promised is
+ * compared with all that is there. Everything follows from the seed. One thread.
+ */
+public final class Simulation implements SimDisk.Surroundings {
+    private static final long LIFE_MS = 400;
+    private static final long CHECK_MS = 60_000;
+    private static final int CHANGES_IN_A_LIFE = 400;
+    private static final int CHANGES_IN_A_START = 30;
+    private static final int MOST_FAULTY_STARTS = 3;
+    private static final int FLUSHER_TICK_MS = 50;
+
+    private final long seed;
+    private final Random random;
+    private final Trace trace = new Trace();
+    private final Scheduler scheduler;
+    private final Violations violations = new Violations();
+    private final SimDisk disk;
+    private final Scenario scenario;
+    private final SimBroker.Plan plan;
+    private final World world;
+    private final Clients clients;
+    private final NothingAcknowledgedIsLost losses = new NothingAcknowledgedIsLost(violations);
+    private final LogIsSound soundness = new LogIsSound(violations);
+    private final CommitsAreKept commits;
+    private SimBroker broker;
+    private NothingAcknowledgedIsLost.End lastEnd;
+    private long firstFailedSyncMs = Long.MAX_VALUE;
+    private long slowNanos;
+    private int crashes;
+    /** The broker could not be started any more, for a good reason. */
+    private boolean stopped;
+
+    private Simulation(long seed) {
+        this.seed = seed;
+        this.random = new Random(seed);
+        this.scheduler = new Scheduler(random, trace);
+        this.disk = new SimDisk(random, this);
+        disk.format(Path.of("data"));
+        this.scenario = Scenario.of(random);
+        this.plan = new SimBroker.Plan(scenario.config(random), disk, scenario.loops(), scenario.longestPoolDelayMs());
+        this.world = new World(scheduler, random, trace, violations);
+        this.clients = new Clients(world, random);
+        this.commits = new CommitsAreKept(violations, scenario.consistent(), scenario.flushIntervalMs());
+    }
+
+    /** Runs one seed to its end, or to the first broken promise. */
+    public static SimResult run(long seed) {
+        return run(new Simulation(seed));
+    }
+
+    /** As {@link #run(long)}, on a disk that takes every sync for done and does nothing: promises cannot be kept on it. */
+    static SimResult runOnALyingDisk(long seed) {
+        Simulation simulation = new Simulation(seed);
+        simulation.disk.lie();
+        return run(simulation);
+    }
+
+    private static SimResult run(Simulation simulation) {
+        Defects.listen(simulation.violations);
+        try {
+            simulation.run();
+        } catch (RuntimeException | AssertionError defect) {
+            simulation.violations.report("NoDefects", Defects.describe(defect));
+        }
+        return simulation.result();
+    }
+
+    private SimResult result() {
+        return new SimResult(seed, trace.hash(), trace.events(), crashes, world.records(), violations.found());
+    }
+
+    private void run() {
+        for (int life = 0; life < scenario.lives() && violations.isEmpty() && !stopped; life++) {
+            live(life == 0, life == scenario.lives() - 1);
+        }
+    }
+
+    private void live(boolean first, boolean last) {
+        start(first);
+        if (!violations.isEmpty() || stopped) {
+            return;
+        }
+        if (first) {
+            clients.createTopics();
+        } else {
+            check();
+        }
+        if (last || !violations.isEmpty()) {
+            return;
+        }
+        clients.start();
+        slowNanos = 0;
+        disk.setFaults(scenario.faults());
+        if (random.nextInt(4) > 0) {
+            disk.crashAfter(1 + random.nextInt(CHANGES_IN_A_LIFE));
+        }
+        long endMs = scheduler.nowMs() + 1 + random.nextInt((int) LIFE_MS);
+        scheduler.runUntil(() -> scheduler.nowMs() >= endMs || !violations.isEmpty());
+        if (!disk.isDead() && violations.isEmpty() && random.nextInt(4) == 0) {
+            stop();
+        }
+        crash();
+    }
+
+    /** As an operator does; it may crash on the way. */
+    private void stop() {
+        try {
+            broker.stop();
+        } catch (IOException | SimCrash | IllegalStateException interrupted) {
+            trace.add(3, scheduler.nowNanos());
+        }
+    }
+
+    private void crash() {
+        CrashKind kind = random.nextInt(scenario.powerLossOdds()) == 0 ? CrashKind.POWER_LOSS : CrashKind.KILL;
+        crashes++;
+        disk.die();
+        if (broker != null) {
+            broker.forget();
+            broker = null;
+        }
+        scheduler.clear();
+        trace.add(kind.name().hashCode(), disk.changes());
+        long slackMs = FLUSHER_TICK_MS + 3 * scenario.longestPoolDelayMs() + TimeUnit.NANOSECONDS.toMillis(slowNanos);
+        boolean powerLost = kind == CrashKind.POWER_LOSS;
+        long atMs = Math.min(scheduler.nowMs(), firstFailedSyncMs);
+        if (lastEnd != null) {
+            // The broker did not live long enough since then for anybody to look.
+            powerLost |= lastEnd.powerLost();
+            atMs = Math.min(atMs, lastEnd.atMs());
+        }
+        disk.restart(kind);
+        lastEnd = new NothingAcknowledgedIsLost.End(powerLost, disk.isHarmed(), atMs, slackMs);
+        if (disk.isHarmed()) {
+            world.setHarmed();
+        } else if (powerLost && clients.anyEventual()) {
+            world.setMayLose();
+        }
+    }
+
+    /** A start under faults, or cut short by a crash, is followed by another until one succeeds. */
+    private void start(boolean first) {
+        for (int tries = 0; broker == null && violations.isEmpty(); tries++) {
+            boolean faulty = scenario.faultyStarts() && !first && tries < MOST_FAULTY_STARTS;
+            disk.setFaults(faulty ? scenario.faults() : DiskFaults.NONE);
+            if (random.nextInt(5) == 0 && tries < MOST_FAULTY_STARTS) {
+                disk.crashAfter(1L + random.nextInt(CHANGES_IN_A_START));
+            }
+            String refusal = tryToStart();
+            if (refusal != null) {
+                if (disk.isHarmed() && tries >= MOST_FAULTY_STARTS) {
+                    // It has found the damage, and says so; what is not served now was not served wrongly.
+                    stopped = true;
+                    return;
+                }
+                if (!faulty && !disk.isHarmed() && !disk.isDead()) {
+                    violations.report("ABrokerStarts", refusal);
+                }
+                crash();
+            }
+        }
+        if (broker != null) {
+            world.setBroker(broker);
+            disk.crashNever();
+            disk.setFaults(DiskFaults.NONE);
+        }
+    }
+
+    /** Null when the broker serves all that it should, else why not. */
+    private String tryToStart() {
+        try {
+            broker = SimBroker.start(plan, scheduler, random, violations);
+            if (disk.isDead()) {
+                return "it crashed";
+            }
+            return broker.offlinePartitions() == 0 ? null : broker.offlinePartitions() + " partitions are offline";
+        } catch (IOException | IllegalStateException | SimCrash refused) {
+            return Defects.describe(refused);
+        }
+    }
+
+    private void check() {
+        long limitMs = scheduler.nowMs() + CHECK_MS;
+        List<ReadBack> readings = new ArrayList<>(clients.readEverything());
+        clients.committers().forEach(Committer::ask);
+        boolean done = scheduler.runUntil(() -> scheduler.nowMs() > limitMs
+                || (readings.stream().allMatch(ReadBack::isDone)
+                        && clients.committers().stream().allMatch(one -> one.committed() != Committer.UNKNOWN)));
+        if (!done || scheduler.nowMs() > limitMs) {
+            violations.report("EveryRequestIsAnswered", broker.unanswered() + " requests wait in vain");
+            return;
+        }
+        readings.forEach(reading -> clients.judge(reading, losses, soundness, lastEnd));
+        for (Committer committer : clients.committers()) {
+            long end = readings.stream()
+                    .filter(reading ->
+                            reading.partition() == committer.history().partition())
+                    .mapToLong(ReadBack::highWatermark)
+                    .findFirst()
+                    .orElseThrow();
+            if (end >= 0) { // else nothing of it could be read, which was judged before
+                commits.check(committer.history(), committer.committed(), end, lastEnd);
+            }
+            committer.history().reset(committer.committed(), scheduler.nowMs());
+        }
+        lastEnd = null;
+        firstFailedSyncMs = Long.MAX_VALUE;
+    }
+
+    @Override
+    public void onSync() {
+        long before = scheduler.nowNanos();
+        scheduler.yieldToLoops();
+        slowNanos += scheduler.nowNanos() - before;
+    }
+
+    @Override
+    public void onSlow(long ms) {
+        slowNanos += TimeUnit.MILLISECONDS.toNanos(ms);
+        scheduler.spend(ms);
+    }
+
+    @Override
+    public void onFailedSync() {
+        firstFailedSyncMs = Math.min(firstFailedSyncMs, scheduler.nowMs());
+    }
+
+    @Override
+    public void onCrash() {
+        scheduler.stop();
+    }
+}

@@ -1,0 +1,70 @@
+package io.journalq.sim.check;
+
+import io.journalq.sim.workload.CommitHistory;
+import io.journalq.sim.workload.PartitionHistory;
+import io.journalq.sim.world.Violations;
+import java.util.List;
+
+/**
+ * A committed position that was acknowledged is there after a restart, or one that was committed later; and no position
+ * lies behind the end of its partition. Where commits are kept in mode {@code eventual}, power loss may take the latest.
+ */
+public final class CommitsAreKept {
+    private final Violations violations;
+    private final boolean consistent;
+    private final long flushIntervalMs;
+
+    /** @param consistent whether the internal topic's mode is that one, else it is eventual */
+    public CommitsAreKept(Violations violations, boolean consistent, long flushIntervalMs) {
+        this.violations = violations;
+        this.consistent = consistent;
+        this.flushIntervalMs = flushIntervalMs;
+    }
+
+    /**
+     * Judges what a group is told after a restart.
+     *
+     * @param committed -1 for nothing
+     * @param endOffset where the partition ends now
+     */
+    public void check(CommitHistory history, long committed, long endOffset, NothingAcknowledgedIsLost.End end) {
+        String what = history.group() + " on " + history.partition() + ", which ends at " + endOffset
+                + ", has committed " + committed + " of " + history.commits()
+                + (consistent ? "" : ", flushed within " + flushIntervalMs + " ms");
+        if (committed > endOffset) {
+            violations.report("NoCommitBeyondTheData", what + ", but the log ends at " + endOffset);
+            return;
+        }
+        List<CommitHistory.Commit> commits = history.commits();
+        for (int i = commits.size() - 1; i >= 0; i--) {
+            CommitHistory.Commit commit = commits.get(i);
+            boolean movedBack = committed < commit.offset() && isEndOfALoss(history.partition(), committed);
+            if (commit.offset() == committed || movedBack || Math.min(commit.offset(), endOffset) == committed) {
+                return;
+            }
+            if (commit.acknowledgedAtMs() >= 0 && !mayBeLost(commit, end)) {
+                violations.report(
+                        "CommitsAreKept",
+                        what + ", but " + commit.offset() + " was acknowledged at " + commit.acknowledgedAtMs() + "; "
+                                + end);
+                return;
+            }
+        }
+        if (committed >= 0 && !end.harmed()) {
+            violations.report("CommitsAreKept", what + ", which it never did");
+        }
+    }
+
+    /** Whether a log once ended here, or did so but for offsets that hold nothing. */
+    private static boolean isEndOfALoss(PartitionHistory partition, long offset) {
+        return offset >= 0
+                && partition.cuts().stream()
+                        .anyMatch(cut -> cut <= offset
+                                && partition.seen().subMap(cut, offset).isEmpty());
+    }
+
+    private boolean mayBeLost(CommitHistory.Commit commit, NothingAcknowledgedIsLost.End end) {
+        boolean withinBound = commit.acknowledgedAtMs() + flushIntervalMs + end.slackMs() >= end.atMs();
+        return end.harmed() || (end.powerLost() && !consistent && withinBound);
+    }
+}

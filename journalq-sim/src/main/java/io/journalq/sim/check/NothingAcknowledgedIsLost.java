@@ -1,0 +1,72 @@
+package io.journalq.sim.check;
+
+import io.journalq.sim.workload.LogReader;
+import io.journalq.sim.workload.PartitionHistory;
+import io.journalq.sim.workload.PartitionHistory.Seen;
+import io.journalq.sim.workload.ReadBack;
+import io.journalq.sim.world.Violations;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What was acknowledged, or shown to anybody, is there after a restart at its offset. In mode {@code eventual} power loss
+ * may take what was written within the flush interval, and what a flush then takes.
+ */
+public final class NothingAcknowledgedIsLost {
+    private final Violations violations;
+
+    /**
+     * How the broker's last life ended.
+     *
+     * @param powerLost whether what was not synced may be gone
+     * @param harmed whether synced data were damaged: then a loss is allowed, but not silence
+     * @param atMs when it ended
+     * @param slackMs how much longer than its interval a flush may take
+     */
+    public record End(boolean powerLost, boolean harmed, long atMs, long slackMs) {}
+
+    public NothingAcknowledgedIsLost(Violations violations) {
+        this.violations = violations;
+    }
+
+    /** Compares what was read after a restart with what was seen before it, and forgets what was allowed to be lost. */
+    public void check(PartitionHistory partition, ReadBack found, End end) {
+        TreeMap<Long, LogReader.Found> present = new TreeMap<>();
+        found.records().forEach(record -> present.put(record.offset(), record));
+        Iterator<Map.Entry<Long, Seen>> before = partition.seen().entrySet().iterator();
+        while (before.hasNext()) {
+            Map.Entry<Long, Seen> entry = before.next();
+            long offset = entry.getKey();
+            Seen seen = entry.getValue();
+            if (offset < Math.min(found.logStartOffset(), partition.deletedUpTo())) { // as was asked for
+                before.remove();
+                continue;
+            }
+            LogReader.Found now = present.get(offset);
+            if (now != null && seen.id().equals(now.id())) {
+                continue;
+            }
+            if (!mayBeLost(partition, seen, end)) {
+                violations.report(
+                        "NothingAcknowledgedIsLost",
+                        partition + " offset " + offset + " held " + seen + ", now " + now + "; the log reaches from "
+                                + found.logStartOffset() + " to " + found.highWatermark() + ", " + end);
+                return;
+            }
+            if (seen.leaderEpoch() >= 0) {
+                partition.lostEpochs().put(offset, seen.leaderEpoch());
+            }
+            partition.cuts().add(found.highWatermark());
+            before.remove();
+        }
+    }
+
+    private static boolean mayBeLost(PartitionHistory partition, Seen seen, End end) {
+        if (end.harmed()) {
+            return true;
+        }
+        boolean withinBound = seen.atMs() + partition.flushIntervalMs() + end.slackMs() >= end.atMs();
+        return end.powerLost() && !partition.isConsistent() && withinBound;
+    }
+}

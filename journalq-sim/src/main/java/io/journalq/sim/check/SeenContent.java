@@ -1,0 +1,85 @@
+package io.journalq.sim.check;
+
+import io.journalq.sim.workload.LogReader;
+import io.journalq.sim.workload.PartitionHistory;
+import io.journalq.sim.workload.PartitionHistory.Seen;
+import io.journalq.sim.workload.Sent;
+import io.journalq.sim.world.Violations;
+import java.util.Map;
+
+/**
+ * An offset keeps its content: whoever reads it again, or hears of it again, finds the same record. Where a loss was
+ * allowed, the offset may come back with another record, but only in a newer leader epoch. And nothing is served that
+ * nobody sent.
+ */
+public final class SeenContent {
+    private static final String INVARIANT = "OffsetsKeepTheirContent";
+
+    private final Violations violations;
+    private boolean harmed;
+
+    public SeenContent(Violations violations) {
+        this.violations = violations;
+    }
+
+    /** Leader epochs are outside of a batch's CRC: on a damaged disk they prove nothing any more. */
+    public void setHarmed() {
+        harmed = true;
+    }
+
+    /** A producer is told that its record is at {@code offset}. */
+    public void onAcknowledged(PartitionHistory partition, Sent record, long offset, long nowMs) {
+        Seen before = partition.seen().get(offset);
+        if (before != null && !before.id().equals(record.id())) {
+            violations.report(
+                    INVARIANT,
+                    partition + " offset " + offset + " held " + before.id() + ", now " + record.id()
+                            + " is acknowledged there");
+            return;
+        }
+        if (before == null || !before.acknowledged()) {
+            int epoch = before == null ? -1 : before.leaderEpoch();
+            partition.seen().put(offset, new Seen(record.id(), epoch, nowMs, true));
+        }
+    }
+
+    /** Somebody reads a record. */
+    public void onRead(PartitionHistory partition, LogReader.Found found, long nowMs) {
+        if (found.id() == null || partition.find(found.id()) == null) {
+            violations.report(
+                    "CorruptionIsNeverServed",
+                    partition + " offset " + found.offset() + " holds what nobody sent: " + found.id());
+            return;
+        }
+        Seen before = partition.seen().get(found.offset());
+        if (before == null) {
+            checkNewEpoch(partition, found);
+            partition.seen().put(found.offset(), new Seen(found.id(), found.leaderEpoch(), nowMs, false));
+        } else if (!before.id().equals(found.id())) {
+            violations.report(
+                    INVARIANT,
+                    partition + " offset " + found.offset() + " held " + before.id() + ", now " + found.id());
+        } else if (before.leaderEpoch() < 0) {
+            partition
+                    .seen()
+                    .put(
+                            found.offset(),
+                            new Seen(found.id(), found.leaderEpoch(), before.atMs(), before.acknowledged()));
+        } else if (before.leaderEpoch() != found.leaderEpoch() && !harmed) {
+            violations.report(
+                    INVARIANT,
+                    partition + " offset " + found.offset() + " was of epoch " + before.leaderEpoch() + ", now "
+                            + found.leaderEpoch());
+        }
+    }
+
+    private void checkNewEpoch(PartitionHistory partition, LogReader.Found found) {
+        Map.Entry<Long, Integer> lost = partition.lostEpochs().floorEntry(found.offset());
+        if (!harmed && lost != null && lost.getKey() == found.offset() && found.leaderEpoch() <= lost.getValue()) {
+            violations.report(
+                    INVARIANT,
+                    partition + " offset " + found.offset() + " was lost in epoch " + lost.getValue()
+                            + " and comes back in epoch " + found.leaderEpoch() + " with " + found.id());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.journalq.sim.disk;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+
+/** Names of files and directories, twice: as the system shows them, and as they are on the disk. */
+final class SimDirectory extends SimNode {
+    private final Map<String, SimNode> shown = new TreeMap<>();
+    private final Map<String, SimNode> onDisk = new TreeMap<>();
+    private final List<Change> unsynced = new ArrayList<>();
+
+    /**
+     * A change that has not been synced.
+     *
+     * @param removed the name that goes; null when none does
+     * @param name the name that comes; null when none does
+     * @param node what it names
+     */
+    private record Change(String removed, String name, SimNode node) {
+        void apply(Map<String, SimNode> names) {
+            if (removed != null) {
+                names.remove(removed);
+            }
+            if (name != null) {
+                names.put(name, node);
+            }
+        }
+    }
+
+    SimNode get(String name) {
+        return shown.get(name);
+    }
+
+    List<String> names() {
+        return new ArrayList<>(shown.keySet());
+    }
+
+    Iterable<SimNode> nodes() {
+        return shown.values();
+    }
+
+    void put(String name, SimNode node) {
+        change(new Change(null, name, node));
+    }
+
+    void remove(String name) {
+        change(new Change(name, null, null));
+    }
+
+    void move(String from, String to) {
+        change(new Change(from, to, shown.get(from)));
+    }
+
+    private void change(Change change) {
+        change.apply(shown);
+        unsynced.add(change);
+    }
+
+    void sync() {
+        unsynced.forEach(change -> change.apply(onDisk));
+        unsynced.clear();
+    }
+
+    @Override
+    void losePower(Random random) {
+        if (random.nextBoolean()) {
+            // As a file system with a journal does it: in order, up to some point.
+            unsynced.subList(0, random.nextInt(unsynced.size() + 1)).forEach(change -> change.apply(onDisk));
+        } else {
+            for (Change change : unsynced) {
+                if (random.nextBoolean()) {
+                    change.apply(onDisk);
+                }
+            }
+        }
+        unsynced.clear();
+        shown.clear();
+        shown.putAll(onDisk);
+        shown.values().forEach(node -> node.losePower(random));
+    }
+}

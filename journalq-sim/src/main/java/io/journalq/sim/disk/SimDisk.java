@@ -1,0 +1,443 @@
+package io.journalq.sim.disk;
+
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.LogFile;
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * A simulated disk and the system's page cache over it. A file's writes are safe after its sync, the changes of a directory
+ * after the directory's. Every call that changes something is counted, and {@link #crashAfter} makes one of them the last.
+ */
+public final class SimDisk implements FileStore {
+    private static final String TEMPORARY_SUFFIX = ".tmp";
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private final Random random;
+    private final Surroundings surroundings;
+    private final SimDirectory root = new SimDirectory();
+    private DiskFaults faults = DiskFaults.NONE;
+    private long changes;
+    private long crashAt = NEVER;
+    private boolean dead;
+    private boolean harmed;
+    private boolean lying;
+
+    /** What happens around the disk while it works. */
+    public interface Surroundings {
+        /** A sync is under way: others may work until it is done. */
+        void onSync();
+
+        /** A call takes its time. */
+        void onSlow(long ms);
+
+        /** What was not synced yet may never reach the disk. */
+        void onFailedSync();
+
+        /** The last call that was allowed has been made: the process is gone. */
+        void onCrash();
+    }
+
+    public SimDisk(Random random, Surroundings surroundings) {
+        this.random = random;
+        this.surroundings = surroundings;
+    }
+
+    /** Makes a directory that was always there. */
+    public void format(Path directory) {
+        root.put(name(directory), new SimDirectory());
+        root.sync();
+    }
+
+    public void setFaults(DiskFaults newFaults) {
+        faults = newFaults;
+    }
+
+    /** The call that makes {@code count} more changes is the last one; any part of it may be done. */
+    public void crashAfter(long count) {
+        crashAt = changes + count;
+    }
+
+    /** No call is the last one any more. */
+    public void crashNever() {
+        crashAt = NEVER;
+    }
+
+    /** Changes made so far. */
+    public long changes() {
+        return changes;
+    }
+
+    public boolean isDead() {
+        return dead;
+    }
+
+    /** Whether data that were synced have been damaged. */
+    public boolean isHarmed() {
+        return harmed;
+    }
+
+    /** From now on a file's sync does nothing, and says that it did. */
+    public void lie() {
+        lying = true;
+    }
+
+    /** The process is gone: every call fails until {@link #restart}. */
+    public void die() {
+        dead = true;
+    }
+
+    /** The process is started again after a crash. */
+    public void restart(CrashKind kind) {
+        dead = false;
+        crashAt = NEVER;
+        if (kind == CrashKind.POWER_LOSS) {
+            root.losePower(random);
+            List<SimFile> files = files(root, new ArrayList<>());
+            for (int i = 0; i < faults.flippedBits() && !files.isEmpty(); i++) {
+                harmed |= files.get(random.nextInt(files.size())).flipBit(random);
+            }
+        }
+    }
+
+    private static List<SimFile> files(SimDirectory directory, List<SimFile> into) {
+        for (SimNode node : directory.nodes()) {
+            if (node instanceof SimDirectory inner) {
+                files(inner, into);
+            } else {
+                into.add((SimFile) node);
+            }
+        }
+        return into;
+    }
+
+    /** Bytes in all files. */
+    public long usedBytes() {
+        return files(root, new ArrayList<>()).stream()
+                .mapToLong(SimFile::sizeBytes)
+                .sum();
+    }
+
+    // ---- every call passes here
+
+    private void enter() {
+        if (dead) {
+            throw new SimCrash();
+        }
+        if (happens(faults.slowOdds())) {
+            surroundings.onSlow(1 + random.nextInt(faults.slowMs()));
+        }
+    }
+
+    /** A change is about to be made. True when it is the last: then a part of it is made, and {@link #crash} is called. */
+    private boolean enterChange() {
+        enter();
+        changes++;
+        return changes >= crashAt;
+    }
+
+    private SimCrash crash() {
+        dead = true;
+        surroundings.onCrash();
+        return new SimCrash();
+    }
+
+    private boolean happens(int odds) {
+        return odds > 0 && random.nextInt(odds) == 0;
+    }
+
+    private void change(Runnable change) {
+        boolean last = enterChange();
+        if (!last || random.nextBoolean()) {
+            change.run();
+        }
+        if (last) {
+            throw crash();
+        }
+    }
+
+    // ---- names
+
+    private SimNode find(Path path) {
+        SimNode node = root;
+        for (Path name : path) {
+            if (!(node instanceof SimDirectory directory)) {
+                return null;
+            }
+            node = directory.get(name.toString());
+        }
+        return node;
+    }
+
+    private SimDirectory parent(Path path) throws IOException {
+        Path parent = path.getParent();
+        SimNode node = parent == null ? root : find(parent);
+        if (node instanceof SimDirectory directory) {
+            return directory;
+        }
+        throw new NoSuchFileException(path.toString());
+    }
+
+    private static String name(Path path) {
+        return path.getFileName().toString();
+    }
+
+    @Override
+    public void createDirectories(Path directory) throws IOException {
+        enter();
+        SimDirectory in = root;
+        for (Path name : directory) {
+            SimNode node = in.get(name.toString());
+            if (node == null) {
+                SimDirectory parent = in;
+                SimDirectory created = new SimDirectory();
+                change(() -> parent.put(name.toString(), created));
+                node = created;
+            }
+            if (!(node instanceof SimDirectory inner)) {
+                throw new IOException(directory + " is a file");
+            }
+            in = inner;
+        }
+    }
+
+    @Override
+    public List<String> list(Path directory) {
+        enter();
+        return find(directory) instanceof SimDirectory found ? found.names() : List.of();
+    }
+
+    @Override
+    public LogFile open(Path file, boolean create) throws IOException {
+        enter();
+        return new Handle(file, file(file, create));
+    }
+
+    private SimFile file(Path file, boolean create) throws IOException {
+        SimNode node = find(file);
+        if (node == null && create) {
+            SimDirectory parent = parent(file);
+            SimFile created = new SimFile();
+            change(() -> parent.put(name(file), created));
+            return created;
+        }
+        if (node instanceof SimFile found) {
+            return found;
+        }
+        throw new NoSuchFileException(file.toString());
+    }
+
+    @Override
+    public long sizeBytes(Path file) throws IOException {
+        enter();
+        return file(file, false).sizeBytes();
+    }
+
+    @Override
+    public byte[] read(Path file, int maxSizeBytes) throws IOException {
+        enter();
+        SimFile found = file(file, false);
+        if (found.sizeBytes() > maxSizeBytes) {
+            throw new IOException(file + " is larger than " + maxSizeBytes + " bytes");
+        }
+        failRead(file);
+        byte[] content = new byte[found.sizeBytes()];
+        found.read(content, 0, content.length, 0);
+        return content;
+    }
+
+    @Override
+    public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+        Path temporary = file.resolveSibling(name(file) + TEMPORARY_SUFFIX);
+        SimFile node = file(temporary, true);
+        truncate(node, 0);
+        write(temporary, node, content, 0);
+        if (sync) {
+            sync(temporary, node);
+        }
+        move(temporary, file);
+        if (sync) {
+            syncDirectory(file.getParent());
+        }
+    }
+
+    @Override
+    public void move(Path from, Path to) throws IOException {
+        enter();
+        SimDirectory parent = parent(from);
+        if (parent.get(name(from)) == null) {
+            throw new NoSuchFileException(from.toString());
+        }
+        if (parent(to) != parent) {
+            throw new IOException("files are moved within a directory only");
+        }
+        change(() -> parent.move(name(from), name(to)));
+    }
+
+    @Override
+    public void delete(Path path) throws IOException {
+        enter();
+        SimNode node = find(path);
+        if (node == null) {
+            return;
+        }
+        if (node instanceof SimDirectory directory) {
+            for (String name : directory.names()) {
+                delete(path.resolve(name));
+            }
+        }
+        SimDirectory parent = parent(path);
+        change(() -> parent.remove(name(path)));
+    }
+
+    @Override
+    public void syncDirectory(Path directory) throws IOException {
+        boolean last = enterChange();
+        SimNode node = find(directory);
+        if (!(node instanceof SimDirectory found)) {
+            throw new NoSuchFileException(directory.toString());
+        }
+        failSync(directory);
+        if (last) {
+            throw crash();
+        }
+        found.sync();
+    }
+
+    // ---- content
+
+    private void write(Path path, SimFile file, ByteBuffer source, long position) throws IOException {
+        boolean last = enterChange();
+        byte[] data = new byte[source.remaining()];
+        source.get(data);
+        boolean fails = happens(faults.writeErrorOdds());
+        long room = faults.capacityBytes() == Long.MAX_VALUE ? Long.MAX_VALUE : faults.capacityBytes() - usedBytes();
+        boolean full = position + data.length - file.sizeBytes() > Math.max(0, room);
+        if (last || fails || full) {
+            byte[] part = Arrays.copyOf(data, random.nextInt(data.length + 1));
+            if (!full || position + part.length <= file.sizeBytes() + Math.max(0, room)) {
+                file.write(part, Math.toIntExact(position));
+            }
+        } else {
+            file.write(data, Math.toIntExact(position));
+            if (happens(faults.misdirectOdds())) {
+                harmed = true;
+                file.misdirectLast(random);
+            }
+        }
+        if (last) {
+            throw crash();
+        }
+        if (full) {
+            throw new IOException(path + ": No space left on device");
+        }
+        if (fails) {
+            throw new IOException(path + ": Input/output error while writing");
+        }
+    }
+
+    private void truncate(SimFile file, long sizeBytes) throws IOException {
+        if (happens(faults.writeErrorOdds())) {
+            throw new IOException("Input/output error while truncating");
+        }
+        change(() -> file.truncate(Math.toIntExact(sizeBytes)));
+    }
+
+    private void sync(Path path, SimFile file) throws IOException {
+        boolean last = enterChange();
+        int covered = file.unsyncedCount();
+        surroundings.onSync();
+        if (dead) {
+            throw new SimCrash();
+        }
+        if (happens(faults.syncErrorOdds())) {
+            surroundings.onFailedSync();
+            file.failSync(random);
+            spareNextChange();
+            throw new IOException(path + ": Input/output error while syncing");
+        }
+        if (last) {
+            throw crash();
+        }
+        // What was written meanwhile is not promised.
+        file.sync(lying ? 0 : covered);
+    }
+
+    private void failSync(Path path) throws IOException {
+        if (happens(faults.syncErrorOdds())) {
+            surroundings.onFailedSync();
+            throw new IOException(path + ": Input/output error while syncing");
+        }
+    }
+
+    /** The process lives on for one more call: to be killed in that very instant would be a second fault. */
+    private void spareNextChange() {
+        if (crashAt <= changes + 1) {
+            crashAt = changes + 2;
+        }
+    }
+
+    private void failRead(Path path) throws IOException {
+        if (happens(faults.readErrorOdds())) {
+            throw new IOException(path + ": Input/output error while reading");
+        }
+    }
+
+    private final class Handle implements LogFile {
+        private final Path path;
+        private final SimFile file;
+
+        Handle(Path path, SimFile file) {
+            this.path = path;
+            this.file = file;
+        }
+
+        @Override
+        public long sizeBytes() {
+            enter();
+            return file.sizeBytes();
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            SimDisk.this.write(path, file, source, position);
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            enter();
+            failRead(path);
+            byte[] data = new byte[target.remaining()];
+            int count = file.read(data, 0, data.length, position);
+            target.put(data, 0, count);
+            return count;
+        }
+
+        @Override
+        public void truncate(long sizeBytes) throws IOException {
+            SimDisk.this.truncate(file, sizeBytes);
+        }
+
+        @Override
+        public void sync() throws IOException {
+            SimDisk.this.sync(path, file);
+        }
+
+        @Override
+        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
+            return null;
+        }
+
+        @Override
+        public void close() {
+            // Nothing is kept for a handle.
+        }
+    }
+}

@@ -1,0 +1,163 @@
+package io.journalq.sim.disk;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+/** The content of one file, twice: as the page cache holds it, and as the disk does. */
+final class SimFile extends SimNode {
+    private static final byte[] EMPTY = {};
+
+    private byte[] cached = EMPTY;
+    private int cachedSize;
+    private byte[] onDisk = EMPTY;
+    private final List<Change> unsynced = new ArrayList<>();
+
+    /**
+     * A change that has not been synced.
+     *
+     * @param data what was written; null for a new size
+     * @param position where, or the new size
+     */
+    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+    private record Change(byte[] data, int position) {}
+
+    int sizeBytes() {
+        return cachedSize;
+    }
+
+    int read(byte[] target, int from, int count, long position) {
+        int available = (int) Math.max(0, Math.min(count, cachedSize - position));
+        System.arraycopy(cached, (int) Math.min(position, cachedSize), target, from, available);
+        return available;
+    }
+
+    void write(byte[] data, int position) {
+        ensure(position + data.length);
+        System.arraycopy(data, 0, cached, position, data.length);
+        cachedSize = Math.max(cachedSize, position + data.length);
+        unsynced.add(new Change(data, position));
+    }
+
+    void truncate(int sizeBytes) {
+        ensure(sizeBytes);
+        if (sizeBytes < cachedSize) {
+            Arrays.fill(cached, sizeBytes, cachedSize, (byte) 0);
+        }
+        cachedSize = sizeBytes;
+        unsynced.add(new Change(null, sizeBytes));
+    }
+
+    private void ensure(int sizeBytes) {
+        if (sizeBytes > cached.length) {
+            cached = Arrays.copyOf(cached, Math.max(sizeBytes, 2 * cached.length));
+        }
+    }
+
+    int unsyncedCount() {
+        return unsynced.size();
+    }
+
+    /** The oldest {@code count} changes reach the disk. */
+    void sync(int count) {
+        List<Change> oldest = unsynced.subList(0, Math.min(count, unsynced.size()));
+        oldest.forEach(this::apply);
+        oldest.clear();
+    }
+
+    /** Some of the changes reach the disk; the others never will, though the page cache goes on to show them. */
+    void failSync(Random random) {
+        for (Change change : unsynced) {
+            if (random.nextBoolean()) {
+                apply(change);
+            }
+        }
+        unsynced.clear();
+    }
+
+    /** The last change goes astray: on the disk it overwrites another place of this file. */
+    void misdirectLast(Random random) {
+        Change last = unsynced.remove(unsynced.size() - 1);
+        if (last.data() != null && onDisk.length > 0) {
+            int elsewhere = random.nextInt(onDisk.length);
+            int count = Math.min(last.data().length, onDisk.length - elsewhere);
+            apply(new Change(Arrays.copyOf(last.data(), count), elsewhere));
+        }
+    }
+
+    private void apply(Change change) {
+        if (change.data() == null) {
+            onDisk = Arrays.copyOf(onDisk, change.position());
+            return;
+        }
+        int end = change.position() + change.data().length;
+        if (end > onDisk.length) {
+            onDisk = Arrays.copyOf(onDisk, end);
+        }
+        System.arraycopy(change.data(), 0, onDisk, change.position(), change.data().length);
+    }
+
+    @Override
+    void losePower(Random random) {
+        switch (random.nextInt(6)) {
+            case 0 -> {}
+            case 1 -> unsynced.forEach(this::apply);
+            case 2, 3 -> applyPrefix(random);
+            default -> applySome(random);
+        }
+        unsynced.clear();
+        cached = onDisk.clone();
+        cachedSize = cached.length;
+    }
+
+    private void applyPrefix(Random random) {
+        int whole = random.nextInt(unsynced.size() + 1);
+        for (int i = 0; i < whole; i++) {
+            apply(unsynced.get(i));
+        }
+        if (whole < unsynced.size()) {
+            applyTorn(unsynced.get(whole), random);
+        }
+    }
+
+    private void applySome(Random random) {
+        List<Change> order = new ArrayList<>(unsynced);
+        if (random.nextBoolean()) {
+            Collections.shuffle(order, random);
+        }
+        for (Change change : order) {
+            switch (random.nextInt(4)) {
+                case 0 -> {}
+                case 1 -> applyTorn(change, random);
+                default -> apply(change);
+            }
+        }
+    }
+
+    /** Any stretch of a write; the file's new size may be there before its content. */
+    private void applyTorn(Change change, Random random) {
+        if (change.data() == null || change.data().length == 0) {
+            return;
+        }
+        int length = change.data().length;
+        if (random.nextInt(4) == 0) {
+            onDisk = Arrays.copyOf(onDisk, Math.max(onDisk.length, change.position() + length));
+        }
+        int from = random.nextBoolean() ? 0 : random.nextInt(length);
+        int to = from + random.nextInt(length - from + 1);
+        apply(new Change(Arrays.copyOfRange(change.data(), from, to), change.position() + from));
+    }
+
+    /** Flips one bit on the disk and in the page cache, which power loss has emptied. */
+    boolean flipBit(Random random) {
+        if (onDisk.length == 0) {
+            return false;
+        }
+        int at = random.nextInt(onDisk.length);
+        onDisk[at] ^= (byte) (1 << random.nextInt(Byte.SIZE));
+        cached[at] = onDisk[at];
+        return true;
+    }
+}

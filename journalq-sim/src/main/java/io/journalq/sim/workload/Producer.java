@@ -1,0 +1,220 @@
+package io.journalq.sim.workload;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.sim.world.SimBroker;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Sends records to one partition. An idempotent one has up to five batches under way, and sends again, in order, what was
+ * not acknowledged; the other sends each batch once, and does not know what became of it when no answer comes.
+ */
+public final class Producer {
+    private static final int MOST_IN_FLIGHT = 5;
+    private static final int PRODUCE_VERSION = 12;
+    private static final int INIT_VERSION = 4;
+    /** From one that waits for each answer to one that always has as much under way as it may. */
+    private static final int[] LONGEST_PAUSES_MS = {1, 4, 20};
+
+    private static final int RETRY_PAUSE_MS = 50;
+    private static final long NO_ID = -1;
+
+    private final World world;
+    private final PartitionHistory partition;
+    private final String name;
+    private final boolean idempotent;
+    private final int longestPauseMs;
+    private final ArrayDeque<Batch> unresolved = new ArrayDeque<>();
+    private SimBroker.Connection connection;
+    private long producerId = NO_ID;
+    private int generation;
+    private int nextSequence;
+    private int nextNumber;
+    private int inFlight;
+    private boolean failed;
+    private ErrorCode headError = ErrorCode.NONE;
+
+    /** Records that are sent together. */
+    private static final class Batch {
+        private final List<Sent> records = new ArrayList<>();
+        private final int sequence;
+        private final CompressionCodec codec;
+
+        Batch(int sequence, CompressionCodec codec) {
+            this.sequence = sequence;
+            this.codec = codec;
+        }
+    }
+
+    /** A producer that begins to send in the broker's next life. */
+    public Producer(World world, PartitionHistory partition, String name, boolean idempotent) {
+        this.world = world;
+        this.partition = partition;
+        this.name = name;
+        this.idempotent = idempotent;
+        this.longestPauseMs = LONGEST_PAUSES_MS[world.random().nextInt(LONGEST_PAUSES_MS.length)];
+    }
+
+    /** The broker lives again: whatever was under way has no answer. */
+    public void onStart() {
+        connection = world.broker().connect();
+        inFlight = 0;
+        failed = false;
+        headError = ErrorCode.NONE;
+        if (!idempotent) {
+            unresolved.clear();
+        }
+        if (unresolved.isEmpty()) {
+            pause();
+        } else {
+            world.later(RETRY_PAUSE_MS, this::resend);
+        }
+    }
+
+    private void pause() {
+        world.later(longestPauseMs, this::act);
+    }
+
+    private void act() {
+        if (failed) {
+            return; // it goes on once all answers are there
+        }
+        if (idempotent && producerId == NO_ID) {
+            begin();
+            return;
+        }
+        if (unresolved.size() < (idempotent ? MOST_IN_FLIGHT : 1)) {
+            Batch batch = newBatch();
+            unresolved.add(batch);
+            send(batch);
+        }
+        pause();
+    }
+
+    private void begin() {
+        connection.send(ApiKey.INIT_PRODUCER_ID, INIT_VERSION, new InitProducerIdRequest(), answer -> {
+            InitProducerIdResponse response = (InitProducerIdResponse) answer;
+            ErrorCode error = response == null ? ErrorCode.UNKNOWN_SERVER_ERROR : ErrorCode.of(response.errorCode());
+            if (error == ErrorCode.NONE) {
+                world.onProducerId(response.producerId());
+            }
+            world.deliver(() -> {
+                if (error == ErrorCode.NONE) {
+                    producerId = response.producerId();
+                    nextSequence = 0;
+                    generation++;
+                }
+                pause();
+            });
+        });
+    }
+
+    private Batch newBatch() {
+        CompressionCodec codec = world.random().nextInt(4) == 0 ? CompressionCodec.LZ4 : CompressionCodec.NONE;
+        Batch batch = new Batch(nextSequence, codec);
+        for (int i = 1 + world.random().nextInt(3); i > 0; i--) {
+            int number = nextNumber++;
+            Sent record = new Sent(name + ":" + number, name + "/" + generation, number, idempotent);
+            partition.add(record);
+            batch.records.add(record);
+        }
+        nextSequence += batch.records.size();
+        return batch;
+    }
+
+    private void send(Batch batch) {
+        inFlight++;
+        ByteBuf encoded = encode(batch);
+        ProduceRequest request = new ProduceRequest()
+                .setAcks((short) -1)
+                .setTimeoutMs(30_000)
+                .setTopicData(List.of(new ProduceRequest.TopicProduceData()
+                        .setName(partition.topic())
+                        .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
+                                .setIndex(partition.partition())
+                                .setRecords(RecordsData.of(encoded))))));
+        connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request, answer -> onAnswer(batch, answer));
+    }
+
+    private ByteBuf encode(Batch batch) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, batch.codec)) {
+            if (idempotent) {
+                builder.setProducerState(producerId, (short) 0, batch.sequence, false);
+            }
+            for (Sent record : batch.records) {
+                builder.append(1_800_000_000_000L + record.number(), null, record.value(), List.of());
+            }
+            ByteBuf built = builder.build();
+            // On the heap, so that what a crash leaves lying around is collected.
+            ByteBuf copy = Unpooled.buffer(built.readableBytes()).writeBytes(built);
+            built.release();
+            return copy;
+        }
+    }
+
+    /** At the moment when the broker answers: from now on its promise holds, whether or not the answer arrives. */
+    private void onAnswer(Batch batch, ApiMessage answer) {
+        ErrorCode error = ErrorCode.UNKNOWN_SERVER_ERROR;
+        if (answer instanceof ProduceResponse response) {
+            ProduceResponse.PartitionProduceResponse data =
+                    response.responses().get(0).partitionResponses().get(0);
+            error = ErrorCode.of(data.errorCode());
+            for (int i = 0; error == ErrorCode.NONE && i < batch.records.size(); i++) {
+                world.onAcknowledged(partition, batch.records.get(i), data.baseOffset() + i);
+            }
+        }
+        ErrorCode outcome = error;
+        world.deliver(() -> onDelivered(batch, outcome));
+    }
+
+    private void onDelivered(Batch batch, ErrorCode error) {
+        inFlight--;
+        boolean stored = error == ErrorCode.NONE || error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER;
+        if (stored || !idempotent) {
+            unresolved.remove(batch);
+        } else {
+            failed = true;
+            if (batch == unresolved.peek()) {
+                headError = error;
+            }
+        }
+        if (failed && inFlight == 0) {
+            world.later(RETRY_PAUSE_MS, this::resend);
+        }
+    }
+
+    private void resend() {
+        failed = false;
+        if (isRefusedForGood(headError)) {
+            if (!world.mayLose()) {
+                world.violations()
+                        .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);
+            }
+            // What became of the rest is unknown; a new identity begins a new order.
+            unresolved.clear();
+            producerId = NO_ID;
+        }
+        headError = ErrorCode.NONE;
+        unresolved.forEach(this::send);
+        pause();
+    }
+
+    private static boolean isRefusedForGood(ErrorCode error) {
+        return error == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+                || error == ErrorCode.UNKNOWN_PRODUCER_ID
+                || error == ErrorCode.INVALID_PRODUCER_EPOCH;
+    }
+}

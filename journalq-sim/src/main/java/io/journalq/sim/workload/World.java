@@ -1,0 +1,146 @@
+package io.journalq.sim.workload;
+
+import io.journalq.sim.check.SeenContent;
+import io.journalq.sim.world.Scheduler;
+import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.Trace;
+import io.journalq.sim.world.Violations;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** What all clients of one simulation share. */
+public final class World {
+    private static final long LONGEST_WAY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    private final Scheduler scheduler;
+    private final Random random;
+    private final Trace trace;
+    private final Violations violations;
+    private final SeenContent content;
+    private final Set<Long> producerIds = new HashSet<>();
+    private SimBroker broker;
+    private long records;
+    private boolean mayLose;
+    private boolean harmed;
+
+    public World(Scheduler scheduler, Random random, Trace trace, Violations violations) {
+        this.scheduler = scheduler;
+        this.random = random;
+        this.trace = trace;
+        this.violations = violations;
+        this.content = new SeenContent(violations);
+    }
+
+    /** The broker's life of now. */
+    public SimBroker broker() {
+        return broker;
+    }
+
+    /** A new life of the broker. */
+    public void setBroker(SimBroker next) {
+        broker = next;
+    }
+
+    /** From now on records may be missing that no promise covers: sequences may be refused for that. */
+    public void setMayLose() {
+        mayLose = true;
+    }
+
+    /** Synced data were damaged: things may be missing or refused from now on, but nothing wrong may be served. */
+    public void setHarmed() {
+        harmed = true;
+        mayLose = true;
+        content.setHarmed();
+    }
+
+    /** Whether synced data were damaged. */
+    public boolean isHarmed() {
+        return harmed;
+    }
+
+    boolean mayLose() {
+        return mayLose;
+    }
+
+    /** Records that were acknowledged or read so far, each time counted. */
+    public long records() {
+        return records;
+    }
+
+    Random random() {
+        return random;
+    }
+
+    Scheduler scheduler() {
+        return scheduler;
+    }
+
+    Violations violations() {
+        return violations;
+    }
+
+    long nowMs() {
+        return scheduler.nowMs();
+    }
+
+    /** Runs {@code work} after a random time, in this life of the broker only. */
+    void later(long longestMs, Runnable work) {
+        SimBroker now = broker;
+        scheduler.soon(Scheduler.Kind.CLIENT, TimeUnit.MILLISECONDS.toNanos(longestMs), () -> {
+            if (broker == now) {
+                work.run();
+            }
+        });
+    }
+
+    /** An answer travels to its client. */
+    void deliver(Runnable work) {
+        SimBroker now = broker;
+        scheduler.soon(Scheduler.Kind.CLIENT, LONGEST_WAY_NANOS, () -> {
+            if (broker == now) {
+                work.run();
+            }
+        });
+    }
+
+    void onAcknowledged(PartitionHistory partition, Sent record, long offset) {
+        records++;
+        trace.add(record.id().hashCode(), offset);
+        content.onAcknowledged(partition, record, offset, nowMs());
+    }
+
+    void onRead(PartitionHistory partition, List<LogReader.Found> found) {
+        records += found.size();
+        for (LogReader.Found one : found) {
+            trace.add(one.id() == null ? 0 : one.id().hashCode(), one.offset());
+            content.onRead(partition, one, nowMs());
+        }
+    }
+
+    /** Everything that a partition holds after a restart. */
+    public void onReadBack(PartitionHistory partition, List<LogReader.Found> found) {
+        onRead(partition, found);
+    }
+
+    /** Reports a broken promise. */
+    public void report(String invariant, String details) {
+        violations.report(invariant, details);
+    }
+
+    /** Has time pass until {@code done}, or until nothing more can happen. */
+    public void runUntil(BooleanSupplier done) {
+        if (!scheduler.runUntil(done)) {
+            violations.report("EveryRequestIsAnswered", "nothing more happens");
+        }
+    }
+
+    void onProducerId(long producerId) {
+        if (!producerIds.add(producerId)) {
+            violations.report("IdsAreGivenOnce", "producer id " + producerId + " was given twice");
+        }
+    }
+}

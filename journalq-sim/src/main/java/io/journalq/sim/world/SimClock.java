@@ -1,0 +1,38 @@
+package io.journalq.sim.world;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+
+/** The time of day in the simulation. */
+final class SimClock extends Clock {
+    /** Some day in 2026. */
+    private static final long EPOCH_MS = 1_800_000_000_000L;
+
+    private final Scheduler scheduler;
+
+    SimClock(Scheduler scheduler) {
+        this.scheduler = scheduler;
+    }
+
+    @Override
+    public long millis() {
+        return EPOCH_MS + scheduler.nowMs();
+    }
+
+    @Override
+    public Instant instant() {
+        return Instant.ofEpochMilli(millis());
+    }
+
+    @Override
+    public ZoneId getZone() {
+        return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+        return this;
+    }
+}

@@ -1,0 +1,67 @@
+package io.journalq.sim.world;
+
+import java.util.List;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/** A pool of threads, or the controller's one: what it is given runs at some moment soon. */
+final class SimExecutor extends AbstractExecutorService {
+    private final Scheduler scheduler;
+    private final Scheduler.Kind kind;
+    private final long longestDelayNanos;
+    private int waiting;
+    private boolean shutDown;
+
+    SimExecutor(Scheduler scheduler, Scheduler.Kind kind, long longestDelayMs) {
+        this.scheduler = scheduler;
+        this.kind = kind;
+        this.longestDelayNanos = TimeUnit.MILLISECONDS.toNanos(longestDelayMs);
+    }
+
+    @Override
+    public void execute(Runnable work) {
+        if (shutDown) {
+            throw new RejectedExecutionException("stopped");
+        }
+        waiting++;
+        Runnable counted = () -> {
+            try {
+                work.run();
+            } finally {
+                waiting--;
+            }
+        };
+        if (kind == Scheduler.Kind.CONTROL) {
+            scheduler.after(kind, 0, counted);
+        } else {
+            scheduler.soon(kind, longestDelayNanos, counted);
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        shutDown = true;
+    }
+
+    @Override
+    public List<Runnable> shutdownNow() {
+        shutdown();
+        return List.of();
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return shutDown;
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return shutDown && waiting == 0;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+        return scheduler.runUntil(() -> waiting == 0);
+    }
+}

@@ -1,0 +1,92 @@
+package io.journalq.sim.world;
+
+import io.journalq.server.loop.Loop;
+import java.util.ArrayDeque;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/** A shard's loop: its tasks run in the order in which they came, a random number of them in each iteration. */
+final class SimLoop implements Loop {
+    private static final long LONGEST_WAKE_UP_NANOS = 200_000;
+    private static final int MOST_TASKS = 4;
+
+    private final Scheduler scheduler;
+    private final Random random;
+    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+    private final ArrayDeque<Runnable> tails = new ArrayDeque<>();
+    private final Running running;
+    private boolean woken;
+
+    /** Which loop runs now, if any; shared by all. */
+    static final class Running {
+        private SimLoop loop;
+    }
+
+    SimLoop(Scheduler scheduler, Random random, Running running) {
+        this.scheduler = scheduler;
+        this.random = random;
+        this.running = running;
+    }
+
+    @Override
+    public boolean inLoop() {
+        return running.loop == this;
+    }
+
+    @Override
+    public void execute(Runnable work) {
+        tasks.add(work);
+        wakeUp();
+    }
+
+    @Override
+    public void afterIteration(Runnable work) {
+        tails.add(work);
+        if (running.loop != this) {
+            wakeUp();
+        }
+    }
+
+    @Override
+    public Timer schedule(Runnable work, long delayMs) {
+        boolean[] cancelled = {false};
+        scheduler.after(Scheduler.Kind.LOOP, TimeUnit.MILLISECONDS.toNanos(delayMs), () -> {
+            if (!cancelled[0]) {
+                execute(work);
+            }
+        });
+        return () -> cancelled[0] = true;
+    }
+
+    @Override
+    public long nanoTime() {
+        return scheduler.nowNanos();
+    }
+
+    private void wakeUp() {
+        if (!woken) {
+            woken = true;
+            scheduler.soon(Scheduler.Kind.LOOP, LONGEST_WAKE_UP_NANOS, this::iterate);
+        }
+    }
+
+    private void iterate() {
+        woken = false;
+        SimLoop outer = running.loop;
+        running.loop = this;
+        try {
+            int most = 1 + random.nextInt(MOST_TASKS);
+            for (int i = 0; i < most && !tasks.isEmpty(); i++) {
+                tasks.poll().run();
+            }
+            for (int i = tails.size(); i > 0; i--) {
+                tails.poll().run();
+            }
+        } finally {
+            running.loop = outer;
+        }
+        if (!tasks.isEmpty() || !tails.isEmpty()) {
+            wakeUp();
+        }
+    }
+}
