@@ -21,6 +21,7 @@ import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.Health;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.OfflinePartitions;
+import io.journalq.server.shard.compaction.LogCleaner;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -165,6 +166,8 @@ public final class Broker implements AutoCloseable {
                         this::newId,
                         CompletableFuture::join));
         closings.push(core::close);
+        LogCleaner cleaner = Compaction.start(config, core.shards(), blockingPool, clock, random, metrics);
+        closings.push(cleaner::close);
         offlinePartitions = core.shards().offlinePartitions();
         metrics.gauge(
                 "journalq.partitions.offline",

@@ -221,6 +221,27 @@ public final class BrokerSettings {
             1L,
             DAY_MS,
             "How often journals are checked for segments past their retention.");
+    public static final ConfigKey<Integer> LOG_CLEANER_THREADS = ConfigKey.ofInt(
+            "log.cleaner.threads",
+            ConfigUnit.NONE,
+            1,
+            1,
+            64,
+            "How many partitions are compacted at the same time, on the threads that wait for the disk.");
+    public static final ConfigKey<Long> LOG_CLEANER_DEDUPE_BUFFER_SIZE = ConfigKey.ofLong(
+            "log.cleaner.dedupe.buffer.size",
+            ConfigUnit.BYTES,
+            64L << 20,
+            64L << 10,
+            16L << 30,
+            "Most memory for keys that all compactions take together, 24 bytes a key; with less it takes more passes.");
+    public static final ConfigKey<Long> LOG_CLEANER_BACKOFF_MS = ConfigKey.ofLong(
+            "log.cleaner.backoff.ms",
+            ConfigUnit.MILLISECONDS,
+            15_000L,
+            1L,
+            DAY_MS,
+            "How long to wait before looking again, when no partition was worth compacting.");
     public static final ConfigKey<Long> PRODUCER_ID_EXPIRATION_MS = ConfigKey.ofLong(
             "producer.id.expiration.ms",
             ConfigUnit.MILLISECONDS,
@@ -277,6 +298,9 @@ public final class BrokerSettings {
                 FETCH_MAX_BYTES,
                 METADATA_DELETE_DELAY_MS,
                 RETENTION_CHECK_INTERVAL_MS,
+                LOG_CLEANER_THREADS,
+                LOG_CLEANER_DEDUPE_BUFFER_SIZE,
+                LOG_CLEANER_BACKOFF_MS,
                 PRODUCER_ID_EXPIRATION_MS,
                 SHUTDOWN_TIMEOUT_MS));
         keys.addAll(TopicSettings.ALL.all());

@@ -72,6 +72,11 @@ public final class ConfigKey<T> {
         return new ConfigKey<>(name, ConfigType.LIST, ConfigUnit.NONE, defaultValue, documentation, reader);
     }
 
+    /** Reads an item that is one of {@code choices}. */
+    static Reader<String> choiceOf(List<String> choices) {
+        return text -> oneOf(choices, text);
+    }
+
     /** The same key with a further demand on its value. */
     ConfigKey<T> checkedBy(Reader<T> stricterReader) {
         return new ConfigKey<>(name, type, unit, defaultValue, documentation, stricterReader);

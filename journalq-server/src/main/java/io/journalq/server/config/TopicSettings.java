@@ -7,13 +7,48 @@ import java.util.List;
  * set it.
  */
 public final class TopicSettings {
+    private static final long DAY_MS = 86_400_000L;
     private static final long WEEK_MS = 604_800_000L;
 
-    public static final ConfigKey<String> CLEANUP_POLICY = ConfigKey.ofChoice(
-            "cleanup.policy",
-            "delete",
-            List.of("delete"),
-            "What happens to old messages. delete: whole segments go when retention says so.");
+    /** Item of {@link #CLEANUP_POLICY}. */
+    public static final String POLICY_DELETE = "delete";
+
+    /** Item of {@link #CLEANUP_POLICY}. */
+    public static final String POLICY_COMPACT = "compact";
+
+    public static final ConfigKey<List<String>> CLEANUP_POLICY = ConfigKey.ofList(
+                    "cleanup.policy",
+                    List.of(POLICY_DELETE),
+                    "What happens to old messages; one of these, or both. delete: whole segments go when retention says so."
+                            + " compact: of the messages with the same key only the newest stays, and every message needs a"
+                            + " key.",
+                    ConfigKey.choiceOf(List.of(POLICY_COMPACT, POLICY_DELETE)))
+            .atLeastOneItem();
+    public static final ConfigKey<Double> MIN_CLEANABLE_DIRTY_RATIO = ConfigKey.ofFraction(
+            "min.cleanable.dirty.ratio",
+            0.5,
+            "Part of a compacted partition's closed segments that must be new before it is compacted again.");
+    public static final ConfigKey<Long> MIN_COMPACTION_LAG_MS = ConfigKey.ofLong(
+            "min.compaction.lag.ms",
+            ConfigUnit.MILLISECONDS,
+            0L,
+            0L,
+            Long.MAX_VALUE,
+            "How long a message stays at least before compaction may take it away.");
+    public static final ConfigKey<Long> MAX_COMPACTION_LAG_MS = ConfigKey.ofLong(
+            "max.compaction.lag.ms",
+            ConfigUnit.MILLISECONDS,
+            Long.MAX_VALUE,
+            1L,
+            Long.MAX_VALUE,
+            "A message waits no longer than about this for compaction, whatever min.cleanable.dirty.ratio says.");
+    public static final ConfigKey<Long> DELETE_RETENTION_MS = ConfigKey.ofLong(
+            "delete.retention.ms",
+            ConfigUnit.MILLISECONDS,
+            DAY_MS,
+            0L,
+            Long.MAX_VALUE,
+            "How long a message without a value, which deletes its key, stays after its first compaction.");
     public static final ConfigKey<String> DELIVERY_MODE = ConfigKey.ofChoice(
             "delivery.mode",
             "eventual",
@@ -90,6 +125,10 @@ public final class TopicSettings {
 
     public static final ConfigKeys ALL = new ConfigKeys(List.of(
             CLEANUP_POLICY,
+            MIN_CLEANABLE_DIRTY_RATIO,
+            MIN_COMPACTION_LAG_MS,
+            MAX_COMPACTION_LAG_MS,
+            DELETE_RETENTION_MS,
             DELIVERY_MODE,
             FLUSH_INTERVAL_MS,
             RETENTION_MS,

@@ -16,13 +16,18 @@ public final class InternalTopics {
     /** A batch may hold all members of a large group. */
     private static final int MAX_BATCH_BYTES = 64 << 20;
 
-    /** State must stay. */
+    /** Only closed segments are compacted. */
+    private static final int SEGMENT_BYTES = 100 << 20;
+
+    /** State must stay, as far as it is not replaced. */
     private static final Map<String, String> CONFIGS = configs();
 
     private InternalTopics() {}
 
     private static Map<String, String> configs() {
         Map<String, String> configs = new TreeMap<>();
+        configs.put("cleanup.policy", "compact");
+        configs.put("segment.bytes", Integer.toString(SEGMENT_BYTES));
         configs.put("retention.ms", "-1");
         configs.put("retention.bytes", "-1");
         configs.put("max.message.bytes", Integer.toString(MAX_BATCH_BYTES));
@@ -32,6 +37,11 @@ public final class InternalTopics {
     /** Whether a topic of that name is the broker's own. */
     public static boolean contains(String topic) {
         return topic.equals(GROUPS) || topic.equals(TRANSACTIONS);
+    }
+
+    /** What holds for a topic unless it is set: nothing but for the broker's own. */
+    static Map<String, String> defaultsOf(String topic) {
+        return contains(topic) ? CONFIGS : Collections.emptyMap();
     }
 
     /** An internal topic as it is created. */

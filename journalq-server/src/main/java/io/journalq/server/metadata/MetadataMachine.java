@@ -16,7 +16,6 @@ import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -244,7 +243,9 @@ public final class MetadataMachine {
             throw new IllegalArgumentException("a topic is created that exists: " + record);
         }
         topicByName.put(
-                record.name(), new TopicImage(record.name(), record.topicId(), List.of(), Collections.emptyMap()));
+                record.name(),
+                // An older release created internal topics with fewer settings.
+                new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
         nameById.put(record.topicId(), record.name());
         nameByCollisionKey.put(TopicNames.collisionKey(record.name()), record.name());
     }

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Keeps an idempotent producer's batches in one partition in order and free of duplicates. For each producer id it
@@ -26,6 +27,7 @@ public final class ProducerDedup {
     /** Producers remembered in one partition. */
     public static final int MAX_PRODUCERS = 20_000;
 
+    private static final long NO_BATCH = -1L;
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
 
@@ -144,6 +146,17 @@ public final class ProducerDedup {
                 oldestFirst.remove();
             }
         }
+    }
+
+    /**
+     * Base offset of the newest batch of each producer; -1 for a producer of which only markers are remembered. What
+     * compaction must leave something of, so that a restart knows the producer still.
+     */
+    public Map<Long, Long> newestBatchOffsets() {
+        Map<Long, Long> offsets = new TreeMap<>();
+        statesById.forEach(
+                (id, state) -> offsets.put(id, state.isEmpty() ? NO_BATCH : state.baseOffset(state.slot(0))));
+        return offsets;
     }
 
     /** Number of producers remembered. */

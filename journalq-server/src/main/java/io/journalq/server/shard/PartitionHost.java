@@ -3,6 +3,8 @@ package io.journalq.server.shard;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.journal.CompactionConfig;
+import io.journalq.server.journal.CompactionDebt;
 import io.journalq.server.journal.EpochEndOffset;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSlice;
@@ -42,9 +44,10 @@ public final class PartitionHost {
     private long readableBytes;
     private long unreadableBytes;
     private int snapshotSegmentCount;
+    private CompactionFailure compactionFailure;
     private boolean writeRegistered;
     private boolean failing;
-    private boolean closed;
+    private volatile boolean closed;
 
     /** Begins to host a partition whose journal and producer state are recovered. */
     PartitionHost(Shard shard, RecoveredPartition recovered, PartitionSettings settings, int leaderEpoch) {
@@ -105,8 +108,39 @@ public final class PartitionHost {
         return journal;
     }
 
+    /** Since when, and why, the partition cannot be compacted; a changed configuration is a new try. */
+    public record CompactionFailure(long failedMs, String reason) {}
+
+    /** What compaction would have to do here. */
+    public CompactionDebt compactionDebt(long nowMs) {
+        return journal.compactionDebt(lastStableOffset(), nowMs);
+    }
+
+    /** When and why compaction last failed; null when it did not. */
+    public CompactionFailure compactionFailure() {
+        return compactionFailure;
+    }
+
+    /** Compaction failed, or, with null, did not. */
+    public void setCompactionFailure(CompactionFailure failure) {
+        compactionFailure = failure;
+    }
+
+    /** When the journal is compacted, and how. */
+    public CompactionConfig compactionConfig() {
+        return settings.journal().compaction();
+    }
+
+    /** Gives the means to compact the journal on a thread that may block. */
+    public Compactable compactable() {
+        return new Compactable(this, journal, lastStableOffset(), producers.newestBatchOffsets());
+    }
+
     /** Follows a changed configuration or leader epoch. */
     void update(PartitionSettings newSettings, int newLeaderEpoch) {
+        if (!newSettings.equals(settings)) {
+            compactionFailure = null;
+        }
         settings = newSettings;
         leaderEpoch = newLeaderEpoch;
         journal.setConfig(newSettings.journal());
@@ -241,9 +275,12 @@ public final class PartitionHost {
      * Gives up everything before {@code offset}.
      *
      * @param offset the new first offset; -1 for the high watermark
-     * @return {@link ErrorCode#NONE}, or why not
+     * @return {@link ErrorCode#NONE}, or why not: POLICY_VIOLATION for a topic that is compacted and nothing else
      */
     public ErrorCode deleteRecordsBefore(long offset) {
+        if (!settings.deletes()) {
+            return ErrorCode.POLICY_VIOLATION;
+        }
         long target = offset == -1 ? highWatermark : offset;
         if (target < 0 || target > highWatermark || target > journal.writtenOffset()) {
             return ErrorCode.OFFSET_OUT_OF_RANGE;

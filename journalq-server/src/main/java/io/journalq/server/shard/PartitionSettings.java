@@ -3,6 +3,7 @@ package io.journalq.server.shard;
 import io.journalq.common.record.BatchRules;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.config.TopicSettings;
+import io.journalq.server.journal.CompactionConfig;
 import io.journalq.server.journal.JournalConfig;
 
 /**
@@ -11,34 +12,52 @@ import io.journalq.server.journal.JournalConfig;
  * @param rules what a batch must be like
  * @param deliveryMode when an append is acknowledged
  * @param flushIntervalMs longest time that an acknowledged append may be off the disk, in milliseconds
+ * @param deletes whether old records may be deleted whatever their keys
  * @param journal for the journal
  */
 public record PartitionSettings(
-        BatchRules rules, DeliveryMode deliveryMode, long flushIntervalMs, JournalConfig journal) {
+        BatchRules rules, DeliveryMode deliveryMode, long flushIntervalMs, boolean deletes, JournalConfig journal) {
     private static final String LOG_APPEND_TIME = "LogAppendTime";
 
     /** The settings that {@code config} holds. */
     public static PartitionSettings of(TopicConfig config) {
+        boolean deletes = config.get(TopicSettings.CLEANUP_POLICY).contains(TopicSettings.POLICY_DELETE);
+        CompactionConfig compaction = compaction(config);
+        long segmentMaxAgeMs = config.get(TopicSettings.SEGMENT_MS);
         JournalConfig journal = JournalConfig.DEFAULT
                 .withSegmentSizeBytes(config.get(TopicSettings.SEGMENT_BYTES))
-                .withSegmentMaxAgeMs(config.get(TopicSettings.SEGMENT_MS))
+                .withSegmentMaxAgeMs(
+                        compaction.enabled() ? Math.min(segmentMaxAgeMs, compaction.maxLagMs()) : segmentMaxAgeMs)
                 .withIndexIntervalBytes(config.get(TopicSettings.INDEX_INTERVAL_BYTES))
-                .withRetention(config.get(TopicSettings.RETENTION_MS), config.get(TopicSettings.RETENTION_BYTES));
+                .withRetention(
+                        deletes ? config.get(TopicSettings.RETENTION_MS) : JournalConfig.UNLIMITED,
+                        deletes ? config.get(TopicSettings.RETENTION_BYTES) : JournalConfig.UNLIMITED)
+                .withCompaction(compaction);
         return new PartitionSettings(
-                rules(config),
+                rules(config, compaction.enabled()),
                 DeliveryMode.of(config.get(TopicSettings.DELIVERY_MODE)),
                 config.get(TopicSettings.FLUSH_INTERVAL_MS),
+                deletes,
                 journal);
     }
 
-    private static BatchRules rules(TopicConfig config) {
+    private static CompactionConfig compaction(TopicConfig config) {
+        return new CompactionConfig(
+                config.get(TopicSettings.CLEANUP_POLICY).contains(TopicSettings.POLICY_COMPACT),
+                config.get(TopicSettings.MIN_CLEANABLE_DIRTY_RATIO),
+                config.get(TopicSettings.MIN_COMPACTION_LAG_MS),
+                config.get(TopicSettings.MAX_COMPACTION_LAG_MS),
+                config.get(TopicSettings.DELETE_RETENTION_MS));
+    }
+
+    private static BatchRules rules(TopicConfig config, boolean keysRequired) {
         return new BatchRules(
                 config.get(TopicSettings.MAX_MESSAGE_BYTES),
                 BatchRules.DEFAULT.maxDecompressedSizeBytes(),
                 config.get(TopicSettings.TIMESTAMP_BEFORE_MAX_MS),
                 config.get(TopicSettings.TIMESTAMP_AFTER_MAX_MS),
                 config.get(TopicSettings.MESSAGE_TIMESTAMP_TYPE).equals(LOG_APPEND_TIME),
-                BatchRules.DEFAULT.keysRequired(),
+                keysRequired,
                 BatchRules.DEFAULT.deepCheck());
     }
 }

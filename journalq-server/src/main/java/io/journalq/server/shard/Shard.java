@@ -110,7 +110,7 @@ public final class Shard {
     }
 
     /** Every host. */
-    List<PartitionHost> hosts() {
+    public List<PartitionHost> hosts() {
         List<PartitionHost> hosts = new ArrayList<>();
         for (PartitionHost[] ofTopic : hostsByTopic.values()) {
             for (PartitionHost host : ofTopic) {

@@ -149,9 +149,9 @@ class AdminApiTest {
                 InvalidConfigurationException.class,
                 "did you mean 'retention.ms'?");
         assertRefused(
-                new NewTopic("c", 1, (short) 1).configs(Map.of("cleanup.policy", "compact")),
+                new NewTopic("c", 1, (short) 1).configs(Map.of("cleanup.policy", "freeze")),
                 InvalidConfigurationException.class,
-                "must be one of delete");
+                "must be one of compact, delete");
         assertThat(get(admin.listTopics().names())).containsExactly("a.b");
     }
 
@@ -267,7 +267,7 @@ class AdminApiTest {
                 alter(ORDERS, "retention.ms", "soon", OpType.SET), InvalidConfigurationException.class, "whole number");
         assertFails(alter(ORDERS, "color", "1", OpType.SET), InvalidConfigurationException.class, "Unknown setting");
         assertFails(
-                alter(ORDERS, "cleanup.policy", "compact", OpType.APPEND), InvalidConfigurationException.class, "list");
+                alter(ORDERS, "delivery.mode", "eventual", OpType.APPEND), InvalidConfigurationException.class, "list");
         assertFails(
                 alter(new ConfigResource(ConfigResource.Type.TOPIC, "none"), "retention.ms", "1", OpType.SET),
                 UnknownTopicOrPartitionException.class,

@@ -91,7 +91,7 @@ class BrokerConfigLoaderTest {
         assertRefused("--set", "num.partitions=many", "must be a whole number");
         assertRefused("key=value", "num.partitions", "");
         assertRefused("--set", "auto.create.topics.enable=yes", "must be true or false");
-        assertRefused("--set", "cleanup.policy=compact", "must be one of delete");
+        assertRefused("--set", "cleanup.policy=freeze", "must be one of compact, delete");
     }
 
     @Test

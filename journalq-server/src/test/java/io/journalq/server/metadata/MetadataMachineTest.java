@@ -119,10 +119,10 @@ class MetadataMachineTest {
     @Test
     void shouldRefuseTheWholeTopicWhenOneSettingIsWrong() {
         Decision decision = machine.createTopic(
-                new TopicSpec("a", 1, 1, List.of(), Map.of("retention.ms", "1", "cleanup.policy", "compact")), ID);
+                new TopicSpec("a", 1, 1, List.of(), Map.of("retention.ms", "1", "cleanup.policy", "freeze")), ID);
 
         assertThat(decision.error()).isEqualTo(ErrorCode.INVALID_CONFIG);
-        assertThat(decision.reason()).contains("compact", "cleanup.policy", "delete");
+        assertThat(decision.reason()).contains("freeze", "cleanup.policy", "delete");
         assertThat(decision.records()).isEmpty();
     }
 

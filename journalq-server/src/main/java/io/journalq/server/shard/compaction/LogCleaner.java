@@ -1,0 +1,247 @@
+package io.journalq.server.shard.compaction;
+
+import io.journalq.server.journal.CompactionDebt;
+import io.journalq.server.journal.CompactionResult;
+import io.journalq.server.journal.compaction.KeyOffsets;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.Compactable;
+import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.shard.PartitionHost.CompactionFailure;
+import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.Shards;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compacts partitions, the dirtiest first. Looks at all of them, compacts what is due on a bounded number of the broker's
+ * threads for blocking work, and looks again: at once when there was something to do, else after a pause. A partition
+ * whose compaction fails is left alone for a while and counted.
+ *
+ * <p>Any thread.
+ */
+public final class LogCleaner {
+    private static final Logger log = LoggerFactory.getLogger(LogCleaner.class);
+
+    /** A damaged log does not heal, but a full disk may have room again. */
+    private static final long RETRY_FAILED_MS = 600_000;
+
+    private static final long SOON_MS = 1;
+
+    private final Shards shards;
+    private final Executor blockingPool;
+    private final Clock clock;
+    private final CleanerLimits limits;
+    private final Supplier<KeyOffsets> memory;
+    private final CleanerCounters counters;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private boolean roundRuns;
+    private volatile boolean stopped;
+
+    /** A partition that is due. */
+    private record Candidate(LoopCycle cycle, PartitionHost host, CompactionDebt debt) {}
+
+    /**
+     * A cleaner that has not begun.
+     *
+     * @param blockingPool runs compactions
+     * @param memory makes an empty table of keys for one compaction at a time
+     */
+    public LogCleaner(
+            Shards shards, Executor blockingPool, Clock clock, CleanerLimits limits, Supplier<KeyOffsets> memory) {
+        this.shards = shards;
+        this.blockingPool = blockingPool;
+        this.clock = clock;
+        this.limits = limits;
+        this.memory = memory;
+        this.counters = new CleanerCounters(clock.millis());
+    }
+
+    public CleanerCounters counters() {
+        return counters;
+    }
+
+    /** Begins; the first look is after a pause, as a broker that starts has better things to do. */
+    public void start() {
+        scheduleRound(limits.backoffMs());
+    }
+
+    private void scheduleRound(long delayMs) {
+        LoopCycle first = shards.all().get(0).cycle();
+        if (!first.execute(() -> first.loop().schedule(this::round, delayMs))) {
+            ended.complete(null);
+        }
+    }
+
+    /** Gives up what is under way, and waits for it. What was done until then stays. */
+    public void close() {
+        synchronized (this) {
+            stopped = true;
+            if (!roundRuns) {
+                ended.complete(null);
+            }
+        }
+        ended.join();
+    }
+
+    private void round() {
+        synchronized (this) {
+            if (stopped) {
+                return;
+            }
+            roundRuns = true;
+        }
+        Queue<Candidate> due = new ConcurrentLinkedQueue<>();
+        try {
+            CompletableFuture<Integer> unused = look().thenAcceptAsync(
+                            found -> {
+                                found.sort(Comparator.comparing((Candidate candidate) ->
+                                                candidate.debt().overdue())
+                                        .thenComparing(
+                                                candidate -> candidate.debt().dirtyRatio())
+                                        .reversed());
+                                due.addAll(found);
+                            },
+                            blockingPool)
+                    .thenCompose(sorted -> work(due))
+                    .whenComplete((compacted, failure) -> endRound(compacted, failure));
+        } catch (RuntimeException rejected) {
+            endRound(0, rejected);
+        }
+    }
+
+    private void endRound(Integer compacted, Throwable failure) {
+        if (failure != null) {
+            log.error("compaction fails", failure);
+        }
+        synchronized (this) {
+            roundRuns = false;
+            if (stopped) {
+                ended.complete(null);
+                return;
+            }
+        }
+        scheduleRound(failure == null && compacted > 0 ? SOON_MS : limits.backoffMs());
+    }
+
+    /** Asks every shard for its partitions that are due. */
+    private CompletableFuture<List<Candidate>> look() {
+        long nowMs = clock.millis();
+        List<CompletableFuture<Look>> looks = new ArrayList<>();
+        for (Shard shard : shards.all()) {
+            CompletableFuture<Look> seen = new CompletableFuture<>();
+            looks.add(seen);
+            if (!shard.cycle().execute(() -> seen.complete(look(shard, nowMs)))) {
+                seen.complete(new Look(List.of(), 0, 0));
+            }
+        }
+        return CompletableFuture.allOf(looks.toArray(new CompletableFuture<?>[0]))
+                .thenApply(all -> {
+                    List<Candidate> due = new ArrayList<>();
+                    double maxRatio = 0;
+                    int failed = 0;
+                    for (CompletableFuture<Look> seen : looks) {
+                        Look one = seen.join();
+                        due.addAll(one.due());
+                        maxRatio = Math.max(maxRatio, one.maxRatio());
+                        failed += one.failed();
+                    }
+                    counters.onLook(nowMs, maxRatio, failed);
+                    return due;
+                });
+    }
+
+    /** What one shard says. */
+    private record Look(List<Candidate> due, double maxRatio, int failed) {}
+
+    private static Look look(Shard shard, long nowMs) {
+        List<Candidate> due = new ArrayList<>();
+        double maxRatio = 0;
+        int failed = 0;
+        for (PartitionHost host : shard.hosts()) {
+            if (!host.compactionConfig().enabled()) {
+                continue;
+            }
+            CompactionDebt debt = host.compactionDebt(nowMs);
+            maxRatio = Math.max(maxRatio, debt.dirtyRatio());
+            CompactionFailure failure = host.compactionFailure();
+            failed += failure == null ? 0 : 1;
+            boolean waits = failure != null && nowMs - failure.failedMs() < RETRY_FAILED_MS;
+            if (!waits && debt.isDue(host.compactionConfig())) {
+                due.add(new Candidate(shard.cycle(), host, debt));
+            }
+        }
+        return new Look(due, maxRatio, failed);
+    }
+
+    /** Returns how many partitions became smaller or were found to be as small as can be. */
+    private CompletableFuture<Integer> work(Queue<Candidate> due) {
+        List<CompletableFuture<Integer>> workers = new ArrayList<>();
+        int count = Math.min(limits.threads(), due.size());
+        for (int i = 0; i < count; i++) {
+            workers.add(CompletableFuture.supplyAsync(() -> compactAll(due), blockingPool));
+        }
+        return CompletableFuture.allOf(workers.toArray(new CompletableFuture<?>[0]))
+                .thenApply(all ->
+                        workers.stream().mapToInt(CompletableFuture::join).sum());
+    }
+
+    private int compactAll(Queue<Candidate> due) {
+        KeyOffsets keys = memory.get();
+        int compacted = 0;
+        for (Candidate next = due.poll(); next != null && !stopped; next = due.poll()) {
+            compacted += compact(next, keys) ? 1 : 0;
+        }
+        return compacted;
+    }
+
+    private boolean compact(Candidate candidate, KeyOffsets keys) {
+        PartitionHost host = candidate.host();
+        CompletableFuture<Compactable> asked = new CompletableFuture<>();
+        if (!candidate.cycle().execute(() -> asked.complete(host.isClosed() ? null : host.compactable()))) {
+            return false;
+        }
+        Compactable partition = asked.join();
+        if (partition == null) {
+            return false;
+        }
+        try {
+            long startNanos = System.nanoTime();
+            CompactionResult result = partition.compact(candidate.cycle(), clock.millis(), keys, () -> stopped);
+            counters.onRun(result.readSizeBytes(), result.freedSizeBytes());
+            setFailure(candidate, null);
+            log.info(
+                    "compacted: partition={} readBytes={} freedBytes={} passes={} tookMs={}",
+                    host.name(),
+                    result.readSizeBytes(),
+                    result.freedSizeBytes(),
+                    result.passes(),
+                    (System.nanoTime() - startNanos) / 1_000_000);
+            return result.passes() > 0;
+        } catch (IOException | RuntimeException failure) {
+            if (!stopped && !host.isClosed()) {
+                counters.onFailure();
+                log.error(
+                        "cannot compact, trying again later: partition={} retryMs={}",
+                        host.name(),
+                        RETRY_FAILED_MS,
+                        failure);
+                setFailure(candidate, new CompactionFailure(clock.millis(), String.valueOf(failure.getMessage())));
+            }
+            return false;
+        }
+    }
+
+    private static void setFailure(Candidate candidate, CompactionFailure failure) {
+        candidate.cycle().execute(() -> candidate.host().setCompactionFailure(failure));
+    }
+}
