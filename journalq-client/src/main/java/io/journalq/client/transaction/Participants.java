@@ -32,8 +32,10 @@ final class Participants implements Gate {
 
     /** The batches that the gate holds back. */
     interface Hold {
+        /** Lets them look again. */
         void release();
 
+        /** Fails them, after what the loop is doing now. */
         void fail(JournalQException cause);
     }
 
@@ -80,6 +82,11 @@ final class Participants implements Gate {
         if (second || added.contains(partition)) {
             return true;
         }
+        if (failure != null) {
+            // The transaction cannot commit: nothing more need be told or sent.
+            hold.fail(failure);
+            return false;
+        }
         waiting.add(partition);
         ask();
         return false;
@@ -98,7 +105,7 @@ final class Participants implements Gate {
     }
 
     private void ask() {
-        if (!asked.isDone() || waiting.isEmpty() || failure != null) {
+        if (!asked.isDone()) {
             return;
         }
         List<TopicPartition> partitions = List.copyOf(waiting);

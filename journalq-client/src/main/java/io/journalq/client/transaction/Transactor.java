@@ -64,7 +64,7 @@ public final class Transactor {
 
             @Override
             public void fail(JournalQException cause) {
-                sender.failWaiting(cause);
+                sender.cluster().eventLoop().execute(() -> sender.failWaiting(cause));
             }
         });
         gate.open(participants);

@@ -10,6 +10,8 @@ import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
@@ -138,7 +140,7 @@ final class FakeBroker {
             answer = new ApiVersionsResponse().setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code());
         } else {
             ApiMessage request = key.readRequest(reader, version);
-            answer = carryOut(key, request, fault, session);
+            answer = carryOut(key, version, request, fault, session);
         }
         if (fault == Fault.DROP_AFTER) {
             return false;
@@ -182,15 +184,19 @@ final class FakeBroker {
         return bytes;
     }
 
-    private ApiMessage carryOut(ApiKey key, ApiMessage request, Fault fault, Session session) {
+    private ApiMessage carryOut(ApiKey key, short version, ApiMessage request, Fault fault, Session session) {
         return switch (key) {
+            case FIND_COORDINATOR -> cluster.coordinator.find((FindCoordinatorRequest) request, cluster.brokers);
             case API_VERSIONS -> apiVersions();
             case METADATA -> metadata((MetadataRequest) request);
             case PRODUCE -> produce((ProduceRequest) request, fault);
             case FETCH -> fetch((FetchRequest) request, fault, session);
             case LIST_OFFSETS -> listOffsets((ListOffsetsRequest) request);
-            case INIT_PRODUCER_ID -> initProducerId();
-            default -> throw new IllegalStateException("not served: " + key);
+            case INIT_PRODUCER_ID ->
+                ((InitProducerIdRequest) request).transactionalId() == null
+                        ? initProducerId()
+                        : cluster.coordinator.answer(id, key, version, request);
+            default -> cluster.coordinator.answer(id, key, version, request);
         };
     }
 
@@ -202,7 +208,15 @@ final class FakeBroker {
                     .setMinVersion(key.lowestVersion())
                     .setMaxVersion((short) Math.min(key.highestVersion(), newest))));
         }
-        return new ApiVersionsResponse().setApiKeys(versions);
+        ApiVersionsResponse response = new ApiVersionsResponse().setApiKeys(versions);
+        if (cluster.transactionVersion > 0) {
+            response.setFinalizedFeaturesEpoch(1)
+                    .setFinalizedFeatures(List.of(new ApiVersionsResponse.FinalizedFeatureKey()
+                            .setName("transaction.version")
+                            .setMinVersionLevel(cluster.transactionVersion)
+                            .setMaxVersionLevel(cluster.transactionVersion)));
+        }
+        return response;
     }
 
     private MetadataResponse metadata(MetadataRequest request) {
@@ -217,7 +231,7 @@ final class FakeBroker {
                         .setPort(broker.port()));
             }
             for (MetadataRequest.MetadataRequestTopic asked : request.topics()) {
-                topics.add(describe(asked.name()));
+                topics.add(describe(asked.name() == null ? cluster.topicName(asked.topicId()) : asked.name()));
             }
         }
         return response.setBrokers(nodes).setTopics(topics);
@@ -251,6 +265,9 @@ final class FakeBroker {
     }
 
     private ProduceResponse produce(ProduceRequest request, Fault fault) {
+        synchronized (cluster) {
+            cluster.transactionalIds.add(request.transactionalId());
+        }
         List<ProduceResponse.TopicProduceResponse> topics = new ArrayList<>();
         for (ProduceRequest.TopicProduceData topic : request.topicData()) {
             List<ProduceResponse.PartitionProduceResponse> partitions = new ArrayList<>();

@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
@@ -29,6 +30,9 @@ public final class FakeCluster implements AutoCloseable {
     final Map<String, Uuid> topicIds = new HashMap<>();
     Function<ApiKey, Fault> faults = key -> Fault.NONE;
     long nextProducerId = 1000;
+    final FakeCoordinator coordinator = new FakeCoordinator(topicIds);
+    final List<String> transactionalIds = new ArrayList<>();
+    short transactionVersion;
     boolean refusesNewApiVersions;
     int requests;
 
@@ -40,7 +44,15 @@ public final class FakeCluster implements AutoCloseable {
                 ApiKey.PRODUCE,
                 ApiKey.FETCH,
                 ApiKey.LIST_OFFSETS,
-                ApiKey.INIT_PRODUCER_ID)) {
+                ApiKey.INIT_PRODUCER_ID,
+                ApiKey.FIND_COORDINATOR,
+                ApiKey.CONSUMER_GROUP_HEARTBEAT,
+                ApiKey.OFFSET_COMMIT,
+                ApiKey.OFFSET_FETCH,
+                ApiKey.ADD_PARTITIONS_TO_TXN,
+                ApiKey.ADD_OFFSETS_TO_TXN,
+                ApiKey.TXN_OFFSET_COMMIT,
+                ApiKey.END_TXN)) {
             served.put(key, DEFAULT_MAX_VERSION_CAP);
         }
         for (int i = 0; i < brokerCount; i++) {
@@ -61,6 +73,38 @@ public final class FakeCluster implements AutoCloseable {
         topics.put(name, partitions);
         topicIds.put(name, new Uuid(topics.size(), 7));
         return this;
+    }
+
+    /** The coordinator of groups and transactions. */
+    public FakeCoordinator coordinator() {
+        return coordinator;
+    }
+
+    /** Says that this generation of transactions is in force. */
+    public synchronized void transactionVersion(int version) {
+        transactionVersion = (short) version;
+    }
+
+    /** The transactional id of each Produce request, in order. */
+    public synchronized List<String> transactionalIds() {
+        return new ArrayList<>(transactionalIds);
+    }
+
+    /** Producer epoch and first sequence number of each batch of a partition, and whether it belongs to a transaction. */
+    public synchronized List<String> numbers(TopicPartition id) {
+        return topics.get(id.topic()).get(id.partition()).log.stream()
+                .map(appended -> RecordBatch.producerEpoch(appended.batch(), 0) + ":"
+                        + RecordBatch.baseSequence(appended.batch(), 0)
+                        + (RecordBatch.isTransactional(appended.batch(), 0) ? "T" : ""))
+                .toList();
+    }
+
+    String topicName(Uuid id) {
+        return topicIds.entrySet().stream()
+                .filter(topic -> topic.getValue().equals(id))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse("unknown");
     }
 
     /** Decides, for each Produce and Fetch, what goes wrong. */
