@@ -52,12 +52,17 @@ final class ClusterCalls {
 
     List<LogDirDescription> logDirs() {
         List<LogDirDescription> directories = new ArrayList<>();
-        for (BrokerNode broker : describe().brokers()) {
-            // The connection to a broker needs its address, which the cluster's own view must hold first.
-            awaitBroker(broker.id());
-            directories.addAll(calls.retrying(() -> logDirs(broker.id())));
+        for (int brokerId : reachableBrokers()) {
+            directories.addAll(calls.retrying(() -> logDirs(brokerId)));
         }
         return directories;
+    }
+
+    /** Every broker's id; a connection needs its address, which the cluster's own view holds when this returns. */
+    List<Integer> reachableBrokers() {
+        List<Integer> ids = describe().brokers().stream().map(BrokerNode::id).toList();
+        ids.forEach(this::awaitBroker);
+        return ids;
     }
 
     Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {

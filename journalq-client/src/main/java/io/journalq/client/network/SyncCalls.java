@@ -23,6 +23,9 @@ public final class SyncCalls {
     /** Any broker will do. */
     public static final int ANY_BROKER = Integer.MIN_VALUE;
 
+    /** How much later than a request's own time-out its caller gives up. */
+    public static final long ANSWER_GRACE_MS = 1_000;
+
     private static final long NO_CONNECTION_PAUSE_MS = 50;
 
     private final Cluster cluster;
@@ -104,8 +107,18 @@ public final class SyncCalls {
                 Math.min(cluster.config().requestTimeoutMs(), cluster.config().callTimeoutMs());
         CompletableFuture<ApiMessage> result = new CompletableFuture<>();
         cluster.eventLoop().execute(() -> send(nodeId, new FutureCall(key, newest, timeoutMs, maker, result)));
+        return answerType.cast(await(result, timeoutMs + ANSWER_GRACE_MS, "answer to " + key));
+    }
+
+    /**
+     * Waits for a result that comes with a time-out of its own.
+     *
+     * @param what for messages
+     * @throws JournalQException what it failed with, or that the time is over
+     */
+    public static <R> R await(CompletableFuture<R> result, long timeoutMs, String what) {
         try {
-            return answerType.cast(result.get(timeoutMs + 1_000L, TimeUnit.MILLISECONDS));
+            return result.get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof JournalQException known) {
                 throw known;
@@ -113,11 +126,10 @@ public final class SyncCalls {
             throw new IllegalStateException("a request could not be sent", e.getCause());
         } catch (TimeoutException e) {
             throw new RequestTimedOutException(
-                    "no answer to " + key + " within " + timeoutMs + " ms; check the broker, or raise requestTimeoutMs",
-                    e);
+                    "no " + what + " within " + timeoutMs + " ms; check the broker, or raise requestTimeoutMs", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedWaitException("interrupted while waiting for the answer to " + key, e);
+            throw new InterruptedWaitException("interrupted while waiting for " + what, e);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.journalq.server.cli;
 
+import io.journalq.server.cli.group.GroupsCommand;
 import io.journalq.server.cli.message.ConsumeCommand;
 import io.journalq.server.cli.message.ProduceCommand;
 import io.journalq.server.cli.shell.ClientProgram;
@@ -7,19 +8,24 @@ import io.journalq.server.cli.shell.Terminal;
 import io.journalq.server.cli.topic.ClusterCommand;
 import io.journalq.server.cli.topic.ConfigsCommand;
 import io.journalq.server.cli.topic.TopicsCommand;
+import io.journalq.server.cli.transaction.TransactionsCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
 /** {@code journalq}: what all of its commands have in common, above all the broker that they talk to. */
 @Command(
         name = "journalq",
-        description = "Looks after topics, and writes and reads messages, of a broker that speaks the Kafka protocol.",
+        description =
+                "Looks after topics, groups and transactions, and writes and reads messages, of a broker that speaks the "
+                        + "Kafka protocol.",
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
         subcommands = {
             TopicsCommand.class,
             ProduceCommand.class,
             ConsumeCommand.class,
+            GroupsCommand.class,
+            TransactionsCommand.class,
             ConfigsCommand.class,
             ClusterCommand.class,
             CompletionCommand.class

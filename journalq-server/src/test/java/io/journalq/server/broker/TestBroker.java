@@ -79,7 +79,7 @@ public final class TestBroker implements AutoCloseable {
     }
 
     /** Waits for a condition, on the slowest machine. */
-    void await(BooleanSupplier condition) throws InterruptedException {
+    public void await(BooleanSupplier condition) throws InterruptedException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > deadlineNanos) {

@@ -6,6 +6,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.server.cli.shell.ClientCommand;
 import io.journalq.server.cli.shell.CommandFailure;
 import io.journalq.server.cli.shell.DurationOption;
+import io.journalq.server.cli.shell.Position;
 import io.journalq.server.cli.shell.Quantity;
 import java.time.Clock;
 import java.time.Duration;

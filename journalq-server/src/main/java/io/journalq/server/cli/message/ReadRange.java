@@ -4,6 +4,7 @@ import io.journalq.client.Consumer;
 import io.journalq.client.OffsetAndTimestamp;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.cli.shell.CommandFailure;
+import io.journalq.server.cli.shell.Position;
 import java.time.Clock;
 import java.util.Arrays;
 import java.util.HashMap;

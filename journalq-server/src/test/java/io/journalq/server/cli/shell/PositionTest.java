@@ -1,4 +1,4 @@
-package io.journalq.server.cli.message;
+package io.journalq.server.cli.shell;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,6 +1,5 @@
-package io.journalq.server.cli.message;
+package io.journalq.server.cli.shell;
 
-import io.journalq.server.cli.shell.Quantity;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,7 +9,7 @@ import java.time.OffsetDateTime;
 import java.time.ZoneId;
 
 /** A place in a partition, as named on the command line. */
-sealed interface Position {
+public sealed interface Position {
     /** Before the oldest message that is kept. */
     record Beginning() implements Position {}
 
