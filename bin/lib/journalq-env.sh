@@ -103,10 +103,14 @@ journalq_find_java() {
     /Library/Java/JavaVirtualMachines/*/Contents/Home /opt/homebrew/opt/openjdk*/libexec/openjdk.jdk/Contents/Home; do
     journalq_consider "$journalq_candidate"
   done
+  journalq_major=
   journalq_candidate=$(journalq_java_on_path)
   [ -z "$journalq_candidate" ] || journalq_consider "$journalq_candidate"
-  [ -n "$JOURNALQ_JAVA_HOME" ] ||
-    journalq_die "no Java $JOURNALQ_OLDEST_JAVA or newer found; install a JDK, or set JAVA_HOME to one"
+  if [ -z "$JOURNALQ_JAVA_HOME" ]; then
+    # What was looked at last is the Java of the path.
+    journalq_die "no Java $JOURNALQ_OLDEST_JAVA or newer found${journalq_major:+ (that of the path is $journalq_major)};\
+ install a JDK, or set JAVA_HOME to one"
+  fi
 }
 
 # Replaces the shell by Java: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the scripts do before Java runs; Java is a script here that says how it was called. */
 class ScriptsTest {
     private static final Path CHECKOUT = Path.of("..").toAbsolutePath().normalize();
+
+    private static final int MAX_SECONDS = 60;
+    private static final int CHECK_INTERVAL_MS = 20;
 
     @TempDir
     private Path folder;
@@ -123,6 +127,68 @@ class ScriptsTest {
 
         assertThat(run.err()).contains("JAVA_HOME=" + old + " is not a Java 17 or newer; looking for another");
         assertThat(run.out()).doesNotContain("fake 1.8");
+    }
+
+    @Test
+    void shouldSayWhichJavaIsNeededWhenThereIsNone() throws IOException, InterruptedException {
+        // given a machine on which the only Java is that of the path
+        build();
+        Path env = home.resolve("bin/lib/journalq-env.sh");
+        Files.writeString(env, Files.readString(env).replaceAll("/(usr|opt|Library)/", folder + "/nowhere/"));
+        Map<String, String> environment = Map.of(
+                "PATH", fakeJava("11.0.2").resolve("bin") + ":/usr/bin:/bin", "HOME", folder.toString());
+
+        // when
+        ScriptRun run = run(environment, "checkout/bin/journalq", "topics", "list");
+
+        // then
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err())
+                .isEqualTo("journalq: no Java 17 or newer found (that of the path is 11); install a JDK, or set"
+                        + " JAVA_HOME to one\n");
+    }
+
+    @Test
+    void shouldStopTheBrokerWhenTheQuickstartIsInterrupted() throws IOException, InterruptedException {
+        // given a quickstart whose commands only say that they were called, and a benchmark that takes long
+        build();
+        Files.createFile(home.resolve("journalq-dist/target/journalq-9.tar.gz"));
+        Path calls = folder.resolve("calls");
+        Path quickstart = Files.copy(CHECKOUT.resolve("bin/quickstart"), home.resolve("bin/quickstart"));
+        assertThat(quickstart.toFile().setExecutable(true)).isTrue();
+        for (String name : List.of("journalq", "journalq-server", "journalq-bench")) {
+            Path program = home.resolve("bin").resolve(name);
+            // What is consumed is what was produced.
+            String script = "#!/bin/sh\necho " + name + " \"$1\" >>" + calls + "\ncase $1 in\n"
+                    + "  produce) if [ " + name + " = journalq-bench ]; then exec sleep 600; fi; cat >" + folder
+                    + "/topic ;;\n  consume) cat " + folder + "/topic ;;\nesac\n";
+            Files.writeString(program, script);
+            assertThat(program.toFile().setExecutable(true)).isTrue();
+        }
+
+        // when
+        Process run = ScriptRun.prepare(
+                        folder,
+                        Map.of("JAVA_HOME", fakeJava("17").toString()),
+                        List.of("setsid", quickstart.toString()))
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("out").toFile())
+                .start();
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
+        while (!Files.exists(calls) || !Files.readString(calls).contains("journalq-bench produce")) {
+            assertThat(run.isAlive() && System.nanoTime() < deadlineNs)
+                    .as(Files.readString(folder.resolve("out")))
+                    .isTrue();
+            Thread.sleep(CHECK_INTERVAL_MS);
+        }
+        ScriptRun.of(folder, Map.of(), List.of("bash", "-c", "kill -INT -- -" + run.pid()));
+
+        // then
+        assertThat(run.waitFor(MAX_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(run.exitValue()).as(Files.readString(folder.resolve("out"))).isEqualTo(130);
+        assertThat(Files.readAllLines(calls))
+                .startsWith("journalq-server start", "journalq topics", "journalq produce", "journalq consume")
+                .endsWith("journalq-bench produce", "journalq-server stop");
     }
 
     @Test
