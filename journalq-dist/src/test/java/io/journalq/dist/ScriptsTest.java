@@ -135,8 +135,8 @@ class ScriptsTest {
         build();
         Path env = home.resolve("bin/lib/journalq-env.sh");
         Files.writeString(env, Files.readString(env).replaceAll("/(usr|opt|Library)/", folder + "/nowhere/"));
-        Map<String, String> environment = Map.of(
-                "PATH", fakeJava("11.0.2").resolve("bin") + ":/usr/bin:/bin", "HOME", folder.toString());
+        Map<String, String> environment =
+                Map.of("PATH", fakeJava("11.0.2").resolve("bin") + ":/usr/bin:/bin", "HOME", folder.toString());
 
         // when
         ScriptRun run = run(environment, "checkout/bin/journalq", "topics", "list");

@@ -88,7 +88,7 @@ class ArchitectureTest {
                             "shard",
                             "store",
                             "transaction")),
-            Map.entry("cli", List.of("config", "folder"))));
+            Map.entry("cli", List.of("config", "folder", "journal"))));
 
     private static final String[] PURE = {
         ROOT + "replication..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."

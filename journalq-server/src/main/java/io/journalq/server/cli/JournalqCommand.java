@@ -1,6 +1,7 @@
 package io.journalq.server.cli;
 
 import io.journalq.server.cli.group.GroupsCommand;
+import io.journalq.server.cli.journal.JournalCommand;
 import io.journalq.server.cli.message.ConsumeCommand;
 import io.journalq.server.cli.message.ProduceCommand;
 import io.journalq.server.cli.shell.ClientProgram;
@@ -28,6 +29,7 @@ import picocli.CommandLine.ScopeType;
             TransactionsCommand.class,
             ConfigsCommand.class,
             ClusterCommand.class,
+            JournalCommand.class,
             CompletionCommand.class
         },
         versionProvider = ProgramVersion.class,

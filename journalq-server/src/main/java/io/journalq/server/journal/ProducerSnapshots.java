@@ -80,7 +80,11 @@ final class ProducerSnapshots {
     }
 
     private ByteBuffer read(Path file, long offset) throws IOException {
-        byte[] content = store.read(file, MAX_SNAPSHOT_SIZE_BYTES);
+        return decode(file, store.read(file, MAX_SNAPSHOT_SIZE_BYTES), offset);
+    }
+
+    /** @throws CorruptJournalException when {@code content} is not what {@link #write} wrote for that offset */
+    static ByteBuffer decode(Path file, byte[] content, long offset) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
             if (in.getInt() != MAGIC) {

@@ -118,6 +118,21 @@ final class SparseIndex {
         return low;
     }
 
+    /** Sees a batch that is noted. */
+    @FunctionalInterface
+    interface EntryVisitor {
+        void visit(long offset, int position);
+    }
+
+    /** Every batch that is noted, in order. */
+    void forEach(EntryVisitor visitor) {
+        int found = count;
+        Columns in = columns;
+        for (int i = 0; i < found; i++) {
+            visitor.visit(baseOffset + in.offsets[i], in.positions[i]);
+        }
+    }
+
     /** What is noted of the first {@code sizeBytes} of the segment. */
     SparseIndex prefix(int sizeBytes) {
         SparseIndex prefix = new SparseIndex(baseOffset, intervalBytes);

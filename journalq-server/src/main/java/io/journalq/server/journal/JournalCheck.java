@@ -1,0 +1,250 @@
+package io.journalq.server.journal;
+
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Checks every file of one journal that no broker has open: names, sizes, CRCs and offsets, byte by byte, and whether the
+ * files agree with each other. Changes nothing. Used once; blocks.
+ */
+public final class JournalCheck {
+    /** Names that a crash may leave; the next start deletes or completes what they stand for. */
+    private static final List<String> LEFT_OVER = List.of(
+            SystemFileStore.TEMPORARY_SUFFIX,
+            Journal.DELETED_SUFFIX,
+            SegmentSwap.CLEANED_SUFFIX,
+            SegmentSwap.SWAP_SUFFIX);
+
+    private static final String NAME_OF_A_FILE = "\\d{20}\\.(log|index|snapshot)";
+
+    private final FileStore store;
+    private final Path directory;
+    private final List<JournalFinding> findings = new ArrayList<>();
+    /** By base offset: how far the batches of the segment reach. */
+    private final TreeMap<Long, Integer> segments = new TreeMap<>();
+
+    private long batches;
+    private long records;
+    private long sizeBytes;
+    private long endOffset;
+
+    private JournalCheck(FileStore store, Path directory) {
+        this.store = store;
+        this.directory = directory;
+    }
+
+    /**
+     * What a journal holds.
+     *
+     * @param startOffset of its first segment
+     * @param endOffset behind its last healthy batch
+     * @param findings what is wrong, in the order of the files' names; empty when nothing is
+     */
+    public record Report(
+            Path directory,
+            int segments,
+            long batches,
+            long records,
+            long sizeBytes,
+            long startOffset,
+            long endOffset,
+            List<JournalFinding> findings) {}
+
+    /** Whether a directory holds a journal, or what is left of one. */
+    public static boolean isJournal(FileStore store, Path directory) throws IOException {
+        return store.list(directory).stream()
+                .anyMatch(name -> name.matches(NAME_OF_A_FILE) || name.equals(JournalCheckpoint.FILE_NAME));
+    }
+
+    /** The offset that a segment file's name begins with; -1 when it is no such name. */
+    public static long baseOffsetOf(Path log) {
+        String name = log.getFileName().toString();
+        if (!name.matches(NAME_OF_A_FILE)) {
+            return -1;
+        }
+        try {
+            return Long.parseLong(name.substring(0, name.indexOf('.')));
+        } catch (NumberFormatException beyondLong) {
+            return -1;
+        }
+    }
+
+    /** Checks a journal. */
+    public static Report run(FileStore store, Path directory) throws IOException {
+        JournalCheck check = new JournalCheck(store, directory);
+        check.check();
+        return new Report(
+                directory,
+                check.segments.size(),
+                check.batches,
+                check.records,
+                check.sizeBytes,
+                check.segments.isEmpty() ? 0 : check.segments.firstKey(),
+                check.endOffset,
+                List.copyOf(check.findings));
+    }
+
+    private void check() throws IOException {
+        List<String> names = store.list(directory);
+        for (String name : names) {
+            Path file = directory.resolve(name);
+            if (name.endsWith(Segment.LOG_SUFFIX) && baseOffsetOf(file) >= 0) {
+                segments.put(baseOffsetOf(file), 0);
+            }
+        }
+        for (String name : names) {
+            checkFile(name, directory.resolve(name));
+        }
+    }
+
+    private void checkFile(String name, Path file) throws IOException {
+        if (LEFT_OVER.stream().anyMatch(name::endsWith)) {
+            return;
+        }
+        if (name.equals(JournalCheckpoint.FILE_NAME)) {
+            // Its name comes behind those of all segments.
+            checkCheckpoint(file);
+        } else if (baseOffsetOf(file) < 0) {
+            stray(file, "not named as a journal names its files");
+        } else if (name.endsWith(Segment.LOG_SUFFIX)) {
+            checkSegment(file, baseOffsetOf(file));
+        } else if (name.endsWith(ProducerSnapshots.FILE_SUFFIX)) {
+            derived(
+                    file,
+                    () -> ProducerSnapshots.decode(
+                            file, store.read(file, ProducerSnapshots.MAX_SNAPSHOT_SIZE_BYTES), baseOffsetOf(file)));
+        } else if (!segments.containsKey(baseOffsetOf(file))) {
+            stray(file, "an index without its segment");
+        }
+    }
+
+    private void checkSegment(Path log, long baseOffset) throws IOException {
+        Long nextSegment = segments.higherKey(baseOffset);
+        Map<Integer, Long> begins = new HashMap<>();
+        long[] next = {baseOffset};
+        int end = SegmentScan.read(store, log, baseOffset, new SegmentScan.Visitor() {
+            @Override
+            public void onBatch(int position, ByteBuf header, SegmentScan.Reader whole) {
+                batches++;
+                records += RecordBatch.recordCount(header, 0);
+                begins.put(position, RecordBatch.baseOffset(header, 0));
+                next[0] = RecordBatch.nextOffset(header, 0);
+                if (nextSegment != null && next[0] > nextSegment) {
+                    add(
+                            log,
+                            position,
+                            position + 1L,
+                            JournalFinding.Kind.BAD_STRETCH,
+                            "a batch reaches to offset " + next[0] + ", and the next segment begins at " + nextSegment);
+                }
+            }
+
+            @Override
+            public void onBadBytes(int position, int endPosition) throws IOException {
+                boolean tail = nextSegment == null && endPosition == store.sizeBytes(log);
+                add(
+                        log,
+                        position,
+                        endPosition,
+                        tail ? JournalFinding.Kind.TORN_TAIL : JournalFinding.Kind.BAD_STRETCH,
+                        (endPosition - position) + " bytes up to byte " + endPosition
+                                + " hold no healthy batch; the offset before them is " + next[0]);
+            }
+        });
+        segments.put(baseOffset, end);
+        sizeBytes += end;
+        endOffset = Math.max(endOffset, next[0]);
+        checkIndex(directory.resolve(Segment.fileName(baseOffset, SparseIndex.FILE_SUFFIX)), baseOffset, end, begins);
+    }
+
+    private void checkIndex(Path file, long baseOffset, int segmentBytes, Map<Integer, Long> begins)
+            throws IOException {
+        if (!store.list(directory).contains(file.getFileName().toString())) {
+            // It is made anew when somebody needs it.
+            return;
+        }
+        derived(file, () -> {
+            SparseIndex index = SparseIndex.decode(
+                    file, store.read(file, SparseIndex.MAX_FILE_SIZE_BYTES), baseOffset, 0, Integer.MAX_VALUE);
+            index.forEach((offset, position) -> {
+                if (position < segmentBytes && !Long.valueOf(offset).equals(begins.get(position))) {
+                    add(
+                            file,
+                            0,
+                            0,
+                            JournalFinding.Kind.BAD_DERIVED_FILE,
+                            "says that the batch of offset " + offset + " begins at byte " + position
+                                    + ", where none does");
+                }
+            });
+        });
+    }
+
+    private void checkCheckpoint(Path file) throws IOException {
+        derived(file, () -> {
+            JournalCheckpoint checkpoint =
+                    JournalCheckpoint.decode(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES));
+            for (JournalCheckpoint.SegmentState segment : checkpoint.segments()) {
+                long baseOffset = segment.extent().baseOffset();
+                int flushedBytes = segment.extent().sizeBytes();
+                Path log = directory.resolve(Segment.fileName(baseOffset, Segment.LOG_SUFFIX));
+                if (!segments.containsKey(baseOffset)) {
+                    // Retention takes the oldest away before it says so here.
+                    if (flushedBytes > 0 && (segments.isEmpty() || baseOffset > segments.firstKey())) {
+                        add(
+                                log,
+                                0,
+                                0,
+                                JournalFinding.Kind.MISSING_DATA,
+                                "missing; the checkpoint says that it holds "
+                                        + flushedBytes + " bytes up to offset "
+                                        + segment.extent().endOffset());
+                    }
+                } else if (segments.get(baseOffset) < flushedBytes) {
+                    add(
+                            log,
+                            0,
+                            0,
+                            JournalFinding.Kind.MISSING_DATA,
+                            "its batches end at byte "
+                                    + segments.get(baseOffset) + "; the checkpoint says that " + flushedBytes
+                                    + " bytes were flushed");
+                }
+            }
+        });
+    }
+
+    /** What reading a file may throw. */
+    private interface Reading {
+        void run() throws IOException;
+    }
+
+    private void derived(Path file, Reading reading) throws IOException {
+        try {
+            reading.run();
+        } catch (CorruptJournalException bad) {
+            String words = bad.getMessage();
+            add(
+                    file,
+                    0,
+                    0,
+                    JournalFinding.Kind.BAD_DERIVED_FILE,
+                    words.substring(file.toString().length()).strip());
+        }
+    }
+
+    private void stray(Path file, String what) {
+        add(file, 0, 0, JournalFinding.Kind.STRAY_FILE, what);
+    }
+
+    private void add(Path file, long position, long endPosition, JournalFinding.Kind kind, String what) {
+        findings.add(new JournalFinding(file, position, endPosition, kind, what));
+    }
+}
