@@ -1,0 +1,229 @@
+package io.journalq.server.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListTransactionsOptions;
+import org.apache.kafka.clients.admin.TransactionListing;
+import org.apache.kafka.clients.admin.TransactionState;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TransactionalIdNotFoundException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Transactions with Kafka's own producer, consumer and administrator. */
+class TransactionsTest {
+    private static final long LIMIT_SECONDS = 30;
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final List<TopicPartition> PARTITIONS =
+            List.of(new TopicPartition("t", 0), new TopicPartition("t", 1), new TopicPartition("t", 2));
+
+    @TempDir
+    Path dataDirectory;
+
+    private TestBroker broker;
+
+    @BeforeEach
+    void start() throws Exception {
+        broker = new TestBroker(dataDirectory)
+                .with("shards", "2")
+                .with("group.initial.rebalance.delay.ms", "0")
+                .with("transaction.state.log.num.partitions", "3")
+                .with("offsets.topic.num.partitions", "3")
+                .start();
+        broker.createTopic("t", 3, Map.of());
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    private KafkaProducer<byte[], byte[]> producer(String id) {
+        return producer(id, Map.of());
+    }
+
+    private KafkaProducer<byte[], byte[]> producer(String id, Map<String, Object> more) {
+        Map<String, Object> settings = new HashMap<>(more);
+        settings.put("transactional.id", id);
+        settings.put("retry.backoff.ms", 10);
+        KafkaProducer<byte[], byte[]> producer = broker.producer(settings);
+        producer.initTransactions();
+        return producer;
+    }
+
+    private static void send(KafkaProducer<byte[], byte[]> producer, int from, int to) {
+        for (int i = from; i < to; i++) {
+            var unused = producer.send(new ProducerRecord<>("t", i % 3, null, bytes(i)));
+        }
+    }
+
+    private static byte[] bytes(int number) {
+        return Integer.toString(number).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static int number(ConsumerRecord<byte[], byte[]> record) {
+        return Integer.parseInt(new String(record.value(), StandardCharsets.UTF_8));
+    }
+
+    private KafkaConsumer<byte[], byte[]> reader(Collection<TopicPartition> partitions) {
+        KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of("isolation.level", "read_committed"));
+        consumer.assign(partitions);
+        consumer.seekToBeginning(partitions);
+        return consumer;
+    }
+
+    /** Reads all committed records that there are. */
+    private List<Integer> readCommitted(List<TopicPartition> partitions) {
+        try (KafkaConsumer<byte[], byte[]> consumer = reader(partitions)) {
+            List<Integer> seen = new ArrayList<>();
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+            while (partitions.stream().anyMatch(one -> consumer.position(one) < ends.get(one))) {
+                assertThat(System.nanoTime()).as("time left").isLessThan(deadlineNanos);
+                consumer.poll(POLL).forEach(record -> seen.add(number(record)));
+            }
+            seen.sort(null);
+            return seen;
+        }
+    }
+
+    private static List<Integer> range(int from, int to) {
+        List<Integer> numbers = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            numbers.add(i);
+        }
+        return numbers;
+    }
+
+    @Test
+    void shouldFenceAnOldInstanceAndAbortItsTransaction() {
+        try (KafkaProducer<byte[], byte[]> old = producer("a")) {
+            // given
+            old.beginTransaction();
+            send(old, 0, 3);
+            old.flush();
+
+            // when
+            try (KafkaProducer<byte[], byte[]> young = producer("a")) {
+                young.beginTransaction();
+                send(young, 10, 13);
+                young.commitTransaction();
+
+                // then
+                send(old, 3, 6);
+                assertThatThrownBy(old::commitTransaction).isInstanceOf(KafkaException.class);
+            }
+        }
+    }
+
+    @Test
+    void shouldGoOnAfterARestartInTheMiddleOfATransaction() throws Exception {
+        int port = broker.port();
+        try (KafkaProducer<byte[], byte[]> producer = producer("a")) {
+            producer.beginTransaction();
+            send(producer, 0, 3);
+            producer.flush();
+
+            broker.stop();
+            broker.with("listeners", "PLAINTEXT://127.0.0.1:" + port).start();
+
+            send(producer, 3, 6);
+            producer.commitTransaction();
+        }
+        broker.awaitQuietly(() -> readCommitted(PARTITIONS).equals(range(0, 6)));
+    }
+
+    @Test
+    void shouldAbortATransactionThatTakesTooLong() throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = producer("a", Map.of("transaction.timeout.ms", 500));
+                Admin admin = broker.admin()) {
+            producer.beginTransaction();
+            send(producer, 0, 3);
+            producer.flush();
+
+            broker.await(() -> state(admin, "a") == TransactionState.COMPLETE_ABORT);
+
+            send(producer, 3, 6);
+            assertThatThrownBy(producer::commitTransaction).isInstanceOf(KafkaException.class);
+        }
+    }
+
+    private static TransactionState state(Admin admin, String id) {
+        try {
+            return admin.describeTransactions(List.of(id))
+                    .description(id)
+                    .get(LIMIT_SECONDS, TimeUnit.SECONDS)
+                    .state();
+        } catch (Exception failure) {
+            throw new AssertionError(failure);
+        }
+    }
+
+    @Test
+    void shouldDescribeAndListTransactions() throws Exception {
+        producer("idle").close();
+        try (KafkaProducer<byte[], byte[]> open = producer("open");
+                Admin admin = broker.admin()) {
+            open.beginTransaction();
+            send(open, 0, 2);
+            open.flush();
+
+            var description = admin.describeTransactions(List.of("open"))
+                    .description("open")
+                    .get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            assertThat(description.state()).isEqualTo(TransactionState.ONGOING);
+            assertThat(description.topicPartitions()).containsExactlyInAnyOrderElementsOf(PARTITIONS.subList(0, 2));
+            assertThat(description.transactionStartTimeMs()).isPresent();
+            assertThat(state(admin, "idle")).isEqualTo(TransactionState.EMPTY);
+            assertThatThrownBy(() -> admin.describeTransactions(List.of("none"))
+                            .description("none")
+                            .get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(TransactionalIdNotFoundException.class);
+            assertThat(admin.listTransactions().all().get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                    .extracting(TransactionListing::transactionalId)
+                    .containsExactlyInAnyOrder("open", "idle");
+            assertThat(admin.listTransactions(
+                                    new ListTransactionsOptions().filterStates(List.of(TransactionState.ONGOING)))
+                            .all()
+                            .get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                    .extracting(TransactionListing::transactionalId)
+                    .containsExactly("open");
+            open.abortTransaction();
+        }
+    }
+
+    @Test
+    void shouldFenceProducersOnDemand() throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = producer("a");
+                Admin admin = broker.admin()) {
+            producer.beginTransaction();
+            send(producer, 0, 3);
+            producer.flush();
+
+            admin.fenceProducers(List.of("a")).all().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+            send(producer, 3, 6);
+            assertThatThrownBy(producer::commitTransaction).isInstanceOf(KafkaException.class);
+        }
+    }
+}
