@@ -27,6 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
@@ -79,6 +80,81 @@ final class ConsumerTest {
         assertThat(records.get(1).offset()).isEqualTo(1);
         assertThat(records.get(1).key()).isNull();
         assertThat(records.get(1).value()).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource(CompressionCodec.class)
+    void shouldCutOutWhatWasAbortedWhenItReadsCommittedRecords(CompressionCodec codec) {
+        cluster.transactionVersion(2);
+        long producerId = 5000;
+        try (Producer copier = Producer.builder()
+                        .bootstrapServers(cluster.bootstrapServers())
+                        .transactionalId("copier")
+                        .compression(codec)
+                        .build();
+                Producer plain = producer(codec)) {
+            // given: a committed transaction, an aborted one with other records in it, and a committed one
+            long[] begins = new long[3];
+            for (int i = 0; i < 3; i++) {
+                String name = "transaction " + i;
+                begins[i] = cluster.endOffset(FIRST);
+                copier.inTransaction(transaction -> {
+                    for (int part = 0; part < 2; part++) {
+                        transaction
+                                .sendBatch("orders", 0, List.of(valueOf(name), valueOf(name)))
+                                .join();
+                        plain.send(ProducerRecord.of("orders", 0, null, "plain".getBytes(UTF_8)));
+                    }
+                });
+                cluster.endTransaction(FIRST, producerId, begins[i], i != 1);
+            }
+            plain.send(ProducerRecord.of("orders", 0, null, "last".getBytes(UTF_8)));
+        }
+        // when
+        List<String> committed = readAll(Consumer.Isolation.READ_COMMITTED);
+        // then
+        assertThat(committed)
+                .containsExactly(
+                        "transaction 0",
+                        "transaction 0",
+                        "plain",
+                        "transaction 0",
+                        "transaction 0",
+                        "plain",
+                        "plain",
+                        "plain",
+                        "transaction 2",
+                        "transaction 2",
+                        "plain",
+                        "transaction 2",
+                        "transaction 2",
+                        "plain",
+                        "last");
+        assertThat(readAll(Consumer.Isolation.READ_UNCOMMITTED)).hasSize(19);
+    }
+
+    private static ProducerRecord valueOf(String value) {
+        return ProducerRecord.of("orders", value.getBytes(UTF_8));
+    }
+
+    /** By iteration; counts and visits must say the same. */
+    private List<String> readAll(Consumer.Isolation isolation) {
+        List<String> values = new ArrayList<>();
+        try (Consumer consumer = consumer()
+                .isolation(isolation)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            while (consumer.position(FIRST) < cluster.endOffset(FIRST)) {
+                ConsumerRecords records = consumer.poll(LONG);
+                int before = values.size();
+                records.forEach(record -> values.add(new String(record.value(), UTF_8)));
+                int[] visited = {0};
+                records.visit((topic, partition, record) -> visited[0]++);
+                assertThat(values.size() - before).isEqualTo(records.count()).isEqualTo(visited[0]);
+            }
+        }
+        return values;
     }
 
     @Test

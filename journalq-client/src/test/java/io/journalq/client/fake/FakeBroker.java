@@ -358,7 +358,7 @@ final class FakeBroker {
             List<FetchResponse.FetchableTopicResponse> topics = new ArrayList<>();
             session.asked.forEach((topic, partitions) -> {
                 List<FetchResponse.PartitionData> read = new ArrayList<>();
-                partitions.values().forEach(asked -> read(topic, asked, fault, read));
+                partitions.values().forEach(asked -> read(topic, asked, fault, request.isolationLevel() == 1, read));
                 if (!read.isEmpty()) {
                     topics.add(new FetchResponse.FetchableTopicResponse()
                             .setTopic(topic)
@@ -375,7 +375,11 @@ final class FakeBroker {
     }
 
     private void read(
-            String topic, FetchRequest.FetchPartition asked, Fault fault, List<FetchResponse.PartitionData> read) {
+            String topic,
+            FetchRequest.FetchPartition asked,
+            Fault fault,
+            boolean committedOnly,
+            List<FetchResponse.PartitionData> read) {
         FetchResponse.PartitionData data = new FetchResponse.PartitionData().setPartitionIndex(asked.partition());
         synchronized (cluster) {
             FakePartition partition = cluster.topics.get(topic).get(asked.partition());
@@ -392,7 +396,9 @@ final class FakeBroker {
                         batches.writeBytes(appended.batch(), 0, appended.batch().writerIndex());
                     }
                 }
-                read.add(data.setHighWatermark(partition.endOffset).setRecords(RecordsData.of(batches)));
+                read.add(data.setHighWatermark(partition.endOffset)
+                        .setAbortedTransactions(committedOnly ? partition.aborted : null)
+                        .setRecords(RecordsData.of(batches)));
             }
         }
     }

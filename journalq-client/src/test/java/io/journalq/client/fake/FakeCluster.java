@@ -3,8 +3,13 @@ package io.journalq.client.fake;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
@@ -97,6 +102,31 @@ public final class FakeCluster implements AutoCloseable {
                         + RecordBatch.baseSequence(appended.batch(), 0)
                         + (RecordBatch.isTransactional(appended.batch(), 0) ? "T" : ""))
                 .toList();
+    }
+
+    /**
+     * Ends a producer's transaction in a partition with a marker.
+     *
+     * @param firstOffset of the transaction, for readers of committed records
+     */
+    public synchronized void endTransaction(TopicPartition id, long producerId, long firstOffset, boolean commit) {
+        FakePartition partition = topics.get(id.topic()).get(id.partition());
+        if (!commit) {
+            partition.aborted.add(new FetchResponse.AbortedTransaction()
+                    .setProducerId(producerId)
+                    .setFirstOffset(firstOffset));
+        }
+        byte[] key = {0, 0, 0, (byte) (commit ? 1 : 0)};
+        try (BatchBuilder builder = new BatchBuilder(ByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            builder.append(0, key, new byte[6], List.of());
+            ByteBuf marker = builder.build();
+            marker.setLong(RecordBatch.PRODUCER_ID, producerId);
+            RecordBatch.setAttributes(marker, 0, (short) (RecordBatch.CONTROL_FLAG | RecordBatch.TRANSACTIONAL_FLAG));
+            int checkedBytes = marker.readableBytes() - RecordBatch.ATTRIBUTES;
+            RecordBatch.setCrc(marker, 0, Crc32c.compute(marker, RecordBatch.ATTRIBUTES, checkedBytes));
+            partition.store(marker);
+            marker.release();
+        }
     }
 
     String topicName(Uuid id) {

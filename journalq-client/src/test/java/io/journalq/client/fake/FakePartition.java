@@ -1,6 +1,7 @@
 package io.journalq.client.fake;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -30,6 +31,7 @@ final class FakePartition {
 
     private final Map<Long, ProducerState> producers = new HashMap<>();
     final List<Appended> log = new ArrayList<>();
+    final List<FetchResponse.AbortedTransaction> aborted = new ArrayList<>();
     long endOffset;
     int leader;
 
@@ -59,12 +61,17 @@ final class FakePartition {
                 return known;
             }
         }
+        return new Answer(ErrorCode.NONE, store(bytes));
+    }
+
+    /** Appends a batch unchecked; returns its offset. */
+    long store(ByteBuf bytes) {
         ByteBuf copy = Unpooled.copiedBuffer(bytes);
         RecordBatch.setBaseOffset(copy, 0, endOffset);
         Appended appended = new Appended(endOffset, copy);
         log.add(appended);
-        endOffset += count;
-        return new Answer(ErrorCode.NONE, appended.baseOffset());
+        endOffset += RecordBatch.recordCount(copy, 0);
+        return appended.baseOffset();
     }
 
     private Answer check(long producerId, ByteBuf bytes, int count) {
