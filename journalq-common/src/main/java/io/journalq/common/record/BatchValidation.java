@@ -1,6 +1,7 @@
 package io.journalq.common.record;
 
 import io.journalq.common.protocol.ErrorCode;
+import java.util.List;
 
 /**
  * What {@link BatchValidator} found. The validator reuses it: read it before the next call, on the validator's thread.
@@ -9,6 +10,7 @@ import io.journalq.common.protocol.ErrorCode;
 public final class BatchValidation {
     ErrorCode error = ErrorCode.NONE;
     String message;
+    List<RecordError> recordErrors = List.of();
     int sizeBytes;
     int recordCount;
     long maxTimestampMs;
@@ -20,6 +22,14 @@ public final class BatchValidation {
     CompressionCodec codec;
 
     BatchValidation() {}
+
+    /**
+     * What is wrong with one record (KIP-467).
+     *
+     * @param index of the record within its batch, from 0
+     * @param message in words for the producer
+     */
+    public record RecordError(int index, String message) {}
 
     public boolean isSound() {
         return error == ErrorCode.NONE;
@@ -33,6 +43,14 @@ public final class BatchValidation {
     /** What is wrong, in words for the producer; null for a sound batch. */
     public String message() {
         return message;
+    }
+
+    /**
+     * The records that made the batch unsound, at most {@link BatchValidator#MAX_RECORD_ERRORS}; empty where the batch as a
+     * whole is at fault. Not overwritten by the next call.
+     */
+    public List<RecordError> recordErrors() {
+        return recordErrors;
     }
 
     /** Size of the batch in bytes, header included. */

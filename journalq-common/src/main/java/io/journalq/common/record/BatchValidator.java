@@ -1,8 +1,12 @@
 package io.journalq.common.record;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchValidation.RecordError;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Checks the bytes that a Produce request (version 3 and later) brings for one partition, before they reach a journal:
@@ -17,6 +21,12 @@ import io.netty.buffer.ByteBufAllocator;
 public final class BatchValidator {
     /** First version of Produce whose batches may use zstd (KIP-110). */
     public static final int FIRST_PRODUCE_VERSION_WITH_ZSTD = 7;
+
+    /** Records of a batch that are named as unsound, whatever their number. */
+    public static final int MAX_RECORD_ERRORS = 100;
+
+    /** Of those, how many the message for the whole batch tells of, as Kafka does. */
+    private static final int RECORD_ERRORS_IN_MESSAGE = 3;
 
     private final ByteBufAllocator allocator;
     private final RecordCursor cursor = new RecordCursor();
@@ -38,6 +48,7 @@ public final class BatchValidator {
     public BatchValidation validate(ByteBuf records, int produceVersion, BatchRules rules, long nowMs) {
         result.error = ErrorCode.NONE;
         result.message = null;
+        result.recordErrors = List.of();
         if (checkFrame(records, rules) && checkHeader(records, records.readerIndex(), produceVersion, rules, nowMs)) {
             readSummary(records, records.readerIndex());
             if (rules.deepCheck()) {
@@ -185,17 +196,17 @@ public final class BatchValidator {
     private boolean checkEachRecord(long baseTimestampMs, BatchRules rules, long nowMs) {
         long maxMs = Long.MIN_VALUE;
         int expectedDelta = 0;
+        Unsound unsound = null;
         while (cursor.next()) {
             cursor.check();
             if (cursor.offsetDelta() != expectedDelta) {
                 return fail(ErrorCode.INVALID_RECORD, "the records' offsets are not consecutive");
             }
-            if (rules.keysRequired() && cursor.keySizeBytes() < 0) {
-                return fail(ErrorCode.INVALID_RECORD, "a compacted topic needs a key in every record");
-            }
             long timestampMs = baseTimestampMs + cursor.timestampDelta();
-            if (!isDateAllowed(timestampMs, rules, nowMs)) {
-                return fail(ErrorCode.INVALID_TIMESTAMP, "a timestamp is too far from the broker's time");
+            boolean keyMissing = rules.keysRequired() && cursor.keySizeBytes() < 0;
+            if (keyMissing || !isDateAllowed(timestampMs, rules, nowMs)) {
+                unsound = unsound == null ? new Unsound() : unsound;
+                unsound.add(expectedDelta, keyMissing, timestampMs);
             }
             if (timestampMs > maxMs) {
                 maxMs = timestampMs;
@@ -204,7 +215,38 @@ public final class BatchValidator {
             expectedDelta++;
         }
         result.maxTimestampMs = maxMs;
-        return true;
+        return unsound == null || unsound.fail();
+    }
+
+    /** Records that a topic does not take, although they are whole. One wrong date makes it an error of dates (KIP-467). */
+    private final class Unsound {
+        private final List<RecordError> errors = new ArrayList<>();
+        private int count;
+        private boolean dates;
+
+        void add(int index, boolean keyMissing, long timestampMs) {
+            count++;
+            dates |= !keyMissing;
+            if (errors.size() < MAX_RECORD_ERRORS) {
+                errors.add(new RecordError(
+                        index,
+                        keyMissing
+                                ? "a compacted topic needs a key in every record"
+                                : "the timestamp " + timestampMs + " is too far from the broker's time"));
+            }
+        }
+
+        boolean fail() {
+            result.recordErrors = List.copyOf(errors);
+            String first = errors.stream()
+                    .limit(RECORD_ERRORS_IN_MESSAGE)
+                    .map(error -> "record " + error.index() + ": " + error.message())
+                    .collect(Collectors.joining("; "));
+            return BatchValidator.this.fail(
+                    dates ? ErrorCode.INVALID_TIMESTAMP : ErrorCode.INVALID_RECORD,
+                    count + " of " + result.recordCount + " records are not accepted: " + first
+                            + (count > RECORD_ERRORS_IN_MESSAGE ? "; and others" : ""));
+        }
     }
 
     private static boolean isDateAllowed(long timestampMs, BatchRules rules, long nowMs) {

@@ -1,6 +1,7 @@
 package io.journalq.common.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.KafkaBatches.Message;
@@ -8,13 +9,16 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.ControlRecordType;
 import org.apache.kafka.common.record.internal.EndTransactionMarker;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.SimpleRecord;
+import org.apache.kafka.common.requests.ProduceRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -125,7 +129,7 @@ class BatchValidatorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void shouldAnswerAsKafkaWhenTheFormatIsOld(int magic) {
+    void shouldRefuseWithKafkasErrorWhenTheFormatIsOld(int magic) {
         var builder = MemoryRecords.builder(
                 ByteBuffer.allocate(500),
                 (byte) magic,
@@ -134,8 +138,14 @@ class BatchValidatorTest {
                 0);
         builder.append(new SimpleRecord(magic == 0 ? -1 : 1, new byte[100]));
 
-        ErrorCode error = validate(KafkaBatches.copy(builder.build())).error();
+        MemoryRecords records = builder.build();
 
+        ErrorCode error = validate(KafkaBatches.copy(records)).error();
+
+        // A Kafka broker asks this of its request, and answers with the error of what it throws.
+        Throwable refusal = catchThrowable(() -> ProduceRequest.validateRecords((short) VERSION, records));
+        assertThat(refusal).isNotNull();
+        assertThat(error.code()).isEqualTo(Errors.forException(refusal).code());
         assertThat(error).isEqualTo(ErrorCode.INVALID_RECORD);
     }
 
@@ -238,6 +248,51 @@ class BatchValidatorTest {
         assertThat(validate(sealed(batch)).error()).isEqualTo(ErrorCode.INVALID_RECORD);
         batch.setLong(RecordBatch.PRODUCER_ID, -1).setShort(RecordBatch.ATTRIBUTES, RecordBatch.TRANSACTIONAL_FLAG);
         assertThat(validate(sealed(batch)).error()).isEqualTo(ErrorCode.INVALID_RECORD);
+    }
+
+    @Test
+    void shouldNameTheRecordsThatAreNotAccepted() {
+        // given two records too far in the future, and one without a key
+        ByteBuf batch = KafkaBatches.writtenByKafka(
+                CompressionCodec.LZ4,
+                List.of(
+                        message(NOW_MS),
+                        message(NOW_MS + 600),
+                        new Message(NOW_MS, null, new byte[1], List.of()),
+                        message(NOW_MS + 601)));
+
+        // when the topic does not mind keys
+        BatchValidation result = validate(batch, rules(1000, false, false, true));
+
+        // then
+        assertThat(result.error()).isEqualTo(ErrorCode.INVALID_TIMESTAMP);
+        assertThat(result.recordErrors())
+                .extracting(BatchValidation.RecordError::index)
+                .containsExactly(1, 3);
+        assertThat(result.message()).startsWith("2 of 4 records are not accepted: record 1: the timestamp ");
+
+        // and when it does, a wrong date still decides on the error
+        result = validate(batch, rules(1000, false, true, true));
+        assertThat(result.error()).isEqualTo(ErrorCode.INVALID_TIMESTAMP);
+        assertThat(result.recordErrors())
+                .extracting(BatchValidation.RecordError::index)
+                .containsExactly(1, 2, 3);
+
+        // and nothing of it stays for the next batch
+        assertThat(validate(sound()).recordErrors()).isEmpty();
+    }
+
+    @Test
+    void shouldNameABoundedNumberOfRecordsWhenAllAreWrong() {
+        List<Message> messages = Collections.nCopies(
+                BatchValidator.MAX_RECORD_ERRORS + 1, new Message(NOW_MS, null, new byte[1], List.of()));
+
+        BatchValidation result = validate(
+                KafkaBatches.writtenByKafka(CompressionCodec.NONE, messages), rules(100_000, false, true, true));
+
+        assertThat(result.error()).isEqualTo(ErrorCode.INVALID_RECORD);
+        assertThat(result.recordErrors()).hasSize(BatchValidator.MAX_RECORD_ERRORS);
+        assertThat(result.message()).startsWith("101 of 101 records").endsWith("; and others");
     }
 
     @Test

@@ -43,6 +43,7 @@ public final class RequestDispatcher implements ExchangeFactory {
         if (served == null) {
             throw new BadFrameException("request for " + name(apiKeyId) + ", which is not served");
         }
+        connection.cycle().counters().onRequest(apiKeyId);
         ClientSession session = ClientSession.of(connection, throttles);
         boolean known = served.serves(version);
         if (!known && served.key() != ApiKey.API_VERSIONS) {

@@ -51,12 +51,14 @@ final class GroupCoordinators {
     GroupCoordinators(BrokerConfig config, Shards shards, Executor blockingPool, Clock clock, Supplier<Uuid> ids) {
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
+        GroupCounts counts = new GroupCounts(config.get(BrokerSettings.GROUP_MAX_COUNT));
         this.coordinators = new Coordinators<>(
                 new CoordinatorKind<>(
                         InternalTopics.GROUPS,
                         GroupRecords.TYPES,
-                        (partition, outbox) -> new GroupMachine(
-                                limits, consumerLimits, outbox, () -> ids.get().toString())),
+                        (partition, outbox) ->
+                                new GroupMachine(limits, consumerLimits, counts.of(partition), outbox, () -> ids.get()
+                                        .toString())),
                 shards,
                 blockingPool,
                 clock,

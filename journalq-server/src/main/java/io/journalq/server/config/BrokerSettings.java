@@ -71,6 +71,13 @@ public final class BrokerSettings {
             "Partitions over which groups are spread, fixed when the first group appears.");
     public static final ConfigKey<Integer> GROUP_MAX_SIZE =
             ConfigKey.ofInt("group.max.size", ConfigUnit.NONE, 10_000, 1, 1_000_000, "Most members of a group.");
+    public static final ConfigKey<Integer> GROUP_MAX_COUNT = ConfigKey.ofInt(
+            "group.max.count",
+            ConfigUnit.NONE,
+            100_000,
+            1,
+            10_000_000,
+            "Most groups of the broker, with members or with committed offsets; a new one beyond is refused.");
     public static final ConfigKey<Integer> GROUP_MIN_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
             "group.min.session.timeout.ms",
             ConfigUnit.MILLISECONDS,
@@ -276,6 +283,7 @@ public final class BrokerSettings {
                 MAX_PARTITIONS,
                 GROUP_TOPIC_PARTITIONS,
                 GROUP_MAX_SIZE,
+                GROUP_MAX_COUNT,
                 GROUP_MIN_SESSION_TIMEOUT_MS,
                 GROUP_MAX_SESSION_TIMEOUT_MS,
                 GROUP_INITIAL_REBALANCE_DELAY_MS,

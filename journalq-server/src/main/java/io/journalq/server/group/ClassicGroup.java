@@ -105,6 +105,11 @@ final class ClassicGroup implements Group {
         stateSinceMs = nowMs;
     }
 
+    /** Whether nothing of it is worth keeping: nobody is or ever was in it, and nobody is expected. */
+    boolean isUnused() {
+        return state == State.EMPTY && generation == 0 && members.isEmpty() && expectedMembers.isEmpty();
+    }
+
     Collection<ClassicMember> members() {
         return members.values();
     }

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -39,15 +40,27 @@ final class ClassicGroups {
     private final Deadlines deadlines;
     private final Outbox outbox;
     private final Supplier<String> ids;
+    private final Consumer<ClassicGroup> abandoned;
     /** The time of the step under way. */
     private long nowMs;
 
-    /** @param ids gives texts that were never given before, for member ids */
-    ClassicGroups(GroupLimits limits, Deadlines deadlines, Outbox outbox, Supplier<String> ids) {
+    /**
+     * Makes a part that knows no groups.
+     *
+     * @param ids gives texts that were never given before, for member ids
+     * @param abandoned hears of groups that somebody began to join and gave up
+     */
+    ClassicGroups(
+            GroupLimits limits,
+            Deadlines deadlines,
+            Outbox outbox,
+            Supplier<String> ids,
+            Consumer<ClassicGroup> abandoned) {
         this.limits = limits;
         this.deadlines = deadlines;
         this.outbox = outbox;
         this.ids = ids;
+        this.abandoned = abandoned;
     }
 
     /** The time that the following calls happen at. */
@@ -163,6 +176,7 @@ final class ClassicGroups {
     private void onExpectedGone(ClassicGroup group, String memberId) {
         group.expectedMembers.remove(memberId);
         completeIfEveryoneJoined(group);
+        abandoned.accept(group);
     }
 
     private void joinAgain(ClassicGroup group, Join join) {

@@ -43,6 +43,7 @@ import java.util.function.Supplier;
  */
 public final class GroupMachine implements CoordinatorMachine {
     private final GroupLimits limits;
+    private final GroupCount count;
     private final Outbox outbox;
     private final Deadlines deadlines = new Deadlines();
     private final Map<String, Group> groups = new TreeMap<>();
@@ -50,16 +51,26 @@ public final class GroupMachine implements CoordinatorMachine {
     private final ClassicGroups classic;
     private final ConsumerGroups consumer;
 
+    /** How many groups this machine told of; -1 when it told nothing yet. */
+    private int toldCount = -1;
+
     /**
      * Makes a machine without groups.
      *
+     * @param count what the limit on all groups is held against
      * @param ids gives texts that were never given before, for member ids
      */
-    public GroupMachine(GroupLimits limits, ConsumerGroupLimits consumerLimits, Outbox outbox, Supplier<String> ids) {
+    public GroupMachine(
+            GroupLimits limits,
+            ConsumerGroupLimits consumerLimits,
+            GroupCount count,
+            Outbox outbox,
+            Supplier<String> ids) {
         this.limits = limits;
+        this.count = count;
         this.outbox = outbox;
         this.offsets = new OffsetCommits(limits, outbox, groups);
-        this.classic = new ClassicGroups(limits, deadlines, outbox, ids);
+        this.classic = new ClassicGroups(limits, deadlines, outbox, ids, this::dropIfUnused);
         this.consumer = new ConsumerGroups(consumerLimits, outbox, ids, this::moveToClassic);
     }
 
@@ -73,6 +84,28 @@ public final class GroupMachine implements CoordinatorMachine {
             replay(key.group(), (GroupMetadataValue) record.value());
         } else {
             replayConsumer(record);
+        }
+        tellCount();
+    }
+
+    private void tellCount() {
+        int now = Math.max(groups.size(), offsets.groupCount());
+        if (now != toldCount) {
+            toldCount = now;
+            count.set(now);
+        }
+    }
+
+    /** Whether a group of that id would be one more, and there may be no more. */
+    private boolean isOneTooMany(String groupId) {
+        return !groups.containsKey(groupId) && !offsets.hasOffsets(groupId) && count.isFull();
+    }
+
+    /** A group that somebody began to join, and that never had a member, leaves nothing behind. */
+    private void dropIfUnused(ClassicGroup group) {
+        if (group.isUnused()) {
+            groups.remove(group.id(), group);
+            tellCount();
         }
     }
 
@@ -108,6 +141,7 @@ public final class GroupMachine implements CoordinatorMachine {
             }
         });
         consumer.onLoaded(nowMs);
+        tellCount();
         scheduleExpiry(nowMs);
     }
 
@@ -139,6 +173,10 @@ public final class GroupMachine implements CoordinatorMachine {
             reply.send(ClassicGroups.refusal(version, error, request.memberId()));
             return;
         }
+        if (isOneTooMany(request.groupId())) {
+            reply.send(ClassicGroups.refusal(version, ErrorCode.GROUP_MAX_SIZE_REACHED, request.memberId()));
+            return;
+        }
         Group group = groups.get(request.groupId());
         if (group instanceof ConsumerGroup && group.isEmpty()) {
             outbox.append(group.tombstones());
@@ -151,9 +189,11 @@ public final class GroupMachine implements CoordinatorMachine {
         if (group == null) {
             group = new ClassicGroup(request.groupId(), nowMs);
             groups.put(group.id(), group);
+            tellCount();
         }
         if (group instanceof ClassicGroup joined) {
             classic.join(joined, origin, version, request, reply);
+            dropIfUnused(joined);
         } else if (group instanceof ConsumerGroup joined) {
             JoinGroupResponse answer = consumer.classicMembers().join(joined, origin, version, request, nowMs);
             ErrorCode refused = ErrorCode.of(answer.errorCode());
@@ -234,6 +274,12 @@ public final class GroupMachine implements CoordinatorMachine {
             consumer.takeOver(snapshot, before.tombstones(), nowMs);
             group = groups.get(request.groupId());
         }
+        if (isOneTooMany(request.groupId())) {
+            reply.send(new ConsumerGroupHeartbeatResponse()
+                    .setErrorCode(ErrorCode.GROUP_MAX_SIZE_REACHED.code())
+                    .setErrorMessage("The broker has as many groups as it may have (group.max.count)."));
+            return;
+        }
         if (group != null && group.kind() == Group.Kind.CLASSIC && request.memberEpoch() == 0) {
             outbox.append(group.tombstones());
         }
@@ -280,6 +326,7 @@ public final class GroupMachine implements CoordinatorMachine {
             long nowMs,
             Reply<List<ErrorCode>> reply) {
         ErrorCode error = groupId.isEmpty() ? ErrorCode.INVALID_GROUP_ID : offsets.check(groupId, committer, nowMs);
+        error = error == ErrorCode.NONE && isOneTooMany(groupId) ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));
             return;
@@ -303,6 +350,7 @@ public final class GroupMachine implements CoordinatorMachine {
             Reply<List<ErrorCode>> reply) {
         ErrorCode error =
                 groupId.isEmpty() ? ErrorCode.INVALID_GROUP_ID : offsets.checkInTransaction(groupId, committer, nowMs);
+        error = error == ErrorCode.NONE && isOneTooMany(groupId) ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
         List<OffsetCommits.Commit> commits = transaction.commits();
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));

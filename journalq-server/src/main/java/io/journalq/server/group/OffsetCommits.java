@@ -206,6 +206,11 @@ public final class OffsetCommits {
         return groupIds;
     }
 
+    /** Groups that have offsets in force. */
+    int groupCount() {
+        return offsets.size();
+    }
+
     boolean hasOffsets(String groupId) {
         return offsets.containsKey(groupId) || pending.contains(groupId);
     }

@@ -21,6 +21,7 @@ public final class LoopCycle {
     private final int index;
     private final Loop loop;
     private final LoopStalls stalls = new LoopStalls();
+    private final LoopCounters counters = new LoopCounters();
     private final Phase writes = new Phase();
     private final Phase wakeUps = new Phase();
     private final Phase flushes = new Phase();
@@ -55,6 +56,11 @@ public final class LoopCycle {
 
     public Loop loop() {
         return loop;
+    }
+
+    /** What the loop did. Any thread may read. */
+    public LoopCounters counters() {
+        return counters;
     }
 
     /** How long the loop's iterations took. Any thread. */

@@ -1,5 +1,6 @@
 package io.journalq.server.observe;
 
+import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.NetworkCounters;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -84,8 +85,27 @@ public final class BrokerMetrics implements AutoCloseable {
                 counters::pausedMs);
     }
 
-    /** Shows how long the iterations of each event loop took. Once per registry. */
+    /** Shows what each event loop did, and how long its iterations took. Once per registry. */
     public void bindLoops(List<LoopCycle> cycles) {
+        for (LoopCycle cycle : cycles) {
+            LoopCounters counters = cycle.counters();
+            shardCounter(
+                    cycle.index(),
+                    "journalq.appended.messages",
+                    "Messages appended to partitions.",
+                    counters::appendedMessages);
+            shardCounter(
+                    cycle.index(),
+                    "journalq.appended.bytes",
+                    "Size of the batches appended to partitions, as they came.",
+                    counters::appendedBytes);
+            shardCounter(
+                    cycle.index(),
+                    "journalq.fetched.bytes",
+                    "Size of the records in answers to fetches.",
+                    counters::fetchedBytes);
+        }
+        registry.getPrometheusRegistry().register(new RequestsCollector(cycles));
         registry.getPrometheusRegistry().register(new LoopStallsCollector(cycles));
     }
 

@@ -1,7 +1,10 @@
 package io.journalq.server.shard;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchValidation;
+import io.journalq.common.record.BatchValidation.RecordError;
 import io.netty.buffer.ByteBuf;
+import java.util.List;
 
 /**
  * One batch on its way into one partition, and what became of it. Filled in by whoever sends it, decided by its {@link
@@ -15,6 +18,7 @@ public abstract class Append {
     private final boolean inTransaction;
     private ErrorCode error = ErrorCode.NONE;
     private String errorMessage;
+    private List<RecordError> recordErrors = List.of();
     private long baseOffset = NONE;
     private long nextOffset = NONE;
     private long appendTimeMs = NONE;
@@ -68,6 +72,11 @@ public abstract class Append {
         return errorMessage;
     }
 
+    /** The records that made the batch unsound; empty when it is not for single records that it was refused. */
+    public final List<RecordError> recordErrors() {
+        return recordErrors;
+    }
+
     /** Offset of the batch's first record; -1 when it was not appended. */
     public final long baseOffset() {
         return baseOffset;
@@ -99,6 +108,12 @@ public abstract class Append {
     final void complete(long startOffset) {
         logStartOffset = startOffset;
         onDecided();
+    }
+
+    /** The batch is not appended, for what is in its records. */
+    final void refuse(BatchValidation unsound) {
+        recordErrors = unsound.recordErrors();
+        refuse(unsound.error(), unsound.message());
     }
 
     /** The batch is not appended. Also for the sender, when there is no such partition. */

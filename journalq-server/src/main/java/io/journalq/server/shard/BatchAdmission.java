@@ -6,6 +6,7 @@ import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.replication.ProducerDedup;
@@ -23,12 +24,14 @@ final class BatchAdmission {
     private final ProducerDedup producers;
     private final PartitionTransactions transactions;
     private final Journal journal;
+    private final LoopCounters counters;
 
-    BatchAdmission(BatchValidator validator, RecoveredPartition partition) {
+    BatchAdmission(BatchValidator validator, RecoveredPartition partition, LoopCounters counters) {
         this.validator = validator;
         this.producers = partition.producers();
         this.transactions = partition.transactions();
         this.journal = partition.journal();
+        this.counters = counters;
     }
 
     /**
@@ -40,7 +43,7 @@ final class BatchAdmission {
         ByteBuf records = append.records();
         BatchValidation checked = validator.validate(records, append.produceVersion(), settings.rules(), nowMs);
         if (!checked.isSound()) {
-            append.refuse(checked.error(), checked.message());
+            append.refuse(checked);
             return false;
         }
         if (checked.producerId() != RecordBatch.NO_PRODUCER_ID) {
@@ -72,6 +75,7 @@ final class BatchAdmission {
             BatchValidator.stampLogAppendTime(records, records.readerIndex(), appendTimeMs);
         }
         long baseOffset = journal.append(records, leaderEpoch);
+        counters.onAppended(checked.recordCount(), checked.sizeBytes());
         producers.replay(
                 checked.producerId(),
                 checked.producerEpoch(),

@@ -56,7 +56,8 @@ public final class PartitionHost {
         this.journal = recovered.journal();
         this.producers = recovered.producers();
         this.transactions = recovered.transactions();
-        this.admission = new BatchAdmission(shard.validator(), recovered);
+        this.admission =
+                new BatchAdmission(shard.validator(), recovered, shard.cycle().counters());
         this.settings = settings;
         this.leaderEpoch = leaderEpoch;
         this.snapshotSegmentCount = journal.segmentCount();

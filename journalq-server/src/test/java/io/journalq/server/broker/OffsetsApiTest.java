@@ -75,7 +75,7 @@ class OffsetsApiTest {
     void shouldSayWhyAnOffsetCannotBeFound() throws Exception {
         broker.createTopic("t", 1, Map.of("retention.ms", "-1"));
         try (WireClient client = new WireClient(broker.port())) {
-            assertThat(list(client, "t", 0, -9, -1).errorCode()).isEqualTo(ErrorCode.INVALID_REQUEST.code());
+            assertThat(list(client, "t", 0, -9, -1).errorCode()).isEqualTo(ErrorCode.UNSUPPORTED_VERSION.code());
             assertThat(list(client, "t", 1, -1, -1).errorCode()).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
             assertThat(list(client, "none", 0, -1, -1).errorCode())
                     .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());

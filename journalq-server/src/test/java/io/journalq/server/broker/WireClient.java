@@ -102,6 +102,16 @@ final class WireClient implements AutoCloseable {
         return batch(count, value, -1, (short) -1, -1);
     }
 
+    /** The same, dated. */
+    static ByteBuf batchAt(long timestampMs, int count, byte[] value) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            for (int i = 0; i < count; i++) {
+                builder.append(timestampMs, (byte[]) null, value, List.of());
+            }
+            return builder.build();
+        }
+    }
+
     /** The same from an idempotent producer. */
     static ByteBuf batch(int count, byte[] value, long producerId, short epoch, int baseSequence) {
         return batch(count, value, producerId, epoch, baseSequence, false);

@@ -59,7 +59,11 @@ final class GroupSimulation {
     private void load() {
         GroupMachine[] loaded = new GroupMachine[1];
         loaded[0] = new GroupMachine(
-                LIMITS, ConsumerGroupLimits.DEFAULT, records -> append(loaded[0], records), () -> "id" + nextId++);
+                LIMITS,
+                ConsumerGroupLimits.DEFAULT,
+                GroupCount.UNLIMITED,
+                records -> append(loaded[0], records),
+                () -> "id" + nextId++);
         for (byte[][] record : journal) {
             loaded[0].replay(GroupRecords.TYPES.decode(
                     Unpooled.wrappedBuffer(record[0]), record[1] == null ? null : Unpooled.wrappedBuffer(record[1])));

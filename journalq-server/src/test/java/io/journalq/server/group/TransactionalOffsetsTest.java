@@ -23,7 +23,7 @@ class TransactionalOffsetsTest {
     private GroupMachine machine = newMachine();
 
     private GroupMachine newMachine() {
-        return new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, this::append, () -> "id");
+        return new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, this::append, () -> "id");
     }
 
     private void append(List<CoordinatorRecord> records) {

@@ -185,6 +185,9 @@ final class FetchAnswer {
 
     private FetchResponse.PartitionData data(FetchPart part) {
         RecordsData records = part.takeRecords();
+        if (records != null) {
+            session.cycle().counters().onFetched(records.sizeBytes());
+        }
         FetchResponse.PartitionData data = new FetchResponse.PartitionData()
                 .setPartitionIndex(part.partition())
                 .setHighWatermark(part.highWatermark())
@@ -196,6 +199,9 @@ final class FetchAnswer {
         PartitionRead found = part.found();
         if (found != null) {
             data.setErrorCode(found.error().code());
+            if (found.error() != ErrorCode.NONE) {
+                session.cycle().counters().onFetchError(found.error());
+            }
             if (found.divergingEpoch() != null) {
                 data.setDivergingEpoch(new FetchResponse.EpochEndOffset()
                         .setEpoch(found.divergingEpoch().epoch())

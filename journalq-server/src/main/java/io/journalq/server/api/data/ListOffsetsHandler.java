@@ -12,6 +12,7 @@ import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shards;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
@@ -22,7 +23,8 @@ import java.util.function.Supplier;
  *
  * <p>Special times: -1 the end, -2 the start, -3 the record with the largest time (KIP-734), -4 the start of what is
  * local, which is the start (KIP-405), -5 and -6 the ends of what is tiered and of what is not yet: nothing is, so there
- * is no such offset (KIP-1005, KIP-1023). There are no transactions yet, so both isolation levels see the same end.
+ * is no such offset (KIP-1005, KIP-1023). A special time that the request's version does not know is refused with
+ * UNSUPPORTED_VERSION, as Kafka does. There are no transactions yet, so both isolation levels see the same end.
  */
 public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final long LATEST = -1L;
@@ -33,6 +35,15 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final long EARLIEST_PENDING_UPLOAD = -6L;
     private static final long NONE = -1L;
     private static final short FIRST_VERSION_WITH_EPOCHS = 4;
+
+    /** The first version that knows each special time; in an older one it is as unknown as any other negative time. */
+    private static final Map<Long, Integer> FIRST_VERSIONS = Map.of(
+            EARLIEST, 1,
+            LATEST, 1,
+            MAX_TIMESTAMP, 7,
+            EARLIEST_LOCAL, 8,
+            LATEST_TIERED, 9,
+            EARLIEST_PENDING_UPLOAD, 11);
 
     private final Partitions partitions;
     private final Executor blockingPool;
@@ -58,7 +69,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
                     .setName(wanted.name())
                     .setPartitions(answers));
             for (ListOffsetsRequest.ListOffsetsPartition partition : wanted.partitions()) {
-                answers.add(ask(fanOut, wanted.name(), partition));
+                answers.add(ask(fanOut, context.apiVersion(), wanted.name(), partition));
             }
         }
         fanOut.start(() -> {
@@ -70,10 +81,14 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     }
 
     private ListOffsetsResponse.ListOffsetsPartitionResponse ask(
-            PartitionFanOut fanOut, String name, ListOffsetsRequest.ListOffsetsPartition wanted) {
+            PartitionFanOut fanOut, short version, String name, ListOffsetsRequest.ListOffsetsPartition wanted) {
         ListOffsetsResponse.ListOffsetsPartitionResponse answer =
                 new ListOffsetsResponse.ListOffsetsPartitionResponse().setPartitionIndex(wanted.partitionIndex());
         answer.setTimestamp(NONE).setOffset(NONE);
+        long timestamp = wanted.timestamp();
+        if (timestamp < 0 && version < FIRST_VERSIONS.getOrDefault(timestamp, Integer.MAX_VALUE)) {
+            return answer.setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code());
+        }
         TopicImage topic = partitions.topicOf(name, wanted.partitionIndex());
         if (topic == null) {
             return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
@@ -116,8 +131,6 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             answer.setOffset(host.highWatermark()).setLeaderEpoch(host.leaderEpoch());
         } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
             answer.setOffset(host.logStartOffset()).setLeaderEpoch(host.epochOf(host.logStartOffset()));
-        } else if (timestamp != LATEST_TIERED && timestamp != EARLIEST_PENDING_UPLOAD) {
-            answer.setErrorCode(ErrorCode.INVALID_REQUEST.code());
         }
         done.run();
     }

@@ -49,6 +49,7 @@ final class PendingProduce {
     /** Answers for a partition that cannot be appended to. */
     void refuse(ProduceRequest.PartitionProduceData data, ErrorCode error) {
         answer(data.index()).setErrorCode(error.code());
+        context.cycle().counters().onProduceError(error);
         failure = error.words();
     }
 
@@ -111,7 +112,10 @@ final class PendingProduce {
     private void refuseAll(ErrorCode refusal) {
         ErrorCode error = TransactionAdmission.errorOfProduce(refusal, context.apiVersion());
         String message = "the transaction does not allow it: " + refusal.words();
-        appends().forEach(append -> append.answer.setErrorCode(error.code()).setErrorMessage(message));
+        for (PartitionAppend append : appends()) {
+            append.answer.setErrorCode(error.code()).setErrorMessage(message);
+            context.cycle().counters().onProduceError(error);
+        }
         failure = error.words();
         respond();
     }
@@ -191,6 +195,7 @@ final class PendingProduce {
         void onDecided(Append append) {
             if (append.error() != ErrorCode.NONE) {
                 shardFailure = append.error().words();
+                shard.cycle().counters().onProduceError(append.error());
             }
             outstandingAppends--;
             if (outstandingAppends > 0) {
@@ -256,6 +261,13 @@ final class PendingProduce {
                     .setBaseOffset(baseOffset())
                     .setLogAppendTimeMs(appendTimeMs())
                     .setLogStartOffset(logStartOffset());
+            if (!recordErrors().isEmpty()) {
+                answer.setRecordErrors(recordErrors().stream()
+                        .map(wrong -> new ProduceResponse.BatchIndexAndErrorMessage()
+                                .setBatchIndex(wrong.index())
+                                .setBatchIndexErrorMessage(wrong.message()))
+                        .toList());
+            }
             part.onDecided(this);
         }
     }

@@ -1,0 +1,95 @@
+package io.journalq.server.loop;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** What one event loop did for clients. Counted by that loop alone, without a fence; read by any thread. */
+public final class LoopCounters {
+    private static final int APPENDED_MESSAGES = 0;
+    private static final int APPENDED_BYTES = 1;
+    private static final int FETCHED_BYTES = 2;
+    private static final int COUNT = 3;
+
+    private final AtomicLongArray traffic = new AtomicLongArray(COUNT);
+    private final AtomicLongArray requestsByApi = new AtomicLongArray(highestApiId() + 1);
+    private final AtomicLongArray produceErrors = new AtomicLongArray(highestErrorIndex() + 1);
+    private final AtomicLongArray fetchErrors = new AtomicLongArray(highestErrorIndex() + 1);
+
+    LoopCounters() {}
+
+    private static int highestApiId() {
+        return Arrays.stream(ApiKey.values()).mapToInt(ApiKey::id).max().orElse(0);
+    }
+
+    private static int highestErrorIndex() {
+        return Arrays.stream(ErrorCode.values())
+                .mapToInt(LoopCounters::index)
+                .max()
+                .orElse(0);
+    }
+
+    /** Error codes begin at -1. */
+    private static int index(ErrorCode error) {
+        return error.code() + 1;
+    }
+
+    /** The only writer: a plain increment, published without a fence that waits. */
+    private static void add(AtomicLongArray counts, int index, long amount) {
+        counts.lazySet(index, counts.getPlain(index) + amount);
+    }
+
+    /** A batch was appended to a partition of this loop. */
+    public void onAppended(int messages, int sizeBytes) {
+        add(traffic, APPENDED_MESSAGES, messages);
+        add(traffic, APPENDED_BYTES, sizeBytes);
+    }
+
+    /** Records went into an answer to a fetch. */
+    public void onFetched(int sizeBytes) {
+        add(traffic, FETCHED_BYTES, sizeBytes);
+    }
+
+    /** A request came in for an API that exists. */
+    public void onRequest(short apiId) {
+        add(requestsByApi, apiId, 1);
+    }
+
+    /** A partition of a Produce request was refused. */
+    public void onProduceError(ErrorCode error) {
+        add(produceErrors, index(error), 1);
+    }
+
+    /** A partition of a Fetch request was answered with an error. */
+    public void onFetchError(ErrorCode error) {
+        add(fetchErrors, index(error), 1);
+    }
+
+    /** Messages appended, those of the broker's own topics and of clients alike. */
+    public long appendedMessages() {
+        return traffic.get(APPENDED_MESSAGES);
+    }
+
+    /** Their size as they came, compressed or not, in bytes. */
+    public long appendedBytes() {
+        return traffic.get(APPENDED_BYTES);
+    }
+
+    /** Size of the records in answers to fetches, in bytes. */
+    public long fetchedBytes() {
+        return traffic.get(FETCHED_BYTES);
+    }
+
+    public long requests(ApiKey api) {
+        return requestsByApi.get(api.id());
+    }
+
+    public long produceErrors(ErrorCode error) {
+        return produceErrors.get(index(error));
+    }
+
+    public long fetchErrors(ErrorCode error) {
+        return fetchErrors.get(index(error));
+    }
+}

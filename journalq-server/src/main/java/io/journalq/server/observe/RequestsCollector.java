@@ -1,0 +1,64 @@
+package io.journalq.server.observe;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.loop.LoopCounters;
+import io.journalq.server.loop.LoopCycle;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/**
+ * Requests by their API, and refusals by their error, of all event loops together. Shows what was counted at least once:
+ * there are very many APIs and errors, and of most a broker never sees one. Any thread.
+ */
+final class RequestsCollector implements MultiCollector {
+    static final String REQUESTS = "journalq_requests";
+    static final String ERRORS = "journalq_partition_errors";
+
+    private final List<LoopCounters> loops;
+
+    RequestsCollector(List<LoopCycle> cycles) {
+        this.loops = cycles.stream().map(LoopCycle::counters).toList();
+    }
+
+    @Override
+    public MetricSnapshots collect() {
+        CounterSnapshot.Builder requests =
+                CounterSnapshot.builder().name(REQUESTS).help("Requests by their API.");
+        for (ApiKey api : ApiKey.values()) {
+            addIfAny(requests, Labels.of("api", api.apiName()), loop -> loop.requests(api));
+        }
+        CounterSnapshot.Builder errors = CounterSnapshot.builder()
+                .name(ERRORS)
+                .help("Partitions of Produce and Fetch requests that were answered with an error.");
+        for (ErrorCode error : ErrorCode.values()) {
+            addIfAny(errors, labels(ApiKey.PRODUCE, error), loop -> loop.produceErrors(error));
+            addIfAny(errors, labels(ApiKey.FETCH, error), loop -> loop.fetchErrors(error));
+        }
+        return MetricSnapshots.of(requests.build(), errors.build());
+    }
+
+    @Override
+    public List<String> getPrometheusNames() {
+        return List.of(REQUESTS, ERRORS);
+    }
+
+    private static Labels labels(ApiKey api, ErrorCode error) {
+        return Labels.of("api", api.apiName(), "error", error.name());
+    }
+
+    private void addIfAny(CounterSnapshot.Builder snapshot, Labels labels, ToLongFunction<LoopCounters> count) {
+        long total = loops.stream().mapToLong(count).sum();
+        if (total > 0) {
+            snapshot.dataPoint(CounterDataPointSnapshot.builder()
+                    .labels(labels)
+                    .value((double) total)
+                    .build());
+        }
+    }
+}
