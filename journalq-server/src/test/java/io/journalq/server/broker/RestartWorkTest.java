@@ -1,0 +1,144 @@
+package io.journalq.server.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.LogFile;
+import io.journalq.server.journal.SystemFileStore;
+import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a start reads: the time that it takes with very many partitions goes with that, on any machine. */
+class RestartWorkTest {
+    private static final int PARTITIONS = 40;
+    private static final int BATCHES = 5;
+    private static final int VALUE_SIZE_BYTES = 20_000;
+    private static final long WRITTEN_BYTES = (long) PARTITIONS * BATCHES * VALUE_SIZE_BYTES;
+
+    /** Of a partition's checkpoint and snapshot, for journals of few segments. */
+    private static final int SMALL_FILES_BYTES = 2_000;
+
+    private final AtomicLong logBytes = new AtomicLong();
+    private final AtomicLong logsOpened = new AtomicLong();
+    private final AtomicLong smallFileBytes = new AtomicLong();
+
+    @Test
+    void shouldReadNoLogWhenItWasStoppedInOrder(@TempDir Path folder) throws Exception {
+        try (TestBroker broker = new TestBroker(folder).start()) {
+            fill(broker);
+            broker.stop();
+
+            broker.start(countingStore());
+
+            assertThat(logBytes).hasValue(0);
+            assertThat(logsOpened).hasValue(0);
+            assertThat(smallFileBytes).hasPositiveValue().hasValueLessThan((long) PARTITIONS * SMALL_FILES_BYTES);
+            // and all of it is there, and can be added to
+            assertThat(produce(broker, PARTITIONS - 1)).isEqualTo(BATCHES);
+        }
+    }
+
+    @Test
+    void shouldReadNoMoreThanWasWrittenSinceTheCheckpointWhenItWasKilled(@TempDir Path folder, @TempDir Path copy)
+            throws Exception {
+        try (TestBroker broker = new TestBroker(folder).start()) {
+            fill(broker);
+            // What a kill leaves is what the files hold while the broker runs.
+            copy(folder, copy);
+        }
+        try (TestBroker broker = new TestBroker(copy).start(countingStore())) {
+            // Once to check it, and once for the state of idempotent producers.
+            assertThat(logBytes.get()).isBetween(WRITTEN_BYTES, 2 * WRITTEN_BYTES + WRITTEN_BYTES / 10);
+            assertThat(produce(broker, PARTITIONS - 1)).isEqualTo(BATCHES);
+        }
+    }
+
+    private static void fill(TestBroker broker) throws Exception {
+        broker.createTopic("t", PARTITIONS, Map.of());
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            for (int i = 0; i < BATCHES; i++) {
+                assertThat(produce(broker, partition)).isEqualTo(i);
+            }
+        }
+    }
+
+    private static long produce(TestBroker broker, int partition) throws IOException {
+        try (WireClient client = new WireClient(broker.port())) {
+            var answer = client.produce("t", partition, WireClient.batch(1, new byte[VALUE_SIZE_BYTES]));
+            assertThat(answer.errorCode()).isEqualTo(ErrorCode.NONE.code());
+            return answer.baseOffset();
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> paths = Files.walk(from)) {
+            for (Path path : paths.toList()) {
+                Path target = to.resolve(from.relativize(path));
+                if (Files.isDirectory(path)) {
+                    Files.createDirectories(target);
+                } else {
+                    try {
+                        Files.copy(path, target);
+                    } catch (NoSuchFileException replaced) {
+                        // A file in the making, which a kill may leave or not.
+                        assertThat(path.toString()).endsWith(".tmp");
+                    }
+                }
+            }
+        }
+    }
+
+    /** Counts what is read of partitions; the metadata are apart. */
+    private FileStore countingStore() {
+        FileStore real = new SystemFileStore();
+        return (FileStore) proxy(FileStore.class, (proxy, method, arguments) -> {
+            Object result = invoke(real, method, arguments);
+            String path = arguments[0].toString();
+            if (path.contains("metadata")) {
+                return result;
+            }
+            if (method.getName().equals("read")) {
+                smallFileBytes.addAndGet(((byte[]) result).length);
+            }
+            if (result instanceof LogFile file && path.endsWith(".log")) {
+                logsOpened.incrementAndGet();
+                return counted(file);
+            }
+            return result;
+        });
+    }
+
+    private LogFile counted(LogFile file) {
+        return (LogFile) proxy(LogFile.class, (proxy, method, arguments) -> {
+            Object result = invoke(file, method, arguments);
+            if (method.getName().equals("read")) {
+                logBytes.addAndGet((int) result);
+            }
+            return result;
+        });
+    }
+
+    private static Object proxy(Class<?> type, InvocationHandler handler) {
+        return Proxy.newProxyInstance(RestartWorkTest.class.getClassLoader(), new Class<?>[] {type}, handler);
+    }
+
+    private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException failure) {
+            throw failure.getCause();
+        }
+    }
+}
