@@ -156,6 +156,8 @@ journalq_exec() {
         -Dio.netty.allocator.numHeapArenas=0 -Dio.netty.allocator.numDirectArenas=0 -Dio.netty.maxDirectMemory=0 "$@"
       ;;
     bench)
+      # The pool of messages is walked at thousands of places at once: on small pages much of that is page look-ups.
+      [ ! -r /sys/kernel/mm/transparent_hugepage/enabled ] || set -- -XX:+UseTransparentHugePages "$@"
       set -- "-Xmx${journalq_heap:-1g}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" "$@"
       ;;
     cli)

@@ -35,6 +35,11 @@ public abstract class Call {
     /** Builds the request when the connection is ready for it. */
     protected abstract ApiMessage request(short version);
 
+    /** Bytes of records that the request will copy into its frame, about; so much room the frame is given at once. */
+    protected int copiedBytes() {
+        return 0;
+    }
+
     /** Whether the broker answers; when not, {@link #onAnswer} is called with nulls once the request was written. */
     protected boolean expectsAnswer() {
         return true;

@@ -23,8 +23,9 @@ public final class RequestFrame {
             short version,
             int correlationId,
             String clientId,
-            ApiMessage request) {
-        MessageWriter out = MessageWriter.frame(allocator);
+            ApiMessage request,
+            int copiedBytes) {
+        MessageWriter out = MessageWriter.frame(allocator, copiedBytes);
         boolean finished = false;
         try {
             short headerVersion = key.requestHeaderVersion(version);

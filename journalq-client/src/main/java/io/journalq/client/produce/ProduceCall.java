@@ -4,6 +4,7 @@ import io.journalq.client.JournalQException;
 import io.journalq.client.network.Call;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.MessageWriter;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
@@ -18,6 +19,9 @@ import java.util.function.Consumer;
 final class ProduceCall extends Call {
     /** Newest version that names topics; later ones know them by id only. */
     static final short NEWEST_VERSION = 12;
+
+    /** Around a partition's batch: its number, the batch's size, the tags. */
+    private static final int PARTITION_OVERHEAD_BYTES = 16;
 
     /** What becomes of the request's batches. */
     interface Outcome {
@@ -38,6 +42,7 @@ final class ProduceCall extends Call {
     private final Outcome outcome;
     private final List<PendingBatch> batches = new ArrayList<>();
     private int sizeBytes;
+    private int copiedBytes;
     private long accountedBytes;
     private boolean wakesSenders;
     private long sentNanos;
@@ -55,7 +60,12 @@ final class ProduceCall extends Call {
 
     void add(PendingBatch batch) {
         batches.add(batch);
-        sizeBytes += batch.payload().readableBytes();
+        int batchBytes = batch.payload().readableBytes();
+        sizeBytes += batchBytes;
+        copiedBytes += PARTITION_OVERHEAD_BYTES;
+        if (batchBytes < MessageWriter.LARGE_RECORDS_SIZE_BYTES) {
+            copiedBytes += batchBytes;
+        }
         accountedBytes += batch.accountedBytes;
         wakesSenders |= batch.urgent;
     }
@@ -99,6 +109,11 @@ final class ProduceCall extends Call {
     @Override
     protected short newestVersion() {
         return newestVersion;
+    }
+
+    @Override
+    protected int copiedBytes() {
+        return copiedBytes;
     }
 
     @Override

@@ -36,11 +36,11 @@ public final class MessageWriter {
 
     /** A message without a length prefix. */
     public MessageWriter(ByteBufAllocator allocator) {
-        this(allocator, false);
+        this(allocator, false, INITIAL_CAPACITY_BYTES);
     }
 
-    private MessageWriter(ByteBufAllocator allocator, boolean framed) {
-        this.buffer = allocator.buffer(INITIAL_CAPACITY_BYTES);
+    private MessageWriter(ByteBufAllocator allocator, boolean framed, int capacityBytes) {
+        this.buffer = allocator.buffer(capacityBytes);
         this.framed = framed;
         if (framed) {
             buffer.writeInt(0);
@@ -49,7 +49,16 @@ public final class MessageWriter {
 
     /** A message behind a 4-byte length, which {@link #finish} fills in. */
     public static MessageWriter frame(ByteBufAllocator allocator) {
-        return new MessageWriter(allocator, true);
+        return frame(allocator, 0);
+    }
+
+    /**
+     * The same with room from the beginning, so that a large message is not copied while it grows.
+     *
+     * @param copiedBytes records that will be copied into it, about
+     */
+    public static MessageWriter frame(ByteBufAllocator allocator, int copiedBytes) {
+        return new MessageWriter(allocator, true, INITIAL_CAPACITY_BYTES + copiedBytes);
     }
 
     /**
