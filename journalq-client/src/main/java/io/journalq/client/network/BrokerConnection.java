@@ -239,7 +239,13 @@ public final class BrokerConnection {
 
     private List<ReferenceCounted> encode(Call call, short version, int correlationId) {
         return RequestFrame.encode(
-                channel.alloc(), call.apiKey(), version, correlationId, config.clientId(), call.request(version), call.copiedBytes());
+                channel.alloc(),
+                call.apiKey(),
+                version,
+                correlationId,
+                config.clientId(),
+                call.request(version),
+                call.copiedBytes());
     }
 
     private void onVersions(VersionTable table) {
