@@ -22,6 +22,9 @@ import io.journalq.server.observe.Health;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.OfflinePartitions;
 import io.journalq.server.shard.compaction.LogCleaner;
+import io.journalq.server.shard.coordinator.CoordinatorCounters;
+import io.journalq.server.store.CoordinatorSlices;
+import io.journalq.server.store.CoordinatorStore;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -44,6 +47,7 @@ import org.slf4j.LoggerFactory;
 public final class Broker implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Broker.class);
 
+    private static final String COORDINATORS_DIRECTORY = "coordinators";
     private static final long POOL_DRAIN_MS = 10_000;
     private static final int NO_PORT = -1;
 
@@ -164,10 +168,23 @@ public final class Broker implements AutoCloseable {
                         Controller.newThread(),
                         clock,
                         this::newId,
-                        CompletableFuture::join));
+                        CompletableFuture::join),
+                openCoordinatorStore());
         closings.push(core::close);
         LogCleaner cleaner = Compaction.start(config, core.shards(), blockingPool, clock, random, metrics);
         closings.push(cleaner::close);
+        metrics.counter(
+                "journalq.coordinators.replayed.records",
+                "Records of journals that coordinators read when they were loaded, as they were not stored.",
+                () -> core.coordinatorCounters().stream()
+                        .mapToLong(CoordinatorCounters::replayedRecords)
+                        .sum());
+        metrics.counter(
+                "journalq.coordinators.stored.records",
+                "Changed records of coordinators that were stored.",
+                () -> core.coordinatorCounters().stream()
+                        .mapToLong(CoordinatorCounters::storedRecords)
+                        .sum());
         offlinePartitions = core.shards().offlinePartitions();
         metrics.gauge(
                 "journalq.partitions.offline",
@@ -183,6 +200,16 @@ public final class Broker implements AutoCloseable {
                 loops.count(),
                 core.shards().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+    }
+
+    private CoordinatorSlices openCoordinatorStore() {
+        if (store instanceof MemoryFileStore) {
+            return CoordinatorSlices.NONE;
+        }
+        CoordinatorStore coordinators =
+                new CoordinatorStore(config.dataDirectories().get(0).resolve(COORDINATORS_DIRECTORY));
+        closings.push(coordinators::close);
+        return coordinators;
     }
 
     private void openAdminListener() throws IOException {

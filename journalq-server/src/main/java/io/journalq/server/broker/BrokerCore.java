@@ -22,6 +22,8 @@ import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorCounters;
+import io.journalq.server.store.CoordinatorSlices;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.time.Clock;
@@ -78,20 +80,19 @@ public final class BrokerCore implements AutoCloseable {
         <T> T join(CompletableFuture<T> wanted);
     }
 
-    private BrokerCore(BrokerConfig config, Surroundings surroundings) throws IOException {
+    private BrokerCore(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices) throws IOException {
         this.config = config;
         this.surroundings = surroundings;
         this.controller = openController();
         this.shards = new Shards(
                 config, surroundings.cycles(), surroundings.store(), surroundings.blockingPool(), surroundings.clock());
-        this.groups = new GroupCoordinators(
-                config, shards, surroundings.blockingPool(), surroundings.clock(), surroundings.ids());
+        this.groups = new GroupCoordinators(config, shards, surroundings, slices);
         this.handlers = new HandlerTable(config, metadata, controller);
         this.transactions = new TransactionCoordinators(
                 config,
                 shards,
-                surroundings.blockingPool(),
-                surroundings.clock(),
+                surroundings,
+                slices,
                 HandlerTable.producerIds(controller),
                 groups.coordinators(),
                 metadata::current);
@@ -107,7 +108,17 @@ public final class BrokerCore implements AutoCloseable {
      * @throws IOException when the metadata cannot be read or written; nothing is left open
      */
     public static BrokerCore open(BrokerConfig config, Surroundings surroundings) throws IOException {
-        BrokerCore core = new BrokerCore(config, surroundings);
+        return open(config, surroundings, CoordinatorSlices.NONE);
+    }
+
+    /**
+     * As {@link #open(BrokerConfig, Surroundings)}, with coordinators that need not read their whole journals.
+     *
+     * @param slices what is stored of their state; closed by the caller, after the core
+     */
+    public static BrokerCore open(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices)
+            throws IOException {
+        BrokerCore core = new BrokerCore(config, surroundings, slices);
         try {
             core.start();
         } catch (RuntimeException failure) {
@@ -156,6 +167,12 @@ public final class BrokerCore implements AutoCloseable {
         groups.start(image, ends);
         transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
+    }
+
+    /** What coordinators count, kind by kind. */
+    List<CoordinatorCounters> coordinatorCounters() {
+        return List.of(
+                groups.coordinators().counters(), transactions.coordinators().counters());
     }
 
     /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */

@@ -19,14 +19,13 @@ import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
-import java.time.Clock;
+import io.journalq.server.store.CoordinatorSlices;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -47,8 +46,10 @@ final class GroupCoordinators {
     /** Coordinators' partitions that were loaded since: what was committed there later may lie behind those ends. */
     private final Set<Integer> checked = ConcurrentHashMap.newKeySet();
 
-    /** @param ids gives ids that were never given before */
-    GroupCoordinators(BrokerConfig config, Shards shards, Executor blockingPool, Clock clock, Supplier<Uuid> ids) {
+    /** @param slices what is stored of their state */
+    GroupCoordinators(
+            BrokerConfig config, Shards shards, BrokerCore.Surroundings surroundings, CoordinatorSlices slices) {
+        Supplier<Uuid> ids = surroundings.ids();
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
         GroupCounts counts = new GroupCounts(config.get(BrokerSettings.GROUP_MAX_COUNT));
@@ -60,8 +61,9 @@ final class GroupCoordinators {
                                 new GroupMachine(limits, consumerLimits, counts.of(partition), outbox, () -> ids.get()
                                         .toString())),
                 shards,
-                blockingPool,
-                clock,
+                surroundings.blockingPool(),
+                surroundings.clock(),
+                slices,
                 this::onLoaded);
     }
 

@@ -9,14 +9,13 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.transaction.MarkerRequest;
 import io.journalq.server.transaction.ProducerIdSource;
 import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
 import io.journalq.server.transaction.TransactionRecords;
-import java.time.Clock;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,8 +40,8 @@ final class TransactionCoordinators {
     TransactionCoordinators(
             BrokerConfig config,
             Shards shards,
-            Executor blockingPool,
-            Clock clock,
+            BrokerCore.Surroundings surroundings,
+            CoordinatorSlices slices,
             ProducerIds producerIds,
             Coordinators<GroupMachine> groups,
             Supplier<MetadataImage> images) {
@@ -57,8 +56,9 @@ final class TransactionCoordinators {
                         (partition, outbox) ->
                                 new TransactionMachine(outbox, this::writeMarkers, this::requestId, limits)),
                 shards,
-                blockingPool,
-                clock,
+                surroundings.blockingPool(),
+                surroundings.clock(),
+                slices,
                 (partition, machine) -> {});
         this.markers = new MarkerWriter(images, shards, groups, coordinators);
     }

@@ -1,6 +1,7 @@
 package io.journalq.server.shard.coordinator;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
@@ -11,9 +12,15 @@ import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.Append;
 import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.store.CoordinatorSlice;
+import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -35,6 +42,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private static final int PRODUCE_VERSION = 12;
 
     private final CoordinatorKind<M> kind;
+    private final Uuid topicId;
     private final TopicPartition name;
     private final LoopCycle cycle;
     private final Supplier<PartitionHost> partitions;
@@ -43,6 +51,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
     /** The machine in force; null while there is none. */
     private Running running;
+
+    /** Stores what the machine in force appends; null before the first. */
+    private SliceFeed feed;
 
     private boolean closed;
 
@@ -53,11 +64,13 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
      */
     CoordinatorHost(
             CoordinatorKind<M> kind,
+            Uuid topicId,
             TopicPartition name,
             LoopCycle cycle,
             Supplier<PartitionHost> partitions,
             CoordinatorLoading<M> loading) {
         this.kind = kind;
+        this.topicId = topicId;
         this.name = name;
         this.cycle = cycle;
         this.partitions = partitions;
@@ -74,26 +87,58 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             return;
         }
         PartitionHost partition = partitions.get();
-        if (partition == null || partition.isClosed()) {
+        boolean sliceBusy = feed != null && feed.isWriting();
+        if (partition == null || partition.isClosed() || sliceBusy) {
             loadLater();
             return;
         }
+        long endOffset = partition.highWatermark();
+        try {
+            loading.blockingPool().execute(() -> loadSlice(partition, endOffset));
+        } catch (RejectedExecutionException overloaded) {
+            loadLater();
+        }
+    }
+
+    /** What is stored comes first. On the blocking pool. */
+    private void loadSlice(PartitionHost partition, long endOffset) {
+        CoordinatorSlice slice = loading.slices().slice(topicId, name.partition());
         Running next = new Running(partition);
         M machine = kind.factory().create(name.partition(), next);
-        new JournalReplay(cycle, partition, kind.types(), machine, loading.blockingPool())
-                .start(partition.logStartOffset(), (nextOffset, records, failure) -> {
-                    if (closed) {
-                        return;
-                    }
-                    if (failure != null) {
-                        log.error("cannot load a coordinator: partition={} reason=\"{}\"", name, failure);
-                        loadLater();
-                        return;
-                    }
-                    log.debug("coordinator loaded: partition={} records={}", name, records);
-                    running = next;
-                    next.begin(machine);
-                });
+        long appliedOffset;
+        try {
+            appliedOffset = SliceReplay.replay(slice, endOffset, kind.types(), machine);
+        } catch (IOException | RuntimeException useless) {
+            log.warn("a coordinator's stored state is built anew from its journal: partition={}", name, useless);
+            SliceFeed.wipe(slice, name);
+            appliedOffset = CoordinatorSlice.NOTHING;
+            next = new Running(partition);
+            machine = kind.factory().create(name.partition(), next);
+        }
+        Running loaded = next;
+        M loadedMachine = machine;
+        long fromOffset = Math.max(0, appliedOffset);
+        cycle.execute(() -> loadJournal(loaded, loadedMachine, slice, fromOffset));
+    }
+
+    /** Then what the journal has since. */
+    private void loadJournal(Running next, M machine, CoordinatorSlice slice, long fromOffset) {
+        JournalReplay replay = new JournalReplay(cycle, next.partition, kind.types(), machine, slice, loading);
+        replay.start(fromOffset, (nextOffset, records, failure) -> {
+            if (closed) {
+                return;
+            }
+            if (failure != null) {
+                log.error("cannot load a coordinator: partition={} reason=\"{}\"", name, failure);
+                loadLater();
+                return;
+            }
+            log.info("coordinator loaded: partition={} fromOffset={} records={}", name, fromOffset, records);
+            loading.counters().onReplayed(records);
+            running = next;
+            feed = new SliceFeed(name, cycle, loading, replay.slice());
+            next.begin(machine);
+        });
     }
 
     private void loadLater() {
@@ -153,7 +198,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             if (records.isEmpty() || !isInForce()) {
                 return;
             }
-            partition.append(new RecordsAppend(encode(records), replies.onAppended()));
+            partition.append(encode(records));
             if (isInForce()) {
                 records.forEach(machine::replay);
             }
@@ -166,13 +211,18 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             }
         }
 
-        private ByteBuf encode(List<CoordinatorRecord> records) {
+        private RecordsAppend encode(List<CoordinatorRecord> records) {
             long nowMs = loading.clock().millis();
+            List<StoredChange> changes = feed.isFed() ? new ArrayList<>(records.size()) : List.of();
             for (CoordinatorRecord record : records) {
                 ByteBuf key = kind.types().encodeKey(record, PooledByteBufAllocator.DEFAULT);
                 ByteBuf value = kind.types().encodeValue(record, PooledByteBufAllocator.DEFAULT);
                 try {
                     builder.append(nowMs, key, value, List.of());
+                    if (feed.isFed()) {
+                        changes.add(new StoredChange(
+                                ByteBufUtil.getBytes(key), value == null ? null : ByteBufUtil.getBytes(value)));
+                    }
                 } finally {
                     key.release();
                     if (value != null) {
@@ -180,7 +230,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                     }
                 }
             }
-            return builder.build();
+            return new RecordsAppend(builder.build(), replies.onAppended(), changes);
         }
 
         private void onDecided(RecordsAppend append) {
@@ -189,6 +239,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 return;
             }
             if (append.error() == ErrorCode.NONE) {
+                feed.add(append.changes, append.baseOffset() + append.changes.size());
                 replies.onSafe(append.number);
             } else {
                 log.error(
@@ -203,6 +254,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
         void end(ErrorCode error) {
             running = null;
+            feed.end();
             if (tick != null) {
                 tick.cancel();
             }
@@ -234,9 +286,12 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private final class RecordsAppend extends Append {
             private final ByteBuf batch;
             private final long number;
+            /** The records as they are stored; none when they are not. */
+            private final List<StoredChange> changes;
 
-            RecordsAppend(ByteBuf batch, long number) {
+            RecordsAppend(ByteBuf batch, long number, List<StoredChange> changes) {
                 super(batch, PRODUCE_VERSION);
+                this.changes = changes;
                 this.batch = batch;
                 this.number = number;
             }

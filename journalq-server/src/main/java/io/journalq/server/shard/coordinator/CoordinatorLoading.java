@@ -1,6 +1,7 @@
 package io.journalq.server.shard.coordinator;
 
 import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.store.CoordinatorSlices;
 import java.time.Clock;
 import java.util.concurrent.Executor;
 
@@ -9,7 +10,14 @@ import java.util.concurrent.Executor;
  *
  * @param blockingPool for what waits for the disk
  * @param clock the time of steps and ticks
+ * @param slices what is stored of their state
+ * @param counters what they count
  * @param listener hears of every machine that is loaded
  * @param <M> the machine
  */
-record CoordinatorLoading<M extends CoordinatorMachine>(Executor blockingPool, Clock clock, LoadListener<M> listener) {}
+record CoordinatorLoading<M extends CoordinatorMachine>(
+        Executor blockingPool,
+        Clock clock,
+        CoordinatorSlices slices,
+        CoordinatorCounters counters,
+        LoadListener<M> listener) {}

@@ -8,6 +8,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.store.CoordinatorSlices;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,13 +34,23 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * Makes coordinators; there are none before {@link #follow} finds their topic.
      *
      * @param blockingPool for what waits for the disk
+     * @param slices what is stored of their state, so that they need not read their whole journals
      * @param listener hears of every machine that is loaded, before it serves
      */
     public Coordinators(
-            CoordinatorKind<M> kind, Shards shards, Executor blockingPool, Clock clock, LoadListener<M> listener) {
+            CoordinatorKind<M> kind,
+            Shards shards,
+            Executor blockingPool,
+            Clock clock,
+            CoordinatorSlices slices,
+            LoadListener<M> listener) {
         this.kind = kind;
         this.shards = shards;
-        this.loading = new CoordinatorLoading<>(blockingPool, clock, listener);
+        this.loading = new CoordinatorLoading<>(blockingPool, clock, slices, new CoordinatorCounters(), listener);
+    }
+
+    public CoordinatorCounters counters() {
+        return loading.counters();
     }
 
     /** Name of the internal topic. */
@@ -72,6 +83,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         Shard shard = shards.shardOf(topic.id(), number);
         return new CoordinatorHost<>(
                 kind,
+                topic.id(),
                 new TopicPartition(topic.name(), number),
                 shard.cycle(),
                 () -> shard.host(topic.id(), number),

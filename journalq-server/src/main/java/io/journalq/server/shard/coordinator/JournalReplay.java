@@ -11,17 +11,25 @@ import io.journalq.server.journal.JournalSlice;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.PartitionRead;
+import io.journalq.server.store.CoordinatorSlice;
+import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Replays a partition's records into a machine that nobody else knows yet. The journal is asked on the partition's loop,
  * its bytes are read and replayed on a thread that may block, in turns.
  */
 final class JournalReplay {
+    private static final Logger log = LoggerFactory.getLogger(JournalReplay.class);
     private static final int READ_SIZE_BYTES = 1 << 20;
     private static final int NO_EPOCH = -1;
 
@@ -30,9 +38,13 @@ final class JournalReplay {
     private final RecordTypes types;
     private final CoordinatorMachine machine;
     private final Executor blockingPool;
+    private final CoordinatorCounters counters;
+    private CoordinatorSlice slice;
     private Outcome outcome;
     private long offset;
     private long records;
+    /** What the journal has and the slice has not yet. */
+    private List<StoredChange> changes = new ArrayList<>();
 
     /** Hears how the replay ended. */
     interface Outcome {
@@ -51,12 +63,15 @@ final class JournalReplay {
             PartitionHost partition,
             RecordTypes types,
             CoordinatorMachine machine,
-            Executor blockingPool) {
+            CoordinatorSlice slice,
+            CoordinatorLoading<?> loading) {
         this.cycle = cycle;
         this.partition = partition;
         this.types = types;
         this.machine = machine;
-        this.blockingPool = blockingPool;
+        this.slice = slice;
+        this.blockingPool = loading.blockingPool();
+        this.counters = loading.counters();
     }
 
     /** Replays from {@code fromOffset} to what can be seen of the partition. On the partition's loop. */
@@ -89,6 +104,7 @@ final class JournalReplay {
             try (BatchReader reader = new BatchReader(PooledByteBufAllocator.DEFAULT)) {
                 reader.reset(batches);
                 replay(reader);
+                store();
             } finally {
                 batches.release();
             }
@@ -105,12 +121,40 @@ final class JournalReplay {
         });
     }
 
+    /** The slice follows, so that the next load need not read this again. */
+    private void store() {
+        if (changes.isEmpty()) {
+            return;
+        }
+        try {
+            slice.apply(changes, offset);
+            counters.onStored(changes.size());
+        } catch (IOException failure) {
+            log.error("a coordinator's state cannot be stored: partition={}", partition.name(), failure);
+            SliceFeed.wipe(slice, partition.name());
+            slice = CoordinatorSlice.NONE;
+        }
+        changes = new ArrayList<>();
+    }
+
+    private static byte[] bytes(ByteBuf buffer) {
+        return buffer == null ? null : ByteBufUtil.getBytes(buffer);
+    }
+
+    /** Where the rest of what is appended goes. */
+    CoordinatorSlice slice() {
+        return slice;
+    }
+
     private void replay(BatchReader reader) {
         while (reader.nextBatch()) {
             if (!reader.isControlBatch()) {
                 while (reader.next()) {
                     CoordinatorRecord record = types.decode(reader.key(), reader.value());
                     machine.replay(record);
+                    if (slice != CoordinatorSlice.NONE) {
+                        changes.add(new StoredChange(bytes(reader.key()), bytes(reader.value())));
+                    }
                     records++;
                 }
             }

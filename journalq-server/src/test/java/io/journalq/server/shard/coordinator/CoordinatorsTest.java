@@ -22,6 +22,7 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.store.CoordinatorSlices;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -129,6 +130,7 @@ class CoordinatorsTest {
                 shards,
                 blockingPool,
                 Clock.systemUTC(),
+                CoordinatorSlices.NONE,
                 (partition, machine) -> {});
         MetadataImage image = image();
         shards.open(image).join();

@@ -1,0 +1,147 @@
+package io.journalq.server.shard.coordinator;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.store.CoordinatorSlice;
+import io.journalq.server.store.StoredChange;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings what a running coordinator appended into its stored slice: off the loop, many records at a time, and only what
+ * is safe in the journal. When that fails, the slice is given up: an old one could bring back what compaction has since
+ * forgotten. On the coordinator's loop.
+ */
+final class SliceFeed {
+    private static final Logger log = LoggerFactory.getLogger(SliceFeed.class);
+
+    private static final long INTERVAL_MS = 200;
+    private static final int HAND_OVER_CHANGES = 1_000;
+    private static final int MAX_WAITING_CHANGES = 200_000;
+
+    private final TopicPartition name;
+    private final LoopCycle cycle;
+    private final Executor blockingPool;
+    private final CoordinatorCounters counters;
+    private final CoordinatorSlice slice;
+    private List<StoredChange> waiting = new ArrayList<>();
+    private long waitingUpTo;
+    private boolean writes;
+    private boolean scheduled;
+    private boolean ended;
+
+    SliceFeed(TopicPartition name, LoopCycle cycle, CoordinatorLoading<?> loading, CoordinatorSlice slice) {
+        this.name = name;
+        this.cycle = cycle;
+        this.blockingPool = loading.blockingPool();
+        this.counters = loading.counters();
+        this.slice = slice;
+    }
+
+    /** Whether there is any use in changes. */
+    boolean isFed() {
+        return !ended && slice != CoordinatorSlice.NONE;
+    }
+
+    /** Changes are safe in the journal; everything before {@code nextOffset} is, and was given here. */
+    void add(List<StoredChange> changes, long nextOffset) {
+        if (!isFed()) {
+            return;
+        }
+        waiting.addAll(changes);
+        waitingUpTo = nextOffset;
+        if (waiting.size() >= HAND_OVER_CHANGES) {
+            handOver();
+        } else if (!scheduled) {
+            scheduled = true;
+            cycle.loop().schedule(this::onInterval, INTERVAL_MS);
+        }
+        if (waiting.size() > MAX_WAITING_CHANGES) {
+            giveUp("it is too slow");
+        }
+    }
+
+    /** Whether the slice is being changed still, so that nobody else may. */
+    boolean isWriting() {
+        return writes;
+    }
+
+    /** No more comes. */
+    void end() {
+        ended = true;
+        waiting = new ArrayList<>();
+    }
+
+    private void onInterval() {
+        scheduled = false;
+        handOver();
+    }
+
+    private void handOver() {
+        if (writes || waiting.isEmpty() || ended) {
+            return;
+        }
+        List<StoredChange> changes = waiting;
+        long upTo = waitingUpTo;
+        waiting = new ArrayList<>();
+        writes = true;
+        try {
+            blockingPool.execute(() -> write(changes, upTo));
+        } catch (RejectedExecutionException stopping) {
+            end();
+        }
+    }
+
+    /** On the blocking pool. */
+    private void write(List<StoredChange> changes, long upTo) {
+        String failure = null;
+        try {
+            slice.apply(changes, upTo);
+            counters.onStored(changes.size());
+        } catch (IOException failed) {
+            failure = String.valueOf(failed.getMessage());
+        }
+        String reason = failure;
+        cycle.execute(() -> onWritten(reason));
+    }
+
+    private void onWritten(String failure) {
+        writes = false;
+        if (failure != null && !ended) {
+            giveUp(failure);
+        } else {
+            handOver();
+        }
+    }
+
+    private void giveUp(String reason) {
+        if (ended) {
+            return;
+        }
+        end();
+        writes = true;
+        log.error("a coordinator's state is not stored any more: partition={} reason=\"{}\"", name, reason);
+        try {
+            blockingPool.execute(() -> {
+                wipe(slice, name);
+                cycle.execute(() -> writes = false);
+            });
+        } catch (RejectedExecutionException stopping) {
+            log.debug("stopping: partition={}", name);
+        }
+    }
+
+    /** Forgets a slice that is of no use. Blocks. */
+    static void wipe(CoordinatorSlice slice, TopicPartition name) {
+        try {
+            slice.wipe();
+        } catch (IOException failure) {
+            log.error("cannot wipe a coordinator's stored state: partition={}", name, failure);
+        }
+    }
+}

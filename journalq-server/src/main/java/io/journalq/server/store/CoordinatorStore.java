@@ -1,0 +1,272 @@
+package io.journalq.server.store;
+
+import io.journalq.common.id.Uuid;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Slice;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One RocksDB for the coordinators of a broker. It is opened at the first use, as a broker without groups needs none. Its
+ * log is written and not synced: after a power cut it is as it was a moment before, never a mixture. When it cannot be
+ * used, it is begun anew; when that fails too, coordinators do without.
+ *
+ * <p>A key is the topic's id, the partition, and either {@link #APPLIED} alone or {@link #RECORD} and the record's key. Any
+ * thread, but for one slice one at a time; every call may block.
+ */
+public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(CoordinatorStore.class);
+
+    private static final byte APPLIED = 0;
+    private static final byte RECORD = 1;
+    private static final byte BEHIND_RECORDS = 2;
+    private static final int PREFIX_SIZE_BYTES = 2 * Long.BYTES + Integer.BYTES;
+
+    private static final long BLOCK_CACHE_BYTES = 32L << 20;
+    private static final long WRITE_BUFFER_BYTES = 16L << 20;
+    private static final long MAX_LOG_BYTES = 64L << 20;
+    private static final int MAX_OPEN_FILES = 256;
+    private static final int BACKGROUND_JOBS = 2;
+    private static final int INFO_LOGS = 2;
+    private static final int READ_AHEAD_BYTES = 1 << 20;
+    private static final int FIRST_BUFFER_BYTES = 4 << 10;
+
+    private final Path directory;
+    /** Held for reading by whoever uses the database, for writing by who opens or closes it. */
+    private final ReadWriteLock use = new ReentrantReadWriteLock();
+
+    private Options options;
+    private LRUCache cache;
+    private RocksDB database;
+    private WriteOptions notSynced;
+    private boolean unusable;
+
+    /** A store in {@code directory}, which is made at the first use. */
+    public CoordinatorStore(Path directory) {
+        this.directory = directory;
+    }
+
+    /** The part of one coordinator; {@link CoordinatorSlice#NONE} when nothing can be stored. */
+    @Override
+    public CoordinatorSlice slice(Uuid topicId, int partition) {
+        return isOpen() ? new RocksSlice(prefix(topicId, partition)) : CoordinatorSlice.NONE;
+    }
+
+    private static byte[] prefix(Uuid topicId, int partition) {
+        return ByteBuffer.allocate(PREFIX_SIZE_BYTES)
+                .putLong(topicId.mostSignificantBits())
+                .putLong(topicId.leastSignificantBits())
+                .putInt(partition)
+                .array();
+    }
+
+    private boolean isOpen() {
+        use.writeLock().lock();
+        try {
+            openOnce();
+            return database != null;
+        } finally {
+            use.writeLock().unlock();
+        }
+    }
+
+    private void openOnce() {
+        if (database == null && !unusable) {
+            try {
+                RocksDB.loadLibrary();
+                open();
+            } catch (RocksDBException | IOException | RuntimeException | UnsatisfiedLinkError failure) {
+                unusable = true;
+                log.error(
+                        "coordinators' state cannot be stored, they are loaded from their journals: folder={} reason=\"{}\"",
+                        directory,
+                        failure.getMessage());
+            }
+        }
+    }
+
+    private void open() throws RocksDBException, IOException {
+        Files.createDirectories(directory);
+        cache = new LRUCache(BLOCK_CACHE_BYTES);
+        options = new Options()
+                .setCreateIfMissing(true)
+                .setWriteBufferSize(WRITE_BUFFER_BYTES)
+                .setMaxTotalWalSize(MAX_LOG_BYTES)
+                .setMaxOpenFiles(MAX_OPEN_FILES)
+                .setMaxBackgroundJobs(BACKGROUND_JOBS)
+                .setKeepLogFileNum(INFO_LOGS)
+                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+                .setTableFormatConfig(new BlockBasedTableConfig().setBlockCache(cache));
+        notSynced = new WriteOptions().setSync(false);
+        try {
+            database = RocksDB.open(options, directory.toString());
+        } catch (RocksDBException damaged) {
+            log.error(
+                    "coordinators' state cannot be read and is built anew from their journals: folder={} reason=\"{}\"",
+                    directory,
+                    damaged.getMessage());
+            RocksDB.destroyDB(directory.toString(), options);
+            database = RocksDB.open(options, directory.toString());
+        }
+    }
+
+    @Override
+    public void close() {
+        use.writeLock().lock();
+        try {
+            unusable = true;
+            if (database != null) {
+                database.close();
+                database = null;
+                notSynced.close();
+                options.close();
+                cache.close();
+            }
+        } finally {
+            use.writeLock().unlock();
+        }
+    }
+
+    /** Something done with the database. */
+    private interface Use<T> {
+        T with(RocksDB open) throws RocksDBException;
+    }
+
+    private <T> T use(Use<T> action) throws IOException {
+        use.readLock().lock();
+        try {
+            if (database == null) {
+                throw new IOException("the store of coordinators is closed");
+            }
+            return action.with(database);
+        } catch (RocksDBException failure) {
+            throw new IOException(failure);
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    private final class RocksSlice implements CoordinatorSlice {
+        private final byte[] prefix;
+        private final byte[] appliedKey;
+
+        RocksSlice(byte[] prefix) {
+            this.prefix = prefix;
+            this.appliedKey = key(APPLIED, new byte[0]);
+        }
+
+        private byte[] key(byte kind, byte[] recordKey) {
+            return ByteBuffer.allocate(PREFIX_SIZE_BYTES + 1 + recordKey.length)
+                    .put(prefix)
+                    .put(kind)
+                    .put(recordKey)
+                    .array();
+        }
+
+        @Override
+        public long appliedOffset() throws IOException {
+            byte[] value = use(database -> database.get(appliedKey));
+            return value == null || value.length != Long.BYTES
+                    ? NOTHING
+                    : ByteBuffer.wrap(value).getLong();
+        }
+
+        @Override
+        public void forEach(Visitor visitor) throws IOException {
+            use(database -> {
+                forEach(database, visitor);
+                return null;
+            });
+        }
+
+        private void forEach(RocksDB database, Visitor visitor) throws RocksDBException {
+            byte[] first = key(RECORD, new byte[0]);
+            try (Slice end = new Slice(key(BEHIND_RECORDS, new byte[0]));
+                    ReadOptions read = new ReadOptions()
+                            .setIterateUpperBound(end)
+                            .setReadaheadSize(READ_AHEAD_BYTES)
+                            .setFillCache(false);
+                    RocksIterator iterator = database.newIterator(read)) {
+                ByteBuffer key = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
+                ByteBuffer value = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
+                for (iterator.seek(first); iterator.isValid(); iterator.next()) {
+                    key = filled(key, iterator::key);
+                    value = filled(value, iterator::value);
+                    visitor.visit(key.position(first.length).slice(), value);
+                }
+                iterator.status();
+            }
+        }
+
+        /** The buffer with what {@code reader} gives, or a larger one. */
+        private static ByteBuffer filled(ByteBuffer buffer, Reader reader) {
+            int sizeBytes = reader.read(buffer.clear());
+            if (sizeBytes > buffer.capacity()) {
+                ByteBuffer larger = ByteBuffer.allocateDirect(2 * sizeBytes);
+                reader.read(larger);
+                return larger.position(0).limit(sizeBytes);
+            }
+            return buffer.position(0).limit(sizeBytes);
+        }
+
+        @Override
+        public void apply(List<StoredChange> changes, long appliedOffset) throws IOException {
+            try (WriteBatch batch = new WriteBatch()) {
+                for (StoredChange change : changes) {
+                    if (change.value() == null) {
+                        batch.delete(key(RECORD, change.key()));
+                    } else {
+                        batch.put(key(RECORD, change.key()), change.value());
+                    }
+                }
+                batch.put(
+                        appliedKey,
+                        ByteBuffer.allocate(Long.BYTES)
+                                .putLong(0, appliedOffset)
+                                .array());
+                write(batch);
+            } catch (RocksDBException failure) {
+                throw new IOException(failure);
+            }
+        }
+
+        @Override
+        public void wipe() throws IOException {
+            try (WriteBatch batch = new WriteBatch()) {
+                batch.delete(appliedKey);
+                batch.deleteRange(key(RECORD, new byte[0]), key(BEHIND_RECORDS, new byte[0]));
+                write(batch);
+            } catch (RocksDBException failure) {
+                throw new IOException(failure);
+            }
+        }
+
+        private void write(WriteBatch batch) throws IOException {
+            use(database -> {
+                database.write(notSynced, batch);
+                return null;
+            });
+        }
+    }
+
+    /** Reads into a buffer as much as fits, and tells how much there is. */
+    private interface Reader {
+        int read(ByteBuffer target);
+    }
+}

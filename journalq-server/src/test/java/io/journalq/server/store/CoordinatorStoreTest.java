@@ -1,0 +1,111 @@
+package io.journalq.server.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.id.Uuid;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CoordinatorStoreTest {
+    private static final Uuid TOPIC = new Uuid(0x8000_0000_0000_0001L, -1L);
+
+    @TempDir
+    private Path directory;
+
+    private static StoredChange change(String key, String value) {
+        return new StoredChange(key.getBytes(UTF_8), value == null ? null : value.getBytes(UTF_8));
+    }
+
+    private static String text(ByteBuffer bytes) {
+        return UTF_8.decode(bytes).toString();
+    }
+
+    private static Map<String, String> content(CoordinatorSlice slice) throws IOException {
+        Map<String, String> content = new TreeMap<>();
+        slice.forEach((key, value) -> content.put(text(key), text(value)));
+        return content;
+    }
+
+    @Test
+    void shouldHoldTheNewestOfEachKeyWhenItIsOpenedAgain() throws IOException {
+        String large = "v".repeat(100_000);
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            CoordinatorSlice slice = store.slice(TOPIC, 3);
+            assertThat(slice.appliedOffset()).isEqualTo(CoordinatorSlice.NOTHING);
+            slice.apply(List.of(change("a", "1"), change("b", "1"), change("", "empty key")), 3);
+            slice.apply(List.of(change("a", "2"), change("b", null), change("c", large), change("d", "")), 7);
+        }
+
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            CoordinatorSlice slice = store.slice(TOPIC, 3);
+            assertThat(slice.appliedOffset()).isEqualTo(7);
+            assertThat(content(slice)).isEqualTo(Map.of("", "empty key", "a", "2", "c", large, "d", ""));
+        }
+    }
+
+    @Test
+    void shouldKeepSlicesApart() throws IOException {
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            List<CoordinatorSlice> slices = new ArrayList<>();
+            for (Uuid topic : List.of(TOPIC, new Uuid(1, 1), new Uuid(1, 2))) {
+                for (int partition : new int[] {0, 1, 255, 256}) {
+                    CoordinatorSlice slice = store.slice(topic, partition);
+                    slice.apply(List.of(change("key", topic + "-" + partition)), partition);
+                    slices.add(slice);
+                }
+            }
+
+            slices.get(5).wipe();
+
+            assertThat(slices.get(5).appliedOffset()).isEqualTo(CoordinatorSlice.NOTHING);
+            assertThat(content(slices.get(5))).isEmpty();
+            assertThat(content(slices.get(4))).containsEntry("key", new Uuid(1, 1) + "-0");
+            assertThat(content(slices.get(6))).containsEntry("key", new Uuid(1, 1) + "-255");
+            assertThat(slices.get(6).appliedOffset()).isEqualTo(255);
+        }
+    }
+
+    @Test
+    void shouldBeginAnewWhenItsFilesAreDamaged() throws IOException {
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            store.slice(TOPIC, 0).apply(List.of(change("a", "1")), 1);
+        }
+        Files.writeString(directory.resolve("CURRENT"), "nonsense");
+
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            CoordinatorSlice slice = store.slice(TOPIC, 0);
+            assertThat(slice.appliedOffset()).isEqualTo(CoordinatorSlice.NOTHING);
+            slice.apply(List.of(change("a", "2")), 1);
+            assertThat(content(slice)).isEqualTo(Map.of("a", "2"));
+        }
+    }
+
+    @Test
+    void shouldDoWithoutWhenItsFolderCannotBeMade() throws IOException {
+        Path file = Files.writeString(directory.resolve("file"), "no folder");
+        try (CoordinatorStore store = new CoordinatorStore(file)) {
+            assertThat(store.slice(TOPIC, 0)).isSameAs(CoordinatorSlice.NONE);
+        }
+    }
+
+    @Test
+    void shouldRefuseWorkWhenItIsClosed() throws IOException {
+        CoordinatorStore store = new CoordinatorStore(directory);
+        CoordinatorSlice slice = store.slice(TOPIC, 0);
+        store.close();
+
+        assertThatThrownBy(slice::appliedOffset).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> slice.apply(List.of(), 1)).isInstanceOf(IOException.class);
+        assertThat(store.slice(TOPIC, 0)).isSameAs(CoordinatorSlice.NONE);
+    }
+}
