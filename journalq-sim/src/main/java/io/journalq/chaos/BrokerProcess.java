@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 /** A broker in a process of its own, on the class path of this one. One thread. */
 final class BrokerProcess implements AutoCloseable {
     private static final String MAIN_CLASS = "io.journalq.server.broker.BrokerMain";
-    private static final long START_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(120);
+    private static final long START_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int STOP_LIMIT_SECONDS = 60;
     private static final int CONNECT_TIMEOUT_MS = 1_000;
     private static final int POLL_MS = 20;

@@ -21,7 +21,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class Clients {
     private static final int MOST_IN_FLIGHT = 500;
     private static final int PAUSE_MS = 2;
-    private static final int DELIVERY_TIMEOUT_MS = 120_000;
+    private static final int DELIVERY_TIMEOUT_MS = 600_000;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
     private static final Duration POLL = Duration.ofMillis(200);
 
@@ -54,6 +54,7 @@ final class Clients {
         config.put("compression.type", codec);
         config.put("linger.ms", 2);
         config.put("delivery.timeout.ms", DELIVERY_TIMEOUT_MS);
+        config.put("max.block.ms", DELIVERY_TIMEOUT_MS);
         config.put("request.timeout.ms", REQUEST_TIMEOUT_MS);
         config.put("reconnect.backoff.max.ms", 200);
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);

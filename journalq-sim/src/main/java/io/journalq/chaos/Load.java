@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Producers and consumers at work, each on a thread of its own, until it is closed. */
 final class Load implements AutoCloseable {
-    private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(3);
+    private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(11);
 
     private final Ledger ledger;
     private final AtomicLong consumed = new AtomicLong();

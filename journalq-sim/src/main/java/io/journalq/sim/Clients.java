@@ -12,6 +12,8 @@ import io.journalq.sim.workload.Consumer;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.Producer;
 import io.journalq.sim.workload.ReadBack;
+import io.journalq.sim.workload.Transaction;
+import io.journalq.sim.workload.TransactionalProducer;
 import io.journalq.sim.workload.World;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,7 @@ final class Clients {
     private final List<Producer> producers = new ArrayList<>();
     private final List<Consumer> consumers = new ArrayList<>();
     private final List<Committer> committers = new ArrayList<>();
+    private final List<TransactionalProducer> transactional = new ArrayList<>();
 
     Clients(World world, Random random) {
         this.world = world;
@@ -59,6 +62,16 @@ final class Clients {
                 producers.add(new Producer(world, partition, name, random.nextInt(4) > 0));
             }
         }
+        for (int i = random.nextInt(3); i > 0; i--) {
+            transactional.add(new TransactionalProducer(world, partitions, "t" + i));
+        }
+    }
+
+    /** Every transaction that was begun. */
+    List<Transaction> transactions() {
+        return transactional.stream()
+                .flatMap(producer -> producer.transactions().stream())
+                .toList();
     }
 
     private void createTopic(String name, boolean consistent) {
@@ -98,6 +111,7 @@ final class Clients {
         producers.forEach(Producer::onStart);
         consumers.forEach(Consumer::onStart);
         committers.forEach(Committer::onStart);
+        transactional.forEach(TransactionalProducer::onStart);
     }
 
     List<ReadBack> readEverything() {

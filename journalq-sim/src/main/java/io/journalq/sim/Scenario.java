@@ -67,7 +67,8 @@ record Scenario(
                     .with("segment.bytes", Integer.toString(segmentBytes(random)), ConfigOrigin.COMMAND_LINE)
                     .with("index.interval.bytes", "1024", ConfigOrigin.COMMAND_LINE)
                     .with("log.retention.check.interval.ms", "200", ConfigOrigin.COMMAND_LINE)
-                    .with("offsets.topic.num.partitions", "2", ConfigOrigin.COMMAND_LINE);
+                    .with("offsets.topic.num.partitions", "2", ConfigOrigin.COMMAND_LINE)
+                    .with("transaction.state.log.num.partitions", "2", ConfigOrigin.COMMAND_LINE);
         } catch (ConfigException wrong) {
             throw new IllegalStateException(wrong);
         }

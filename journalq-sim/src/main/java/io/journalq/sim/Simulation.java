@@ -3,6 +3,7 @@ package io.journalq.sim;
 import io.journalq.sim.check.CommitsAreKept;
 import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
+import io.journalq.sim.check.TransactionsAreWhole;
 import io.journalq.sim.disk.CrashKind;
 import io.journalq.sim.disk.DiskFaults;
 import io.journalq.sim.disk.SimCrash;
@@ -44,6 +45,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private final World world;
     private final Clients clients;
     private final NothingAcknowledgedIsLost losses = new NothingAcknowledgedIsLost(violations);
+    private final TransactionsAreWhole transactions = new TransactionsAreWhole(violations);
     private final LogIsSound soundness = new LogIsSound(violations);
     private final CommitsAreKept commits;
     private SimBroker broker;
@@ -51,6 +53,9 @@ public final class Simulation implements SimDisk.Surroundings {
     private long firstFailedSyncMs = Long.MAX_VALUE;
     private long slowNanos;
     private int crashes;
+    /** A loss that was allowed may have taken parts of transactions, or what was decided about them. */
+    private boolean mayTear;
+
     /** The broker could not be started any more, for a good reason. */
     private boolean stopped;
 
@@ -155,6 +160,7 @@ public final class Simulation implements SimDisk.Surroundings {
         }
         disk.restart(kind);
         lastEnd = new NothingAcknowledgedIsLost.End(powerLost, disk.isHarmed(), atMs, slackMs);
+        mayTear |= disk.isHarmed() || (powerLost && clients.anyEventual());
         if (disk.isHarmed()) {
             world.setHarmed();
         } else if (powerLost && clients.anyEventual()) {
@@ -215,6 +221,9 @@ public final class Simulation implements SimDisk.Surroundings {
             return;
         }
         readings.forEach(reading -> clients.judge(reading, losses, soundness, lastEnd));
+        if (!mayTear) {
+            transactions.check(readings, clients.transactions());
+        }
         for (Committer committer : clients.committers()) {
             long end = readings.stream()
                     .filter(reading ->

@@ -8,6 +8,7 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.TopicSpec;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -142,7 +143,7 @@ public final class Controller implements AutoCloseable {
             long first = machine.nextProducerId();
             Outcome outcome = carryOut(new Step(machine.allocateProducerIds(count), null), false);
             if (outcome.error() != ErrorCode.NONE || !sync()) {
-                throw new IllegalStateException("the metadata log cannot be written");
+                throw new UncheckedIOException(new IOException("the metadata log cannot be written"));
             }
             return first;
         });

@@ -22,6 +22,12 @@ public final class InternalTopics {
     /** State must stay, as far as it is not replaced. */
     private static final Map<String, String> CONFIGS = configs();
 
+    /**
+     * A transactional id's epoch must never be given twice, whatever mode the topics have that it writes to: a batch of the
+     * second holder would be taken for one of the first that was stored already.
+     */
+    private static final Map<String, String> TRANSACTION_CONFIGS = transactionConfigs();
+
     private InternalTopics() {}
 
     private static Map<String, String> configs() {
@@ -31,6 +37,12 @@ public final class InternalTopics {
         configs.put("retention.ms", "-1");
         configs.put("retention.bytes", "-1");
         configs.put("max.message.bytes", Integer.toString(MAX_BATCH_BYTES));
+        return Collections.unmodifiableMap(configs);
+    }
+
+    private static Map<String, String> transactionConfigs() {
+        Map<String, String> configs = new TreeMap<>(CONFIGS);
+        configs.put("delivery.mode", "consistent");
         return Collections.unmodifiableMap(configs);
     }
 
@@ -46,6 +58,7 @@ public final class InternalTopics {
 
     /** An internal topic as it is created. */
     public static TopicSpec spec(String topic, int partitions) {
-        return new TopicSpec(topic, partitions, TopicSpec.DEFAULT, List.of(), CONFIGS);
+        Map<String, String> configs = topic.equals(TRANSACTIONS) ? TRANSACTION_CONFIGS : CONFIGS;
+        return new TopicSpec(topic, partitions, TopicSpec.DEFAULT, List.of(), configs);
     }
 }

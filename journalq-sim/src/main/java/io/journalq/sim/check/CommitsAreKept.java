@@ -50,15 +50,19 @@ public final class CommitsAreKept {
                 return;
             }
         }
-        if (committed >= 0 && !end.harmed()) {
+        // An older commit may come back in place of the lost ones, and is then moved back as these were.
+        boolean olderOne = end.powerLost() && !consistent && isEndOfALoss(history.partition(), committed);
+        if (committed >= 0 && !end.harmed() && !olderOne) {
             violations.report("CommitsAreKept", what + ", which it never did");
         }
     }
 
     /** Whether a log once ended here, or did so but for offsets that hold nothing. */
     private static boolean isEndOfALoss(PartitionHistory partition, long offset) {
-        return offset >= 0
-                && partition.cuts().stream()
+        boolean nothingBehind =
+                offset >= 0 && partition.seen().tailMap(offset, true).isEmpty();
+        return nothingBehind
+                || partition.cuts().stream()
                         .anyMatch(cut -> cut <= offset
                                 && partition.seen().subMap(cut, offset).isEmpty());
     }

@@ -34,6 +34,10 @@ public final class NothingAcknowledgedIsLost {
     public void check(PartitionHistory partition, ReadBack found, End end) {
         TreeMap<Long, LogReader.Found> present = new TreeMap<>();
         found.records().forEach(record -> present.put(record.offset(), record));
+        if (end.powerLost()) {
+            // Ends of transactions may be lost too, which nobody has seen.
+            partition.cuts().add(present.isEmpty() ? 0 : present.lastKey() + 1);
+        }
         Iterator<Map.Entry<Long, Seen>> before = partition.seen().entrySet().iterator();
         while (before.hasNext()) {
             Map.Entry<Long, Seen> entry = before.next();

@@ -70,9 +70,7 @@ public final class Consumer {
             leaderEpoch = page.diverging().epoch();
         } else if (page != null && page.error() == ErrorCode.NONE) {
             position = Math.max(position, page.nextOffset());
-            if (!page.records().isEmpty()) {
-                leaderEpoch = page.records().get(page.records().size() - 1).leaderEpoch();
-            }
+            leaderEpoch = page.lastEpoch() >= 0 ? page.lastEpoch() : leaderEpoch;
         } else if (page != null && page.error() == ErrorCode.OFFSET_OUT_OF_RANGE) {
             // Lost or deleted, as the mode allows; the invariants judge that.
             position = Math.max(page.logStartOffset(), Math.min(position, page.highWatermark()));

@@ -14,6 +14,7 @@ public final class ReadBack {
 
     private final PartitionHistory partition;
     private final List<LogReader.Found> records = new ArrayList<>();
+    private final List<LogReader.Found> markers = new ArrayList<>();
     private ErrorCode error = ErrorCode.NONE;
     private long logStartOffset = -1;
     private long highWatermark = -1;
@@ -69,6 +70,11 @@ public final class ReadBack {
         return records;
     }
 
+    /** Ends of transactions. */
+    public List<LogReader.Found> markers() {
+        return markers;
+    }
+
     private void fetch(World world, SimBroker.Connection connection) {
         long from = next;
         connection.send(
@@ -83,7 +89,9 @@ public final class ReadBack {
 
     private void onPage(World world, SimBroker.Connection connection, LogReader.Page page) {
         records.addAll(page.records());
+        markers.addAll(page.markers());
         boolean early = page.error() == ErrorCode.OFFSET_OUT_OF_RANGE && page.logStartOffset() > next;
+        long before = next;
         next = early ? page.logStartOffset() : page.nextOffset();
         if (page.highWatermark() >= 0) {
             highWatermark = page.highWatermark();
@@ -91,7 +99,7 @@ public final class ReadBack {
         }
         corrupt = page.corrupt();
         boolean failed = page.error() != ErrorCode.NONE && !early;
-        boolean stuck = page.error() == ErrorCode.NONE && page.records().isEmpty();
+        boolean stuck = page.error() == ErrorCode.NONE && page.nextOffset() == before;
         if (failed || stuck) {
             tries++;
         }

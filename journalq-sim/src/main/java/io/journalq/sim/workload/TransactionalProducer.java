@@ -1,0 +1,212 @@
+package io.journalq.sim.workload;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest;
+import io.journalq.common.protocol.message.AddPartitionsToTxnResponse;
+import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.EndTxnResponse;
+import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.sim.world.SimBroker;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes to several partitions in transactions of the first generation, one after the other, and commits most of them. What
+ * goes wrong on the way ends the transaction: its producer begins anew, which aborts what was open.
+ */
+public final class TransactionalProducer {
+    private static final int FIND_VERSION = 4;
+    private static final int INIT_VERSION = 4;
+    private static final int ADD_VERSION = 3;
+    private static final int PRODUCE_VERSION = 11;
+    private static final int END_VERSION = 3;
+    private static final byte TRANSACTIONS = 1;
+    private static final int TIMEOUT_MS = 60_000;
+    private static final int LONGEST_PAUSE_MS = 20;
+    private static final int RETRY_PAUSE_MS = 50;
+
+    private final World world;
+    private final List<PartitionHistory> partitions;
+    private final String id;
+    private final List<Transaction> transactions = new ArrayList<>();
+    private final Map<PartitionHistory, Integer> sequences = new HashMap<>();
+    private SimBroker.Connection connection;
+    private long producerId;
+    private short epoch;
+    private int nextNumber;
+    private int generation;
+    private int waiting;
+    private boolean failed;
+
+    public TransactionalProducer(World world, List<PartitionHistory> partitions, String id) {
+        this.world = world;
+        this.partitions = partitions;
+        this.id = id;
+    }
+
+    /** Every transaction that was begun. */
+    public List<Transaction> transactions() {
+        return transactions;
+    }
+
+    /** The broker lives again: whatever was under way has no answer. */
+    public void onStart() {
+        connection = world.broker().connect();
+        FindCoordinatorRequest request =
+                new FindCoordinatorRequest().setKeyType(TRANSACTIONS).setCoordinatorKeys(List.of(id));
+        connection.send(
+                ApiKey.FIND_COORDINATOR, FIND_VERSION, request, answer -> world.deliver(() -> restart(RETRY_PAUSE_MS)));
+    }
+
+    private void restart(int longestMs) {
+        world.later(longestMs, this::init);
+    }
+
+    private void init() {
+        InitProducerIdRequest request =
+                new InitProducerIdRequest().setTransactionalId(id).setTransactionTimeoutMs(TIMEOUT_MS);
+        connection.send(
+                ApiKey.INIT_PRODUCER_ID,
+                INIT_VERSION,
+                request,
+                answer -> world.deliver(() -> {
+                    if (answer instanceof InitProducerIdResponse response && response.errorCode() == 0) {
+                        producerId = response.producerId();
+                        epoch = response.producerEpoch();
+                        sequences.clear();
+                        generation++;
+                        world.later(LONGEST_PAUSE_MS, this::begin);
+                    } else {
+                        restart(RETRY_PAUSE_MS);
+                    }
+                }));
+    }
+
+    private void begin() {
+        Transaction transaction = new Transaction(id + "." + transactions.size());
+        transactions.add(transaction);
+        List<AddPartitionsToTxnRequest.AddPartitionsToTxnTopic> topics = new ArrayList<>();
+        for (PartitionHistory partition : partitions) {
+            for (int i = 1 + world.random().nextInt(2); i > 0; i--) {
+                int number = nextNumber++;
+                Sent record = new Sent(transaction.name() + ":" + number, id + "/" + generation, number, true);
+                partition.add(record);
+                transaction.add(partition, record);
+            }
+            topics.add(new AddPartitionsToTxnRequest.AddPartitionsToTxnTopic()
+                    .setName(partition.topic())
+                    .setPartitions(List.of(partition.partition())));
+        }
+        AddPartitionsToTxnRequest request = new AddPartitionsToTxnRequest()
+                .setV3AndBelowTransactionalId(id)
+                .setV3AndBelowProducerId(producerId)
+                .setV3AndBelowProducerEpoch(epoch)
+                .setV3AndBelowTopics(topics);
+        connection.send(
+                ApiKey.ADD_PARTITIONS_TO_TXN,
+                ADD_VERSION,
+                request,
+                answer -> world.deliver(() -> {
+                    boolean added = answer instanceof AddPartitionsToTxnResponse response
+                            && response.resultsByTopicV3AndBelow().stream()
+                                    .flatMap(topic -> topic.resultsByPartition().stream())
+                                    .allMatch(partition -> partition.partitionErrorCode() == 0);
+                    if (added) {
+                        write(transaction);
+                    } else {
+                        restart(RETRY_PAUSE_MS);
+                    }
+                }));
+    }
+
+    private void write(Transaction transaction) {
+        waiting = transaction.records().size();
+        failed = false;
+        transaction.records().forEach((partition, records) -> {
+            ProduceRequest request = new ProduceRequest()
+                    .setTransactionalId(id)
+                    .setAcks((short) -1)
+                    .setTimeoutMs(30_000)
+                    .setTopicData(List.of(new ProduceRequest.TopicProduceData()
+                            .setName(partition.topic())
+                            .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
+                                    .setIndex(partition.partition())
+                                    .setRecords(RecordsData.of(encode(partition, records)))))));
+            connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request, answer -> {
+                boolean stored = false;
+                if (answer instanceof ProduceResponse response) {
+                    var data = response.responses().get(0).partitionResponses().get(0);
+                    stored = data.errorCode() == 0;
+                    for (int i = 0; stored && i < records.size(); i++) {
+                        world.onAcknowledged(partition, records.get(i), data.baseOffset() + i);
+                    }
+                }
+                boolean itsStored = stored;
+                world.deliver(() -> onWritten(transaction, itsStored));
+            });
+        });
+    }
+
+    private ByteBuf encode(PartitionHistory partition, List<Sent> records) {
+        int sequence = sequences.merge(partition, records.size(), Integer::sum) - records.size();
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            builder.setProducerState(producerId, epoch, sequence, true);
+            for (Sent record : records) {
+                builder.append(1_800_000_000_000L + record.number(), null, record.value(), List.of());
+            }
+            ByteBuf built = builder.build();
+            ByteBuf copy = Unpooled.buffer(built.readableBytes()).writeBytes(built);
+            built.release();
+            return copy;
+        }
+    }
+
+    private void onWritten(Transaction transaction, boolean stored) {
+        failed |= !stored;
+        waiting--;
+        if (waiting > 0) {
+            return;
+        }
+        if (failed) {
+            restart(RETRY_PAUSE_MS);
+        } else {
+            world.later(LONGEST_PAUSE_MS, () -> end(transaction, world.random().nextInt(4) > 0));
+        }
+    }
+
+    private void end(Transaction transaction, boolean commit) {
+        transaction.onAsked(commit);
+        EndTxnRequest request = new EndTxnRequest()
+                .setTransactionalId(id)
+                .setProducerId(producerId)
+                .setProducerEpoch(epoch)
+                .setCommitted(commit);
+        connection.send(ApiKey.END_TXN, END_VERSION, request, answer -> {
+            boolean ended =
+                    answer instanceof EndTxnResponse response && ErrorCode.of(response.errorCode()) == ErrorCode.NONE;
+            if (ended) {
+                transaction.onAnswered();
+            }
+            world.deliver(() -> {
+                if (ended) {
+                    world.later(LONGEST_PAUSE_MS, this::begin);
+                } else {
+                    restart(RETRY_PAUSE_MS);
+                }
+            });
+        });
+    }
+}
