@@ -20,7 +20,8 @@ public final class JournalCheck {
             SystemFileStore.TEMPORARY_SUFFIX,
             Journal.DELETED_SUFFIX,
             SegmentSwap.CLEANED_SUFFIX,
-            SegmentSwap.SWAP_SUFFIX);
+            SegmentSwap.SWAP_SUFFIX,
+            JournalFlusher.FENCE_FILE_NAME);
 
     private static final String NAME_OF_A_FILE = "\\d{20}\\.(log|index|snapshot)";
 

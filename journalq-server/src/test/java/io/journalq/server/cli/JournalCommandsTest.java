@@ -167,6 +167,7 @@ class JournalCommandsTest {
             Files.write(file, bytes);
         }
         Path stray = Files.createFile(log.resolveSibling("notes.txt"));
+        Files.createFile(log.resolveSibling("journal.fenced"));
 
         // when
         CommandRun verify = run("verify", "--output", "json");
@@ -177,6 +178,7 @@ class JournalCommandsTest {
         assertThat(verify.exitCode()).isEqualTo(ExitCode.FAILED);
         assertThat(verify.out())
                 .contains("bad_derived_file", "wrong CRC", "stray_file")
+                .doesNotContain("journal.fenced")
                 .contains(checkpoint.toString(), snapshot.toString(), stray.toString());
         assertThat(repair.exitCode()).as(repair.err()).isEqualTo(ExitCode.DONE);
         assertThat(checkpoint).doesNotExist();

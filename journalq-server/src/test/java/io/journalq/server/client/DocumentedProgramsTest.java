@@ -37,7 +37,8 @@ final class DocumentedProgramsTest {
             "ReadRecent", "10101 records",
             "ReadInGroup", "read 10",
             "CommitByHand", "committed in ",
-            "CopyExactlyOnce", "10101 copied");
+            "CopyExactlyOnce", "10101 copied",
+            "MoveGroup", "moved ");
 
     @TempDir
     Path directory;
