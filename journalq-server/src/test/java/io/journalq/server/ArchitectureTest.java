@@ -66,6 +66,7 @@ class ArchitectureTest {
                             "metadata",
                             "network",
                             "security",
+                            "replication",
                             "shard",
                             "transaction")),
             Map.entry("observe", List.of("loop", "network")),

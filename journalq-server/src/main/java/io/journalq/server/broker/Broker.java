@@ -190,6 +190,10 @@ public final class Broker implements AutoCloseable {
                 "journalq.partitions.offline",
                 "Partitions that are not served, as their files cannot be used.",
                 () -> core.shards().offlinePartitions().count());
+        metrics.gauge(
+                "journalq.transactions.hanging",
+                "Transactions open in partitions for longer than transaction.max.timeout.ms.",
+                core.shards()::hangingTransactions);
         serve(loops, core);
         serving = true;
         locks.announce(bootstrapServers(), adminAddress());

@@ -100,6 +100,7 @@ public final class BrokerCore implements AutoCloseable {
                 shards, surroundings.blockingPool(), new CoordinatorGate(transactions.coordinators()));
         handlers.registerGroups(groups.coordinators());
         handlers.registerTransactions(transactions, groups.coordinators());
+        handlers.registerMarkers(shards, groups.coordinators());
     }
 
     /**

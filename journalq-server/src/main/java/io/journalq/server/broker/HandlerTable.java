@@ -26,11 +26,13 @@ import io.journalq.server.api.admin.cluster.UpdateFeaturesHandler;
 import io.journalq.server.api.admin.quota.AlterClientQuotasHandler;
 import io.journalq.server.api.admin.quota.DescribeClientQuotasHandler;
 import io.journalq.server.api.data.DeleteRecordsHandler;
+import io.journalq.server.api.data.DescribeProducersHandler;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.data.ListOffsetsHandler;
 import io.journalq.server.api.data.OffsetForLeaderEpochHandler;
 import io.journalq.server.api.data.ProduceHandler;
 import io.journalq.server.api.data.TransactionGate;
+import io.journalq.server.api.data.WriteTxnMarkersHandler;
 import io.journalq.server.api.group.ConsumerGroupDescribeHandler;
 import io.journalq.server.api.group.ConsumerGroupHeartbeatHandler;
 import io.journalq.server.api.group.CoordinatorTopic;
@@ -133,6 +135,13 @@ final class HandlerTable {
                 new TxnOffsetCommitHandler(new CoordinatorGate(transactions), groups, images));
         registry.register(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, new DescribeTransactionsHandler(transactions));
         registry.register(ApiKey.LIST_TRANSACTIONS, 0, 2, new ListTransactionsHandler(transactions));
+    }
+
+    /** The ends of transactions in partitions. */
+    void registerMarkers(Shards shards, Coordinators<GroupMachine> groups) {
+        Supplier<MetadataImage> images = metadata::current;
+        registry.register(ApiKey.WRITE_TXN_MARKERS, 1, 2, new WriteTxnMarkersHandler(images, shards, groups));
+        registry.register(ApiKey.DESCRIBE_PRODUCERS, 0, 0, new DescribeProducersHandler(images, shards));
     }
 
     private CoordinatorTopic coordinatorTopic(String topic, ConfigKey<Integer> partitions) {

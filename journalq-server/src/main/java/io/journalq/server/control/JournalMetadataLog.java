@@ -71,7 +71,7 @@ public final class JournalMetadataLog implements MetadataLog {
     }
 
     private long replaySnapshot(Consumer<Message> replay) throws IOException {
-        JournalSnapshot snapshot = journal.latestSnapshot();
+        JournalSnapshot snapshot = journal.restoreSnapshot();
         if (snapshot == null) {
             return 0;
         }

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +31,7 @@ public final class Journal implements AutoCloseable {
     private final SegmentList segments;
     private final LeaderEpochs epochs;
     private final ProducerSnapshots snapshots;
+    private final TransactionIndex transactions;
     private final JournalFlusher flusher;
     private final JournalReads reads = new JournalReads();
     private final JournalWriter writer;
@@ -55,7 +57,8 @@ public final class Journal implements AutoCloseable {
         this.directory = directory;
         this.config = config;
         this.epochs = recovered.epochs();
-        this.snapshots = recovered.snapshots();
+        this.snapshots = recovered.derived().snapshots();
+        this.transactions = recovered.derived().transactions();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
         this.startOffset = recovered.startOffset();
         this.compactedOffset = recovered.compactedOffset();
@@ -280,21 +283,51 @@ public final class Journal implements AutoCloseable {
         }
     }
 
-    // ---- snapshots of producer state
+    // ---- what is derived from the batches
 
-    /** Keeps {@code state} as of {@code offset}, with the one before it; older ones are deleted. Any thread; blocks. */
+    /**
+     * Keeps {@code state} as of {@code offset}, with the one before it; older ones are deleted. Every aborted transaction
+     * that ended before it must have been added. Any thread; blocks.
+     */
     public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
-        snapshots.write(offset, state, false);
+        snapshots.write(offset, transactions.save(), state, false);
     }
 
     /** As {@link #writeSnapshot}, and it is on the disk when this returns. */
     public void writeDurableSnapshot(long offset, ByteBuffer state) throws IOException {
-        snapshots.write(offset, state, true);
+        snapshots.write(offset, transactions.save(), state, true);
     }
 
-    /** The newest healthy snapshot of what this journal holds, null when there is none. Any thread; blocks. */
-    public JournalSnapshot latestSnapshot() throws IOException {
-        return snapshots.latest(writer.writtenOffset());
+    /**
+     * The newest healthy snapshot of what this journal holds, to which the index of aborted transactions is brought; what
+     * comes behind it is to be replayed, and aborted transactions to be added. Before the first append; any thread; blocks.
+     *
+     * @return null when there is none: then everything is to be replayed
+     */
+    public JournalSnapshot restoreSnapshot() throws IOException {
+        long firstBaseOffset = segments.all()[0].baseOffset();
+        ProducerSnapshots.Stored newest = snapshots.latest(writer.writtenOffset());
+        while (newest != null) {
+            long offset = newest.snapshot().offset();
+            if (transactions.restore(newest.indexFiles(), offset, firstBaseOffset)) {
+                return newest.snapshot();
+            }
+            newest = snapshots.latest(offset - 1);
+        }
+        transactions.clear();
+        return null;
+    }
+
+    /** Takes in an aborted transaction whose end is written. Ends come in order. */
+    public void addAborted(AbortedTransaction aborted) {
+        Segment[] all = segments.all();
+        Segment segment = all[JournalReads.segmentAt(all, aborted.markerOffset())];
+        transactions.add(segment.baseOffset(), aborted);
+    }
+
+    /** The aborted transactions. Any thread. */
+    public TransactionIndex abortedTransactions() {
+        return transactions;
     }
 
     // ---- deleting
@@ -344,9 +377,17 @@ public final class Journal implements AutoCloseable {
     private void dropOldest(int count) {
         if (count > 0) {
             segments.dropOldest(count);
+            dropAborted();
             LOG.info("{}: deleted {} segments, the log begins at offset {}", directory, count, startOffset);
         }
         epochs.truncateBefore(startOffset);
+    }
+
+    private void dropAborted() {
+        if (!transactions.isEmpty()) {
+            List<Path> files = transactions.dropBefore(segments.all()[0].baseOffset());
+            segments.inBackground(() -> transactions.deleteAll(files));
+        }
     }
 
     private void stateChanged() {
@@ -372,6 +413,7 @@ public final class Journal implements AutoCloseable {
         compactedOffset = Math.min(compactedOffset, endOffset);
         epochs.truncateTo(endOffset);
         snapshots.truncateTo(endOffset);
+        transactions.truncateTo(endOffset);
         flusher.truncated(endOffset);
         return endOffset;
     }
@@ -499,5 +541,6 @@ public final class Journal implements AutoCloseable {
             return;
         }
         reads.closeIdle(segments.all(), flushedOffset());
+        transactions.releaseIdle();
     }
 }

@@ -121,6 +121,12 @@ public final class JournalCheck {
                     file,
                     () -> ProducerSnapshots.decode(
                             file, store.read(file, ProducerSnapshots.MAX_SNAPSHOT_SIZE_BYTES), baseOffsetOf(file)));
+        } else if (name.endsWith(TransactionIndexFile.SUFFIX)) {
+            // Compaction may have joined its segment to the one before.
+            derived(
+                    file,
+                    () -> TransactionIndexFile.decode(
+                            file, store.read(file, TransactionIndexFile.MAX_SIZE_BYTES), baseOffsetOf(file)));
         } else if (!segments.containsKey(baseOffsetOf(file))) {
             stray(file, "an index without its segment");
         }

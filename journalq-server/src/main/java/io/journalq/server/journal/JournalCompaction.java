@@ -12,6 +12,7 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeSet;
 
 /**
  * One compaction of a journal. A pass notes the newest offset of each key of what is not compacted yet, as far as memory
@@ -26,6 +27,10 @@ final class JournalCompaction {
     private final Journal journal;
     private final CompactionJob job;
     private final BatchReader reader = new BatchReader(PooledByteBufAllocator.DEFAULT);
+
+    /** Offsets of markers that the segment being written does not have any more. */
+    private final TreeSet<Long> goneMarkers = new TreeSet<>();
+
     private long readBytes;
     private long freedBytes;
     private int passes;
@@ -218,6 +223,8 @@ final class JournalCompaction {
             if (!changed) {
                 return true;
             }
+            journal.abortedTransactions().remove(goneMarkers);
+            goneMarkers.clear();
             swap = begin(target.finish(), group, work.offsetBehind(group.get(group.size() - 1)));
         } finally {
             if (swap == null) {
@@ -252,13 +259,25 @@ final class JournalCompaction {
                     case KEPT -> target.add(payload, at, reader.nextIndex() - at);
                     case REPLACED -> {
                         changed = true;
-                        addReplacement(target, cleaner.takeReplacement());
+                        ByteBuf replacement = cleaner.takeReplacement();
+                        noteMarker(RecordBatch.recordCount(replacement, 0) > 0);
+                        addReplacement(target, replacement);
                     }
-                    case DROPPED -> changed = true;
+                    case DROPPED -> {
+                        changed = true;
+                        noteMarker(false);
+                    }
                 }
             }
         }
         return changed;
+    }
+
+    /** Without its marker, readers would hide what an aborted transaction's producer wrote later. */
+    private void noteMarker(boolean stays) {
+        if (!stays && reader.isControlBatch()) {
+            goneMarkers.add(reader.baseOffset());
+        }
     }
 
     private static void addReplacement(CleanedSegment target, ByteBuf batch) throws IOException {

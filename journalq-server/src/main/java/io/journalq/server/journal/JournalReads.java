@@ -69,10 +69,11 @@ final class JournalReads {
             segment.release();
             return JournalSlice.EMPTY;
         }
+        long offsetLimit = Math.min(search.endOffsetExclusive(), segment.endOffset());
         if (end < limit) {
-            rememberReadEnd(segment, end);
+            offsetLimit = Math.min(offsetLimit, rememberReadEnd(segment, end));
         }
-        return JournalSlice.warm(segment, start, end - start);
+        return JournalSlice.warm(segment, start, end - start, offsetLimit);
     }
 
     private int limitOf(Segment segment, int start, long endOffsetExclusive) throws IOException {
@@ -97,13 +98,15 @@ final class JournalReads {
                 : segment.boundaryByIndex(start, limit, search.maxSizeBytes(), search.atLeastOneBatch());
     }
 
-    /** The batch behind a read is where the same consumer reads next; its offset stands in its header. */
-    private void rememberReadEnd(Segment segment, int end) throws IOException {
+    /** The batch behind a read is where the same consumer reads next; returns its offset, which stands in its header. */
+    private long rememberReadEnd(Segment segment, int end) throws IOException {
         BatchScanner scanner =
                 new BatchScanner(segment.file(), end, segment.sizeBytes(), RecordBatch.HEADER_SIZE_BYTES);
         if (scanner.next()) {
             positions.addReadEnd(segment, scanner.baseOffset(), end);
+            return scanner.baseOffset();
         }
+        return segment.endOffset();
     }
 
     /** The last segment that begins at or before {@code offset}, else the first. */

@@ -23,6 +23,7 @@ final class JournalRecovery {
     private final LeaderEpochs epochs = new LeaderEpochs();
     private final EpochCheck epochCheck;
     private final ProducerSnapshots snapshots;
+    private final TransactionIndex transactions;
     /** Segments with bytes that no checkpoint vouches for. */
     private final List<Segment> unvouched = new ArrayList<>();
     /** The process before this one could not sync. */
@@ -34,6 +35,7 @@ final class JournalRecovery {
         this.config = config;
         this.epochCheck = new EpochCheck(epochs, newestLeaderEpoch);
         this.snapshots = new ProducerSnapshots(store, directory);
+        this.transactions = new TransactionIndex(store, directory);
     }
 
     /**
@@ -51,13 +53,16 @@ final class JournalRecovery {
             long compactedOffset,
             long flushedOffset,
             LeaderEpochs epochs,
-            ProducerSnapshots snapshots,
+            Derived derived,
             boolean unvouched) {
         Recovered flushed() {
             long endOffset = segments[segments.length - 1].endOffset();
-            return new Recovered(segments, startOffset, compactedOffset, endOffset, epochs, snapshots, true);
+            return new Recovered(segments, startOffset, compactedOffset, endOffset, epochs, derived, true);
         }
     }
+
+    /** What is kept besides the log, and could be made anew from it. */
+    record Derived(ProducerSnapshots snapshots, TransactionIndex transactions) {}
 
     Recovered run() throws IOException {
         List<String> names = store.list(directory);
@@ -98,6 +103,8 @@ final class JournalRecovery {
                 }
             } else if (name.endsWith(ProducerSnapshots.FILE_SUFFIX)) {
                 snapshots.found(offsetIn(name, ProducerSnapshots.FILE_SUFFIX), name);
+            } else if (name.endsWith(TransactionIndexFile.SUFFIX)) {
+                transactions.found(offsetIn(name, TransactionIndexFile.SUFFIX));
             }
         }
         return baseOffsets;
@@ -245,7 +252,13 @@ final class JournalRecovery {
         }
         epochs.truncateTo(endOffset);
         return new Recovered(
-                segments, startOffset, compactedOffset, Math.min(flushedOffset, endOffset), epochs, snapshots, false);
+                segments,
+                startOffset,
+                compactedOffset,
+                Math.min(flushedOffset, endOffset),
+                epochs,
+                new Derived(snapshots, transactions),
+                false);
     }
 
     /** Deletes what {@link Journal#delete} renamed but a stop kept from being deleted. Blocks. */

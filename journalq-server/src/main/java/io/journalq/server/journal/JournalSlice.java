@@ -22,7 +22,7 @@ public final class JournalSlice {
     private static final Logger LOG = LoggerFactory.getLogger(JournalSlice.class);
 
     /** No batches. */
-    public static final JournalSlice EMPTY = new JournalSlice(null, 0, 0, null);
+    public static final JournalSlice EMPTY = new JournalSlice(null, 0, 0, null, 0);
 
     /** Below this a copy costs less than a file region's system call of its own. */
     static final int COPY_BELOW_BYTES = 32 << 10;
@@ -34,24 +34,36 @@ public final class JournalSlice {
     private final int position;
     private final int sizeBytes;
     private final Search search;
+    private final long offsetLimit;
     private boolean finished;
 
-    private JournalSlice(Segment segment, int position, int sizeBytes, Search search) {
+    private JournalSlice(Segment segment, int position, int sizeBytes, Search search, long offsetLimit) {
         this.segment = segment;
         this.position = position;
         this.sizeBytes = sizeBytes;
         this.search = search;
+        this.offsetLimit = offsetLimit;
     }
 
-    /** Takes over one reference on {@code segment}. */
-    static JournalSlice warm(Segment segment, int position, int sizeBytes) {
-        return new JournalSlice(segment, position, sizeBytes, null);
+    /**
+     * Takes over one reference on {@code segment}.
+     *
+     * @param offsetLimit no record at or behind this is in the slice
+     */
+    static JournalSlice warm(Segment segment, int position, int sizeBytes, long offsetLimit) {
+        return new JournalSlice(segment, position, sizeBytes, null, offsetLimit);
     }
 
     /** Takes over one reference on {@code segment}. */
     static JournalSlice cold(Segment segment, Search search) {
         int most = Math.min(search.maxSizeBytes, segment.sizeBytes() - search.from);
-        return new JournalSlice(segment, search.from, most, search);
+        long offsetLimit = Math.min(search.endOffsetExclusive, segment.endOffset());
+        return new JournalSlice(segment, search.from, most, search, offsetLimit);
+    }
+
+    /** No record at or behind this is in the slice; for a cold one, whose end is not known yet, it may be far behind. */
+    public long offsetLimit() {
+        return offsetLimit;
     }
 
     /** Size in bytes; for a cold slice the most that is to be expected, unless its first batch alone is larger. */

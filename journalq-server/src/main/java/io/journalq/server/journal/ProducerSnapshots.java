@@ -5,6 +5,8 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
@@ -23,7 +25,11 @@ final class ProducerSnapshots {
 
     static final int MAX_SNAPSHOT_SIZE_BYTES = 256 << 20;
     private static final int MAGIC = 0x4A515053;
-    private static final int VERSION = 1;
+    private static final int FIRST_VERSION = 1;
+
+    /** From this one on, the state follows a list of the transaction index's files. */
+    private static final int VERSION = 2;
+
     private static final int HEADER_SIZE_BYTES = 20;
     private static final Logger LOG = LoggerFactory.getLogger(ProducerSnapshots.class);
 
@@ -41,12 +47,23 @@ final class ProducerSnapshots {
         files.put(offset, directory.resolve(fileName));
     }
 
-    synchronized void write(long offset, ByteBuffer state, boolean sync) throws IOException {
-        if (state.remaining() > MAX_SNAPSHOT_SIZE_BYTES - HEADER_SIZE_BYTES) {
-            throw new IOException("a snapshot of " + state.remaining() + " bytes is too large");
+    /**
+     * A snapshot as its file holds it.
+     *
+     * @param indexFiles base offsets of the transaction index's files that belong to it
+     */
+    record Stored(JournalSnapshot snapshot, List<Long> indexFiles) {}
+
+    synchronized void write(long offset, List<Long> indexFiles, ByteBuffer state, boolean sync) throws IOException {
+        long sizeBytes =
+                (long) HEADER_SIZE_BYTES + Integer.BYTES + (long) indexFiles.size() * Long.BYTES + state.remaining();
+        if (sizeBytes > MAX_SNAPSHOT_SIZE_BYTES) {
+            throw new IOException("a snapshot of " + sizeBytes + " bytes is too large");
         }
-        ByteBuffer out = ByteBuffer.allocate(HEADER_SIZE_BYTES + state.remaining());
-        out.putInt(MAGIC).putInt(VERSION).putLong(offset).putInt(0).put(state.duplicate());
+        ByteBuffer out = ByteBuffer.allocate((int) sizeBytes);
+        out.putInt(MAGIC).putInt(VERSION).putLong(offset).putInt(0).putInt(indexFiles.size());
+        indexFiles.forEach(out::putLong);
+        out.put(state.duplicate());
         out.putInt(HEADER_SIZE_BYTES - Integer.BYTES, crc(out.array()));
         Path file = directory.resolve(Segment.fileName(offset, FILE_SUFFIX));
         store.replace(file, out.flip(), sync);
@@ -57,11 +74,11 @@ final class ProducerSnapshots {
     }
 
     /** The newest healthy one at or before {@code maxOffset}, null when there is none. */
-    synchronized JournalSnapshot latest(long maxOffset) throws IOException {
+    synchronized Stored latest(long maxOffset) throws IOException {
         Map.Entry<Long, Path> entry = files.floorEntry(maxOffset);
         while (entry != null) {
             try {
-                return new JournalSnapshot(entry.getKey(), read(entry.getValue(), entry.getKey()));
+                return read(entry.getValue(), entry.getKey());
             } catch (CorruptJournalException | NoSuchFileException bad) {
                 LOG.error("a snapshot of producer state is of no use, an older one is taken: {}", bad.getMessage());
                 entry = files.lowerEntry(entry.getKey());
@@ -70,7 +87,10 @@ final class ProducerSnapshots {
         return null;
     }
 
-    /** Forgets and deletes what holds state from behind {@code endOffset}; true when there was such. */
+    /**
+     * Forgets and deletes what holds state from behind {@code endOffset}; true when there was such. Once the log has grown
+     * past it with other records, nobody could tell.
+     */
     synchronized boolean truncateTo(long endOffset) throws IOException {
         boolean any = !files.isEmpty() && files.lastKey() > endOffset;
         while (!files.isEmpty() && files.lastKey() > endOffset) {
@@ -79,12 +99,12 @@ final class ProducerSnapshots {
         return any;
     }
 
-    private ByteBuffer read(Path file, long offset) throws IOException {
+    private Stored read(Path file, long offset) throws IOException {
         return decode(file, store.read(file, MAX_SNAPSHOT_SIZE_BYTES), offset);
     }
 
     /** @throws CorruptJournalException when {@code content} is not what {@link #write} wrote for that offset */
-    static ByteBuffer decode(Path file, byte[] content, long offset) throws IOException {
+    static Stored decode(Path file, byte[] content, long offset) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
             if (in.getInt() != MAGIC) {
@@ -97,10 +117,15 @@ final class ProducerSnapshots {
             if (in.getInt() != crc(content)) {
                 throw new CorruptJournalException(file, 16, "snapshot with a wrong CRC");
             }
-            if (version != VERSION) {
+            if (version < FIRST_VERSION || version > VERSION) {
                 throw new NewerFormatException(file, "a snapshot of producers", version, VERSION);
             }
-            return in.slice();
+            List<Long> indexFiles = new ArrayList<>();
+            int count = version == FIRST_VERSION ? 0 : in.getInt();
+            for (int i = 0; i < count; i++) {
+                indexFiles.add(in.getLong());
+            }
+            return new Stored(new JournalSnapshot(offset, in.slice()), indexFiles);
         } catch (BufferUnderflowException tooShort) {
             throw new CorruptJournalException(file, content.length, "snapshot cut short");
         }

@@ -7,7 +7,8 @@
  *
  * <p>A journal's directory holds, per segment, {@code <base offset>.log} (batches of magic 2 back to back, possibly with
  * zeros behind them) and {@code <base offset>.index} (sparse: offset, position, largest timestamp before it; one file
- * serves look-ups by offset and by time); {@code <offset>.snapshot} (producer state as of that offset); and one
+ * serves look-ups by offset and by time); {@code <offset>.snapshot} (producer state as of that offset); where transactions were
+ * aborted, {@code <base offset>.txnindex} (see {@link io.journalq.server.journal.TransactionIndex}); and one
  * {@code journal.checkpoint}: segments, sizes, leader epochs and start offset as of the last flush that wrote it. Every
  * one of the journal's own formats begins with a magic number and a version and carries a CRC.
  *

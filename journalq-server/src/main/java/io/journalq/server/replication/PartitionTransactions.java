@@ -3,7 +3,9 @@ package io.journalq.server.replication;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.TreeMap;
 
 /**
@@ -241,6 +243,22 @@ public final class PartitionTransactions {
             }
         }
         return count;
+    }
+
+    /** Every producer that the partition knows, the one unused for longest first. */
+    public List<KnownProducer> knownProducers() {
+        List<KnownProducer> known = new ArrayList<>(producers.producerCount());
+        producers.statesById().forEach((producerId, state) -> {
+            OpenTransaction open = state.transaction();
+            known.add(new KnownProducer(
+                    producerId,
+                    state.epoch(),
+                    state.lastSequence(),
+                    state.lastUsedMs(),
+                    state.coordinatorEpoch(),
+                    open == null ? ProducerState.NO_OFFSET : open.firstOffset()));
+        });
+        return known;
     }
 
     /** The producers whose transactions these are. */

@@ -8,29 +8,39 @@ final class ArmedReaders {
 
     void add(PartitionReader reader) {
         if (!reader.isArmed()) {
-            reader.arm(readers.size());
+            reader.arm(this, readers.size());
             readers.add(reader);
         }
     }
 
-    void remove(PartitionReader reader) {
+    /** The reader waits no more, wherever it does. */
+    static void disarm(PartitionReader reader) {
         if (reader.isArmed()) {
-            int index = reader.armedIndex();
-            PartitionReader last = readers.remove(readers.size() - 1);
-            if (last != reader) {
-                readers.set(index, last);
-                last.arm(index);
-            }
-            reader.disarm();
+            reader.armedIn().remove(reader);
         }
+    }
+
+    private void remove(PartitionReader reader) {
+        int index = reader.armedIndex();
+        PartitionReader last = readers.remove(readers.size() - 1);
+        if (last != reader) {
+            readers.set(index, last);
+            last.arm(this, index);
+        }
+        reader.disarm();
     }
 
     boolean isEmpty() {
         return readers.isEmpty();
     }
 
-    /** Tells every reader, and forgets it unless it arms itself anew. */
-    void fire(long readableBytes) {
+    /**
+     * Tells every reader, and forgets it unless it arms itself anew.
+     *
+     * @param visibleOffset up to where these readers see
+     * @param visibleBytes how much that is
+     */
+    void fire(long visibleOffset, long visibleBytes) {
         if (readers.isEmpty()) {
             return;
         }
@@ -40,7 +50,7 @@ final class ArmedReaders {
             reader.disarm();
         }
         for (PartitionReader reader : waiting) {
-            reader.onNews(reader.takeGrowth(readableBytes));
+            reader.onNews(reader.takeGrowth(visibleOffset, visibleBytes));
         }
     }
 }

@@ -5,13 +5,17 @@ import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.journal.AbortedTransaction;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.loop.LoopCounters;
+import io.journalq.server.replication.EndedTransaction;
 import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.replication.ProducerDedup;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Decides whether a batch or a marker may enter a partition's journal, and stages it there: its bytes are sound, its
@@ -25,6 +29,9 @@ final class BatchAdmission {
     private final PartitionTransactions transactions;
     private final Journal journal;
     private final LoopCounters counters;
+
+    /** Ends of aborted transactions that are staged. */
+    private final List<AbortedTransaction> unwrittenAborts = new ArrayList<>();
 
     BatchAdmission(BatchValidator validator, RecoveredPartition partition, LoopCounters counters) {
         this.validator = validator;
@@ -110,11 +117,29 @@ final class BatchAdmission {
         ByteBuf batch = marker.encode(PooledByteBufAllocator.DEFAULT, nowMs);
         try {
             long offset = journal.append(batch, leaderEpoch);
-            transactions.replayMarker(marker, offset, nowMs);
+            EndedTransaction ended = transactions.replayMarker(marker, offset, nowMs);
+            if (ended != null && !ended.commit()) {
+                unwrittenAborts.add(aborted(ended));
+            }
             append.place(offset, offset + 1, PRODUCERS_TIME);
         } finally {
             batch.release();
         }
         return true;
+    }
+
+    /** What was staged before {@code offset} is written, the rest is lost: the journal is told which ends it has. */
+    void onWritten(long offset) {
+        for (AbortedTransaction aborted : unwrittenAborts) {
+            if (aborted.markerOffset() < offset) {
+                journal.addAborted(aborted);
+            }
+        }
+        unwrittenAborts.clear();
+    }
+
+    static AbortedTransaction aborted(EndedTransaction ended) {
+        return new AbortedTransaction(
+                ended.producerId(), ended.firstOffset(), ended.markerOffset(), ended.lastStableOffset());
     }
 }

@@ -13,7 +13,7 @@ public final class OffsetLookup {
     private static final Found NOTHING = new Found(ErrorCode.NONE, -1L, -1L, -1);
 
     private final Journal journal;
-    private final long highWatermark;
+    private final long visibleOffset;
 
     /**
      * What was found.
@@ -25,9 +25,9 @@ public final class OffsetLookup {
      */
     public record Found(ErrorCode error, long offset, long timestampMs, int leaderEpoch) {}
 
-    OffsetLookup(Journal journal, long highWatermark) {
+    OffsetLookup(Journal journal, long visibleOffset) {
         this.journal = journal;
-        this.highWatermark = highWatermark;
+        this.visibleOffset = visibleOffset;
     }
 
     /** The first record that is not older than {@code timestampMs}. */
@@ -43,7 +43,7 @@ public final class OffsetLookup {
     private Found find(Search search) {
         try {
             TimestampOffset found = search.run();
-            return found == null || found.offset() >= highWatermark
+            return found == null || found.offset() >= visibleOffset
                     ? NOTHING
                     : new Found(ErrorCode.NONE, found.offset(), found.timestampMs(), found.leaderEpoch());
         } catch (IOException failure) {

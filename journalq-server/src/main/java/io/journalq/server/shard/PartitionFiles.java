@@ -72,7 +72,7 @@ final class PartitionFiles {
     }
 
     private PartitionTransactions recoverProducers(TopicPartition name, Journal journal) throws IOException {
-        JournalSnapshot snapshot = journal.latestSnapshot();
+        JournalSnapshot snapshot = journal.restoreSnapshot();
         PartitionTransactions restored = snapshot == null ? null : ProducerSnapshot.decode(snapshot.state());
         if (snapshot != null && restored == null) {
             log.warn("producer snapshot is unreadable, replaying the journal instead: partition={}", name);
@@ -80,7 +80,7 @@ final class PartitionFiles {
         PartitionTransactions transactions =
                 restored == null ? new PartitionTransactions(new ProducerDedup()) : restored;
         long from = restored == null ? journal.startOffset() : snapshot.offset();
-        ProducerReplay replay = new ProducerReplay(transactions, clock.millis());
+        ProducerReplay replay = new ProducerReplay(transactions, journal, clock.millis());
         journal.forEachBatch(from, replay::onBatch);
         return transactions;
     }

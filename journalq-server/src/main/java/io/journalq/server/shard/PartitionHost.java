@@ -8,6 +8,7 @@ import io.journalq.server.journal.CompactionDebt;
 import io.journalq.server.journal.EpochEndOffset;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.replication.KnownProducer;
 import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.ProducerDedup;
 import io.journalq.server.replication.ProducerSnapshot;
@@ -35,6 +36,7 @@ public final class PartitionHost {
     private final PartitionTransactions transactions;
     private final BatchAdmission admission;
     private final ArmedReaders readers = new ArmedReaders();
+    private final ArmedReaders committedReaders = new ArmedReaders();
     private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
     private final ArrayDeque<Append> unflushed = new ArrayDeque<>();
     private final Runnable write = this::write;
@@ -45,6 +47,7 @@ public final class PartitionHost {
     private long unreadableBytes;
     private int snapshotSegmentCount;
     private CompactionFailure compactionFailure;
+    private int hangingTransactions;
     private boolean writeRegistered;
     private boolean failing;
     private volatile boolean closed;
@@ -192,9 +195,15 @@ public final class PartitionHost {
      * @param lastFetchedEpoch epoch of the last record that the reader has; -1 when it does not say
      * @param maxSizeBytes size at which to stop
      * @param atLeastOneBatch whether the first batch may exceed that size
+     * @param readCommitted whether records are wanted only once their transactions have ended, else all that is readable
      */
     public PartitionRead read(
-            long offset, int currentLeaderEpoch, int lastFetchedEpoch, int maxSizeBytes, boolean atLeastOneBatch) {
+            long offset,
+            int currentLeaderEpoch,
+            int lastFetchedEpoch,
+            int maxSizeBytes,
+            boolean atLeastOneBatch,
+            boolean readCommitted) {
         ErrorCode epochError = checkLeaderEpoch(currentLeaderEpoch);
         if (epochError != ErrorCode.NONE) {
             return PartitionRead.failed(epochError);
@@ -202,23 +211,32 @@ public final class PartitionHost {
         if (lastFetchedEpoch >= 0) {
             EpochEndOffset end = journal.endOffsetForEpoch(lastFetchedEpoch);
             if (end.epoch() < lastFetchedEpoch || end.endOffset() < offset) {
-                return new PartitionRead(ErrorCode.NONE, highWatermark, journal.startOffset(), null, end);
+                return found(ErrorCode.NONE, null, null, end);
             }
         }
         if (offset < journal.startOffset() || offset > journal.endOffset()) {
-            return new PartitionRead(ErrorCode.OFFSET_OUT_OF_RANGE, highWatermark, journal.startOffset(), null, null);
+            return found(ErrorCode.OFFSET_OUT_OF_RANGE, null, null, null);
         }
-        if (offset >= highWatermark || (maxSizeBytes <= 0 && !atLeastOneBatch)) {
-            return new PartitionRead(ErrorCode.NONE, highWatermark, journal.startOffset(), null, null);
+        long visible = readCommitted ? lastStableOffset() : highWatermark;
+        if (offset >= visible || (maxSizeBytes <= 0 && !atLeastOneBatch)) {
+            return found(ErrorCode.NONE, null, null, null);
         }
         try {
-            JournalSlice slice = journal.read(offset, highWatermark, maxSizeBytes, atLeastOneBatch);
-            return new PartitionRead(
-                    ErrorCode.NONE, highWatermark, journal.startOffset(), slice.isEmpty() ? null : slice, null);
+            JournalSlice slice = journal.read(offset, visible, maxSizeBytes, atLeastOneBatch);
+            if (slice.isEmpty()) {
+                return found(ErrorCode.NONE, null, null, null);
+            }
+            AbortedLookup aborted = readCommitted ? new AbortedLookup(journal, offset, slice) : null;
+            return found(ErrorCode.NONE, slice, aborted, null);
         } catch (IOException failure) {
             log.error("cannot read: partition={} offset={}", name, offset, failure);
             return PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR);
         }
+    }
+
+    private PartitionRead found(ErrorCode error, JournalSlice slice, AbortedLookup aborted, EpochEndOffset diverging) {
+        return new PartitionRead(
+                error, highWatermark, lastStableOffset(), journal.startOffset(), slice, aborted, diverging);
     }
 
     /** Whether a client's idea of the leader's epoch is this one (KIP-320); -1 always is. */
@@ -234,22 +252,47 @@ public final class PartitionHost {
 
     /** Remembers how far {@code reader} has read, so that only what comes later is news to it. */
     public void markRead(PartitionReader reader) {
-        reader.see(readableBytes);
+        boolean committed = reader.readsCommitted();
+        reader.see(visibleOffset(committed), visibleBytes(committed));
     }
 
     /** Has {@code reader} told of the next news; at once when there was some since its last read. */
     public void arm(PartitionReader reader) {
-        readers.add(reader);
-        if (closed) {
-            readers.fire(readableBytes);
-        } else if (reader.hasUnseen(readableBytes)) {
-            readers.remove(reader);
-            reader.onNews(reader.takeGrowth(readableBytes));
+        boolean committed = reader.readsCommitted();
+        if (closed || reader.hasUnseen(visibleOffset(committed))) {
+            ArmedReaders.disarm(reader);
+            reader.onNews(reader.takeGrowth(visibleOffset(committed), visibleBytes(committed)));
+        } else {
+            (committed ? committedReaders : readers).add(reader);
         }
     }
 
     public void disarm(PartitionReader reader) {
-        readers.remove(reader);
+        ArmedReaders.disarm(reader);
+    }
+
+    private long visibleOffset(boolean committed) {
+        return committed ? lastStableOffset() : highWatermark;
+    }
+
+    /** Bytes are counted up to the high watermark only: before an open transaction their number is not known. */
+    private long visibleBytes(boolean committed) {
+        return visibleOffset(committed) == highWatermark ? readableBytes : PartitionReader.UNKNOWN_BYTES;
+    }
+
+    private void fireAll() {
+        readers.fire(visibleOffset(false), visibleBytes(false));
+        committedReaders.fire(visibleOffset(true), visibleBytes(true));
+    }
+
+    /** The idempotent and transactional producers that wrote here and are not forgotten. */
+    public List<KnownProducer> producers() {
+        return transactions.knownProducers();
+    }
+
+    /** Transactions that are open for longer than any may be: their coordinator does not end them. */
+    int hangingTransactions() {
+        return hangingTransactions;
     }
 
     /** The epoch in which the record at {@code offset} was written; -1 when unknown. */
@@ -257,9 +300,9 @@ public final class PartitionHost {
         return journal.epochOf(offset);
     }
 
-    /** Finds offsets by time, on a thread that may block. */
-    public OffsetLookup offsetLookup() {
-        return new OffsetLookup(journal, highWatermark);
+    /** Finds offsets by time, on a thread that may block; of records that are committed, or of all that is readable. */
+    public OffsetLookup offsetLookup(boolean readCommitted) {
+        return new OffsetLookup(journal, visibleOffset(readCommitted));
     }
 
     /** Where the partition ends, before anything is appended to it. */
@@ -287,7 +330,7 @@ public final class PartitionHost {
             return ErrorCode.OFFSET_OUT_OF_RANGE;
         }
         journal.deleteRecordsBefore(target);
-        readers.fire(readableBytes);
+        fireAll();
         return ErrorCode.NONE;
     }
 
@@ -305,6 +348,7 @@ public final class PartitionHost {
         } catch (IOException failure) {
             onWriteFailure(failure);
         }
+        admission.onWritten(journal.writtenOffset());
         shard.flusher().onWritten(this);
         snapshotIfRolled();
         if (settings.deliveryMode() == DeliveryMode.CONSISTENT) {
@@ -357,16 +401,31 @@ public final class PartitionHost {
     void maintain(ShardTimes times) {
         long nowMs = times.clock().millis();
         producers.onTick(nowMs, times.producerExpiryMs());
+        countHangingTransactions(times, nowMs);
         if (journal.applyRetention(nowMs, highWatermark) > 0) {
-            readers.fire(readableBytes);
+            fireAll();
         }
         journal.releaseIdleFiles();
         snapshotIfRolled();
     }
 
+    private void countHangingTransactions(ShardTimes times, long nowMs) {
+        int count = transactions.openLongerThan(times.transactionMaxTimeoutMs(), nowMs);
+        if (count > hangingTransactions) {
+            log.warn(
+                    "transactions are open for longer than any may be, committed records behind them are not seen:"
+                            + " partition={} transactions={} lastStableOffset={}",
+                    name,
+                    count,
+                    lastStableOffset());
+        }
+        hangingTransactions = count;
+    }
+
     /** Keeps the producers' state with each new segment, so that a restart replays little. */
     private void snapshotIfRolled() {
-        if (journal.segmentCount() == snapshotSegmentCount) {
+        // The producers' state is ahead of the journal while something is staged.
+        if (journal.segmentCount() == snapshotSegmentCount || journal.isDirty()) {
             return;
         }
         snapshotSegmentCount = journal.segmentCount();
@@ -405,9 +464,13 @@ public final class PartitionHost {
 
     /** Leaves the shard. Waiting appends are refused, waiting readers told. The journal stays open for its next owner. */
     void close() {
+        if (journal.isDirty()) {
+            // What is staged is in the producers' state already: both go on together.
+            write();
+        }
         closed = true;
         failAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
-        readers.fire(readableBytes);
+        fireAll();
     }
 
     private void failAll(ErrorCode error) {
@@ -423,11 +486,15 @@ public final class PartitionHost {
         if (offset == highWatermark) {
             return;
         }
+        long stableOffset = lastStableOffset();
         highWatermark = offset;
         transactions.onHighWatermark(offset);
         readableBytes += unreadableBytes;
         unreadableBytes = 0;
-        readers.fire(readableBytes);
+        readers.fire(visibleOffset(false), visibleBytes(false));
+        if (lastStableOffset() > stableOffset) {
+            committedReaders.fire(visibleOffset(true), visibleBytes(true));
+        }
     }
 
     private void completeUpTo(ArrayDeque<Append> waiting, long offset) {

@@ -2,19 +2,32 @@ package io.journalq.server.shard;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.replication.EndedTransaction;
 import io.journalq.server.replication.PartitionTransactions;
 import io.netty.buffer.ByteBuf;
 
-/** Brings the state of a partition's producers and their transactions up to what its journal holds. While it opens. */
+/**
+ * Brings the state of a partition's producers and their transactions up to what its journal holds, and the
+ * journal's index of aborted transactions with them. While it opens.
+ */
 final class ProducerReplay {
     private static final long PRODUCERS_TIME = -1L;
+    private static final int UNKNOWN_COORDINATOR_EPOCH = -1;
 
     private final PartitionTransactions transactions;
+    private final Journal journal;
     private final long nowMs;
 
-    /** @param nowMs the time of recovery: a producer's silence is counted from here, as nobody could write before */
-    ProducerReplay(PartitionTransactions transactions, long nowMs) {
+    /**
+     * Begins where {@code transactions} is.
+     *
+     * @param journal is told of aborted transactions
+     * @param nowMs the time of recovery: a producer's silence is counted from here, as nobody could write before
+     */
+    ProducerReplay(PartitionTransactions transactions, Journal journal, long nowMs) {
         this.transactions = transactions;
+        this.journal = journal;
         this.nowMs = nowMs;
     }
 
@@ -43,12 +56,22 @@ final class ProducerReplay {
     }
 
     private void onControlBatch(ByteBuf batch) {
-        TransactionMarker marker = TransactionMarker.read(batch, 0);
+        TransactionMarker marker =
+                RecordBatch.recordCount(batch, 0) == 0 ? emptied(batch) : TransactionMarker.read(batch, 0);
         if (marker != null) {
             long offset = RecordBatch.baseOffset(batch, 0);
-            transactions.replayMarker(marker, offset, nowMs);
+            EndedTransaction ended = transactions.replayMarker(marker, offset, nowMs);
+            if (ended != null && !ended.commit()) {
+                journal.addAborted(BatchAdmission.aborted(ended));
+            }
             // What a restart finds may be seen: nothing of it is taken back.
             transactions.onHighWatermark(offset + 1);
         }
+    }
+
+    /** Compaction took the record away, as nothing is left of the transaction; the epoch still fences. */
+    private static TransactionMarker emptied(ByteBuf batch) {
+        return new TransactionMarker(
+                RecordBatch.producerId(batch, 0), RecordBatch.producerEpoch(batch, 0), true, UNKNOWN_COORDINATOR_EPOCH);
     }
 }

@@ -26,6 +26,7 @@ public final class Shard {
     private final Flusher flusher;
     private final OfflinePartitions offlinePartitions;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
+    private volatile int hangingTransactions;
 
     Shard(LoopCycle cycle, ShardTimes times, Executor blockingPool, OfflinePartitions offlinePartitions) {
         this.cycle = cycle;
@@ -38,12 +39,20 @@ public final class Shard {
 
     private void maintain() {
         try {
+            int hanging = 0;
             for (PartitionHost host : hosts()) {
                 host.maintain(times);
+                hanging += host.hangingTransactions();
             }
+            hangingTransactions = hanging;
         } finally {
             cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
         }
+    }
+
+    /** As of the last look. Any thread. */
+    int hangingTransactions() {
+        return hangingTransactions;
     }
 
     /** Runs {@code work} on a thread that may wait for the disk; drops it when too much is waiting already. */

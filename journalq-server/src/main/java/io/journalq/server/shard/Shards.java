@@ -55,7 +55,8 @@ public final class Shards {
         ShardTimes times = new ShardTimes(
                 clock,
                 config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
-                config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS));
+                config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS),
+                config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
         for (LoopCycle cycle : cycles) {
             shards[cycle.index()] = new Shard(cycle, times, blockingPool, offlinePartitions);
         }
@@ -73,6 +74,15 @@ public final class Shards {
     /** The partitions that should be here and cannot be opened. */
     public OfflinePartitions offlinePartitions() {
         return offlinePartitions;
+    }
+
+    /** Transactions that partitions find open for longer than any may be, as of the last look. Any thread. */
+    public long hangingTransactions() {
+        long count = 0;
+        for (Shard shard : shards) {
+            count += shard.hangingTransactions();
+        }
+        return count;
     }
 
     /** Every shard. */

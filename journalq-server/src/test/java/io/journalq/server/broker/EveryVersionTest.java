@@ -114,6 +114,16 @@ class EveryVersionTest {
                                 .setName("t")
                                 .setPartitions(
                                         List.of(new TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition()))))),
+                Map.entry(ApiKey.WRITE_TXN_MARKERS, version -> new WriteTxnMarkersRequest()
+                        .setMarkers(List.of(new WriteTxnMarkersRequest.WritableTxnMarker()
+                                .setProducerId(9_999)
+                                .setTopics(List.of(new WriteTxnMarkersRequest.WritableTxnMarkerTopic()
+                                        .setName("t")
+                                        .setPartitionIndexes(List.of(0))))))),
+                Map.entry(ApiKey.DESCRIBE_PRODUCERS, version -> new DescribeProducersRequest()
+                        .setTopics(List.of(new DescribeProducersRequest.TopicRequest()
+                                .setName("t")
+                                .setPartitionIndexes(List.of(0))))),
                 Map.entry(ApiKey.DESCRIBE_TRANSACTIONS, version -> new DescribeTransactionsRequest()
                         .setTransactionalIds(List.of("x", ""))),
                 Map.entry(ApiKey.LIST_TRANSACTIONS, version -> new ListTransactionsRequest()),

@@ -241,7 +241,7 @@ class JournalModelTest {
             journal.writeSnapshot(at, ByteBuffer.wrap(new byte[] {(byte) at}));
         }
         reopen();
-        assertThat(journal.latestSnapshot().offset()).isEqualTo(offset);
-        assertThat(journal.latestSnapshot().state().get()).isEqualTo((byte) offset);
+        assertThat(journal.restoreSnapshot().offset()).isEqualTo(offset);
+        assertThat(journal.restoreSnapshot().state().get()).isEqualTo((byte) offset);
     }
 }

@@ -227,7 +227,7 @@ class JournalRecoveryTest {
             byte[] flipped = healthy.clone();
             flipped[at] ^= 1;
             put(newest, flipped);
-            assertThat(journal.latestSnapshot().offset()).isEqualTo(3);
+            assertThat(journal.restoreSnapshot().offset()).isEqualTo(3);
         }
     }
 

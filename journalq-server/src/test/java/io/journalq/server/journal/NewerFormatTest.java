@@ -50,7 +50,7 @@ class NewerFormatTest {
         makeNewer(only(ProducerSnapshots.FILE_SUFFIX), 16);
 
         try (Journal journal = open()) {
-            assertThatThrownBy(journal::latestSnapshot)
+            assertThatThrownBy(journal::restoreSnapshot)
                     .isInstanceOf(NewerFormatException.class)
                     .hasMessageContaining("99");
         }

@@ -4,8 +4,11 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.journal.AbortedTransaction;
 import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.shard.AbortedLookup;
 import io.journalq.server.shard.PartitionRead;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -28,7 +31,6 @@ final class FetchAnswer {
     private final FetchSessions sessions;
     private final Executor blockingPool;
     private final boolean full;
-    private final boolean readCommitted;
     private RequestContext context;
     private FetchSession session;
     private List<FetchPart> parts;
@@ -40,13 +42,11 @@ final class FetchAnswer {
      * An answer to a request.
      *
      * @param full whether every partition is told of, not only those with news
-     * @param readCommitted whether the client wants to see committed transactions only
      */
-    FetchAnswer(FetchSessions sessions, Executor blockingPool, boolean full, boolean readCommitted) {
+    FetchAnswer(FetchSessions sessions, Executor blockingPool, boolean full) {
         this.sessions = sessions;
         this.blockingPool = blockingPool;
         this.full = full;
-        this.readCommitted = readCommitted;
     }
 
     /** Answers with what the last pass found in {@code foundParts}; takes over the slices. */
@@ -57,7 +57,7 @@ final class FetchAnswer {
         List<FetchPart> cold = List.of();
         for (FetchPart part : parts) {
             JournalSlice slice = part.found().slice();
-            if (slice != null && slice.isWarm()) {
+            if (slice != null && slice.isWarm() && isKnown(part.found().aborted())) {
                 takeWarm(part, slice);
             } else if (slice != null) {
                 cold = cold.isEmpty() ? new ArrayList<>() : cold;
@@ -71,9 +71,15 @@ final class FetchAnswer {
         }
     }
 
+    private static boolean isKnown(AbortedLookup aborted) {
+        return aborted == null || aborted.known() != null;
+    }
+
     private static void takeWarm(FetchPart part, JournalSlice slice) {
+        AbortedLookup aborted = part.found().aborted();
         try {
-            part.setRecords(slice.toRecordsData(PooledByteBufAllocator.DEFAULT));
+            part.setRecords(
+                    slice.toRecordsData(PooledByteBufAllocator.DEFAULT), aborted == null ? List.of() : aborted.known());
         } catch (IOException failure) {
             onReadFailure(part, failure);
             part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
@@ -88,34 +94,47 @@ final class FetchAnswer {
         outstandingReads = cold.size();
         for (FetchPart part : cold) {
             JournalSlice slice = part.found().slice();
+            AbortedLookup aborted = part.found().aborted();
             try {
                 blockingPool.execute(() -> {
-                    RecordsData records = readFully(part, slice);
-                    session.cycle().execute(() -> onColdRead(part, records));
+                    ColdRead read = readFully(part, slice, aborted);
+                    session.cycle().execute(() -> onColdRead(part, read));
                 });
             } catch (RejectedExecutionException overloaded) {
                 // Told of no records, the client asks again.
                 slice.release();
-                onColdRead(part, RecordsData.EMPTY);
+                onColdRead(part, ColdRead.NOTHING);
             }
         }
     }
 
+    /** What came from the disk. */
+    private record ColdRead(RecordsData records, List<AbortedTransaction> aborted) {
+        static final ColdRead NOTHING = new ColdRead(RecordsData.EMPTY, List.of());
+    }
+
     /** On the blocking pool. Null when the disk failed. */
-    private RecordsData readFully(FetchPart part, JournalSlice slice) {
+    private static ColdRead readFully(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
         try {
-            return RecordsData.of(slice.readFully(PooledByteBufAllocator.DEFAULT));
+            ByteBuf records = slice.readFully(PooledByteBufAllocator.DEFAULT);
+            try {
+                List<AbortedTransaction> aborted = lookup == null ? List.of() : lookup.find(records);
+                return aborted == null ? ColdRead.NOTHING : new ColdRead(RecordsData.of(records.retain()), aborted);
+            } finally {
+                records.release();
+            }
         } catch (IOException failure) {
             onReadFailure(part, failure);
             return null;
         }
     }
 
-    private void onColdRead(FetchPart part, RecordsData records) {
-        if (records == null) {
+    private void onColdRead(FetchPart part, ColdRead read) {
+        if (read == null) {
             part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
+        } else {
+            part.setRecords(read.records(), read.aborted());
         }
-        part.setRecords(records);
         outstandingReads--;
         if (outstandingReads == 0) {
             respond();
@@ -183,6 +202,17 @@ final class FetchAnswer {
         part.markTold();
     }
 
+    private static List<FetchResponse.AbortedTransaction> aborted(FetchPart part) {
+        List<AbortedTransaction> aborted = part.takeAborted();
+        List<FetchResponse.AbortedTransaction> answer = new ArrayList<>(aborted.size());
+        for (AbortedTransaction transaction : aborted) {
+            answer.add(new FetchResponse.AbortedTransaction()
+                    .setProducerId(transaction.producerId())
+                    .setFirstOffset(transaction.firstOffset()));
+        }
+        return answer;
+    }
+
     private FetchResponse.PartitionData data(FetchPart part) {
         RecordsData records = part.takeRecords();
         if (records != null) {
@@ -191,10 +221,9 @@ final class FetchAnswer {
         FetchResponse.PartitionData data = new FetchResponse.PartitionData()
                 .setPartitionIndex(part.partition())
                 .setHighWatermark(part.highWatermark())
-                // Without transactions everything that is readable is stable.
-                .setLastStableOffset(part.highWatermark())
+                .setLastStableOffset(part.lastStableOffset())
                 .setLogStartOffset(part.logStartOffset())
-                .setAbortedTransactions(readCommitted ? List.of() : null)
+                .setAbortedTransactions(session.readsCommitted() ? aborted(part) : null)
                 .setRecords(records == null ? RecordsData.EMPTY : records);
         PartitionRead found = part.found();
         if (found != null) {

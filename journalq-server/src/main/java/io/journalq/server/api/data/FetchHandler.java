@@ -20,15 +20,14 @@ import java.util.function.Supplier;
  * <p>Sessions (KIP-227) belong to their connection; an id of another connection is not found and the client begins
  * anew. A fetch that finds less than its minimum waits up to its time limit and is woken by appends. The first batch is
  * given even when it exceeds the limits (KIP-74). Topics by name up to version 12, by id from 13 on (KIP-516). Leader
- * epochs are checked (KIP-320) and diverging ones reported (KIP-595). There are no transactions yet: the last stable
- * offset is the high watermark. Followers of other brokers are not served yet and read as consumers do.
+ * epochs are checked (KIP-320) and diverging ones reported (KIP-595). Readers of committed records see up to the last stable
+ * offset and are told which transactions to leave out (KIP-98). Followers of other brokers are not served yet and read as consumers do.
  */
 public final class FetchHandler implements Handler<FetchRequest> {
     /** Longest wait for news, whatever the client asks for. */
     static final int MAX_WAIT_MS = 60_000;
 
     private static final short FIRST_VERSION_WITH_TOPIC_IDS = 13;
-    private static final byte READ_COMMITTED = 1;
     private static final int NEW_SESSION_EPOCH = 0;
     private static final int NO_SESSION_EPOCH = -1;
 
@@ -104,7 +103,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         int maxWaitMs = stopping ? 0 : Math.min(request.maxWaitMs(), MAX_WAIT_MS);
         int maxSizeBytes = Math.min(Math.max(0, request.maxBytes()), maxResponseSizeBytes);
         PendingFetch.Limits limits = new PendingFetch.Limits(request.minBytes(), maxSizeBytes, maxWaitMs);
-        FetchAnswer answer = new FetchAnswer(sessions, blockingPool, full, request.isolationLevel() == READ_COMMITTED);
+        FetchAnswer answer = new FetchAnswer(sessions, blockingPool, full);
         new PendingFetch(context, session, answer, limits, this::locate).start(maxWaitMs);
     }
 

@@ -3,10 +3,12 @@ package io.journalq.server.api.data;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.server.journal.AbortedTransaction;
 import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.PartitionRead;
 import io.journalq.server.shard.PartitionReader;
 import io.journalq.server.shard.Shard;
+import java.util.List;
 
 /**
  * One partition of a fetch session: how far its client has read it, and what the client was last told about it.
@@ -30,12 +32,15 @@ final class FetchPart extends PartitionReader {
     private ErrorCode missingError = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
     private PartitionRead found;
     private RecordsData records;
+    private List<AbortedTransaction> aborted = List.of();
 
     private boolean ready;
     private boolean forgotten;
     private long highWatermark = UNKNOWN;
+    private long lastStableOffset = UNKNOWN;
     private long logStartOffset = UNKNOWN;
     private long toldHighWatermark = UNKNOWN;
+    private long toldLastStableOffset = UNKNOWN;
     private long toldLogStartOffset = UNKNOWN;
 
     FetchPart(FetchSession session, SessionTopic topic, int partition) {
@@ -117,8 +122,16 @@ final class FetchPart extends PartitionReader {
         return taken;
     }
 
-    void setRecords(RecordsData newRecords) {
+    void setRecords(RecordsData newRecords, List<AbortedTransaction> abortedAmongThem) {
         records = newRecords;
+        aborted = abortedAmongThem;
+    }
+
+    /** The transactions that a reader of committed records leaves out of {@link #takeRecords}. */
+    List<AbortedTransaction> takeAborted() {
+        List<AbortedTransaction> taken = aborted;
+        aborted = List.of();
+        return taken;
     }
 
     /** Drops the records that the last read found. */
@@ -132,6 +145,7 @@ final class FetchPart extends PartitionReader {
     /** Remembers the offsets of the last read. */
     void remember(PartitionRead read) {
         highWatermark = read.highWatermark();
+        lastStableOffset = read.lastStableOffset();
         logStartOffset = read.logStartOffset();
     }
 
@@ -139,9 +153,13 @@ final class FetchPart extends PartitionReader {
         return highWatermark;
     }
 
-    /** Whether there are records that the client has not read, as of the last read. */
+    long lastStableOffset() {
+        return lastStableOffset;
+    }
+
+    /** Whether there are records that the client may read and has not, as of the last read. */
     boolean hasUnread() {
-        return fetchOffset < highWatermark;
+        return fetchOffset < (readsCommitted() ? lastStableOffset : highWatermark);
     }
 
     long logStartOffset() {
@@ -150,11 +168,14 @@ final class FetchPart extends PartitionReader {
 
     /** Whether the client was told other offsets than those of the last read. */
     boolean hasNewOffsets() {
-        return highWatermark != toldHighWatermark || logStartOffset != toldLogStartOffset;
+        return highWatermark != toldHighWatermark
+                || lastStableOffset != toldLastStableOffset
+                || logStartOffset != toldLogStartOffset;
     }
 
     void markTold() {
         toldHighWatermark = highWatermark;
+        toldLastStableOffset = lastStableOffset;
         toldLogStartOffset = logStartOffset;
     }
 
@@ -176,7 +197,8 @@ final class FetchPart extends PartitionReader {
                 currentLeaderEpoch,
                 lastFetchedEpoch,
                 Math.min(budgetBytes, maxSizeBytes),
-                atLeastOneBatch);
+                atLeastOneBatch,
+                readsCommitted());
         host.markRead(this);
         int sizeBytes = found.sizeBytes();
         if (sizeBytes < wantedBytes) {
@@ -202,6 +224,11 @@ final class FetchPart extends PartitionReader {
         if (host != null) {
             host.arm(this);
         }
+    }
+
+    @Override
+    protected boolean readsCommitted() {
+        return session.readsCommitted();
     }
 
     @Override

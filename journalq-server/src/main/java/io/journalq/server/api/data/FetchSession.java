@@ -26,6 +26,7 @@ final class FetchSession {
     static final int NO_SESSION = 0;
 
     private static final int FIRST_INCREMENTAL_EPOCH = 1;
+    private static final byte READ_COMMITTED = 1;
 
     private final int id;
     private final boolean usesTopicIds;
@@ -36,6 +37,7 @@ final class FetchSession {
     private int partCount;
     private long readyBytes;
     private PendingFetch pending;
+    private boolean readsCommitted;
     private boolean closed;
 
     FetchSession(int id, boolean usesTopicIds, LoopCycle cycle) {
@@ -81,8 +83,18 @@ final class FetchSession {
         pending = fetch;
     }
 
+    /** Whether the client sees records only once their transactions have ended. It changes between requests only. */
+    boolean readsCommitted() {
+        return readsCommitted;
+    }
+
     /** Takes over the partitions that a request adds, changes or forgets. */
     void update(FetchRequest request) {
+        boolean committed = request.isolationLevel() == READ_COMMITTED;
+        if (committed != readsCommitted) {
+            readsCommitted = committed;
+            forEachPart(this::markReady);
+        }
         for (FetchRequest.FetchTopic wanted : request.topics()) {
             Object key = key(wanted.topic(), wanted.topicId());
             SessionTopic topic =

@@ -24,7 +24,8 @@ import java.util.function.Supplier;
  * <p>Special times: -1 the end, -2 the start, -3 the record with the largest time (KIP-734), -4 the start of what is
  * local, which is the start (KIP-405), -5 and -6 the ends of what is tiered and of what is not yet: nothing is, so there
  * is no such offset (KIP-1005, KIP-1023). A special time that the request's version does not know is refused with
- * UNSUPPORTED_VERSION, as Kafka does. There are no transactions yet, so both isolation levels see the same end.
+ * UNSUPPORTED_VERSION, as Kafka does. With isolation level 1 the end is the last stable offset, and nothing behind it is
+ * found by time (KIP-98).
  */
 public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final long LATEST = -1L;
@@ -35,6 +36,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final long EARLIEST_PENDING_UPLOAD = -6L;
     private static final long NONE = -1L;
     private static final short FIRST_VERSION_WITH_EPOCHS = 4;
+    private static final byte READ_COMMITTED = 1;
 
     /** The first version that knows each special time; in an older one it is as unknown as any other negative time. */
     private static final Map<Long, Integer> FIRST_VERSIONS = Map.of(
@@ -68,8 +70,9 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             topics.add(new ListOffsetsResponse.ListOffsetsTopicResponse()
                     .setName(wanted.name())
                     .setPartitions(answers));
+            boolean committed = request.isolationLevel() == READ_COMMITTED;
             for (ListOffsetsRequest.ListOffsetsPartition partition : wanted.partitions()) {
-                answers.add(ask(fanOut, context.apiVersion(), wanted.name(), partition));
+                answers.add(ask(fanOut, context.apiVersion(), wanted.name(), partition, committed));
             }
         }
         fanOut.start(() -> {
@@ -81,7 +84,11 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     }
 
     private ListOffsetsResponse.ListOffsetsPartitionResponse ask(
-            PartitionFanOut fanOut, short version, String name, ListOffsetsRequest.ListOffsetsPartition wanted) {
+            PartitionFanOut fanOut,
+            short version,
+            String name,
+            ListOffsetsRequest.ListOffsetsPartition wanted,
+            boolean readCommitted) {
         ListOffsetsResponse.ListOffsetsPartitionResponse answer =
                 new ListOffsetsResponse.ListOffsetsPartitionResponse().setPartitionIndex(wanted.partitionIndex());
         answer.setTimestamp(NONE).setOffset(NONE);
@@ -104,7 +111,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
                                 .code());
                         done.run();
                     } else {
-                        look(host, wanted, answer, done);
+                        look(host, wanted, readCommitted, answer, done);
                     }
                 });
         return answer;
@@ -114,6 +121,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private void look(
             PartitionHost host,
             ListOffsetsRequest.ListOffsetsPartition wanted,
+            boolean readCommitted,
             ListOffsetsResponse.ListOffsetsPartitionResponse answer,
             Runnable done) {
         ErrorCode error = host.checkLeaderEpoch(wanted.currentLeaderEpoch());
@@ -124,11 +132,12 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
         }
         long timestamp = wanted.timestamp();
         if (timestamp >= 0 || timestamp == MAX_TIMESTAMP) {
-            lookByTime(host.offsetLookup(), timestamp, answer, done);
+            lookByTime(host.offsetLookup(readCommitted), timestamp, answer, done);
             return;
         }
         if (timestamp == LATEST) {
-            answer.setOffset(host.highWatermark()).setLeaderEpoch(host.leaderEpoch());
+            answer.setOffset(readCommitted ? host.lastStableOffset() : host.highWatermark())
+                    .setLeaderEpoch(host.leaderEpoch());
         } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
             answer.setOffset(host.logStartOffset()).setLeaderEpoch(host.epochOf(host.logStartOffset()));
         }

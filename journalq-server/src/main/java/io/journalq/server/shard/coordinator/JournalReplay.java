@@ -82,7 +82,7 @@ final class JournalReplay {
     }
 
     private void next() {
-        PartitionRead read = partition.read(offset, NO_EPOCH, NO_EPOCH, READ_SIZE_BYTES, true);
+        PartitionRead read = partition.read(offset, NO_EPOCH, NO_EPOCH, READ_SIZE_BYTES, true, false);
         if (read.error() != ErrorCode.NONE) {
             outcome.onReplayed(offset, records, read.error().words());
         } else if (read.slice() == null) {

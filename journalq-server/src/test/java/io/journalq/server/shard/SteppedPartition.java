@@ -1,0 +1,180 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.BatchRules;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.journal.AbortedTransaction;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.loop.LoopCycle;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** A partition on real files, on a loop that the test steps. */
+final class SteppedPartition {
+    private static final Uuid TOPIC_ID = new Uuid(7, 7);
+    private static final int PRODUCE_VERSION = 12;
+    private static final short TRANSACTION_VERSION = 0;
+
+    private final SteppedLoop loop = new SteppedLoop();
+    private final PartitionHost host;
+
+    /** One append's outcome; null while it is not decided. */
+    static final class Outcome {
+        private ErrorCode error;
+        private long offset;
+
+        ErrorCode error() {
+            return error;
+        }
+
+        long offset() {
+            return offset;
+        }
+    }
+
+    private SteppedPartition(Path directory, JournalConfig journal, DeliveryMode mode) throws IOException {
+        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, true, journal);
+        LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
+        Clock clock = Clock.systemUTC();
+        Shard shard = new Shard(
+                cycle, new ShardTimes(clock, 1_000, 86_400_000, 900_000), Runnable::run, new OfflinePartitions());
+        PartitionFiles files = new PartitionFiles(new SystemFileStore(), List.of(directory), Runnable::run, clock);
+        RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
+        host = new PartitionHost(shard, recovered, settings, 0);
+    }
+
+    static SteppedPartition open(Path directory, JournalConfig journal) throws IOException {
+        return new SteppedPartition(directory, journal, DeliveryMode.EVENTUAL);
+    }
+
+    static SteppedPartition open(Path directory, JournalConfig journal, DeliveryMode mode) throws IOException {
+        return new SteppedPartition(directory, journal, mode);
+    }
+
+    /** The folder that a partition in {@code directory} lies in. */
+    static Path folder(Path directory) {
+        return directory.resolve(TOPIC_ID + "-0");
+    }
+
+    PartitionHost host() {
+        return host;
+    }
+
+    SteppedLoop loop() {
+        return loop;
+    }
+
+    /** As a broker does that is told to stop. */
+    void closeCleanly() {
+        host.close();
+        loop.run();
+        host.closeJournal();
+    }
+
+    /** Stages a batch of one record for each value; {@link SteppedLoop#run} writes it. */
+    Outcome stage(long producerId, short epoch, int sequence, boolean transactional, String... values) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            for (String value : values) {
+                builder.append(System.currentTimeMillis(), null, value.getBytes(StandardCharsets.UTF_8), List.of());
+            }
+            builder.setProducerState(producerId, epoch, sequence, transactional);
+            Outcome outcome = new Outcome();
+            ByteBuf batch = builder.build();
+            host.append(new Append(batch, PRODUCE_VERSION, transactional) {
+                @Override
+                protected void onDecided() {
+                    batch.release();
+                    outcome.error = error();
+                    outcome.offset = baseOffset();
+                }
+            });
+            return outcome;
+        }
+    }
+
+    Outcome append(long producerId, short epoch, int sequence, boolean transactional, String... values) {
+        Outcome outcome = stage(producerId, epoch, sequence, transactional, values);
+        loop.run();
+        return outcome;
+    }
+
+    Outcome stageMarker(long producerId, short epoch, boolean commit) {
+        Outcome outcome = new Outcome();
+        TransactionMarker marker = new TransactionMarker(producerId, epoch, commit, 0);
+        host.appendMarker(new MarkerAppend(marker, TRANSACTION_VERSION) {
+            @Override
+            protected void onDecided() {
+                outcome.error = error();
+                outcome.offset = baseOffset();
+            }
+        });
+        return outcome;
+    }
+
+    Outcome mark(long producerId, short epoch, boolean commit) {
+        Outcome outcome = stageMarker(producerId, epoch, commit);
+        loop.run();
+        return outcome;
+    }
+
+    /** What a consumer of committed records sees from {@code fromOffset} on, reading {@code maxSizeBytes} at a time. */
+    List<String> readCommitted(long fromOffset, int maxSizeBytes) throws IOException {
+        List<String> seen = new ArrayList<>();
+        long next = fromOffset;
+        while (next < host.lastStableOffset()) {
+            PartitionRead read = host.read(next, -1, -1, maxSizeBytes, true, true);
+            if (read.error() != ErrorCode.NONE || read.slice() == null) {
+                throw new AssertionError("cannot read at " + next + ": " + read.error());
+            }
+            ByteBuf records = read.slice().readFully(UnpooledByteBufAllocator.DEFAULT);
+            next = filter(records, next, read.aborted().find(records), seen);
+            records.release();
+        }
+        return seen;
+    }
+
+    /** As clients do: from a transaction's first offset on its producer's records are left out, up to its abort marker. */
+    private static long filter(ByteBuf records, long from, List<AbortedTransaction> aborted, List<String> seen) {
+        Set<Long> abortedProducers = new HashSet<>();
+        Set<AbortedTransaction> told = new HashSet<>();
+        long next = from;
+        try (BatchReader reader = new BatchReader(UnpooledByteBufAllocator.DEFAULT)) {
+            reader.reset(records);
+            while (reader.nextBatch()) {
+                next = reader.nextOffset();
+                for (AbortedTransaction transaction : aborted) {
+                    // Told of once, at the first batch at or behind its first offset.
+                    if (transaction.firstOffset() < next && told.add(transaction)) {
+                        abortedProducers.add(transaction.producerId());
+                    }
+                }
+                if (reader.isControlBatch()) {
+                    if (!TransactionMarker.read(records, reader.batchIndex()).commit()) {
+                        abortedProducers.remove(reader.producerId());
+                    }
+                } else if (!reader.isTransactional() || !abortedProducers.contains(reader.producerId())) {
+                    while (reader.next()) {
+                        if (reader.offset() >= from) {
+                            seen.add(reader.value().toString(StandardCharsets.UTF_8));
+                        }
+                    }
+                }
+            }
+        }
+        return next;
+    }
+}
