@@ -141,7 +141,8 @@ final class SliceFeed {
         try {
             slice.wipe();
         } catch (IOException failure) {
-            log.error("cannot wipe a coordinator's stored state: partition={}", name, failure);
+            log.error(
+                    "cannot wipe a coordinator's stored state: partition={} reason=\"{}\"", name, failure.getMessage());
         }
     }
 }
