@@ -1,4 +1,4 @@
-"""Produce, consume alone and as a group, metadata and topic administration with librdkafka (confluent-kafka) against a running broker.
+"""Produce, consume alone and as a group, transactions, metadata and topic administration with librdkafka (confluent-kafka) against a running broker.
 
 Every check raises on the first difference; the last line says what was seen. The broker is $JOURNALQ_BOOTSTRAP.
 """
@@ -24,6 +24,7 @@ PARTITIONS = 4
 PER_CODEC = 1_000
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 TIMEOUT_SECONDS = 20
+COPIES_PER_TRANSACTION = 200
 
 
 def only(futures):
@@ -178,6 +179,83 @@ def consume_as_a_group(topic, acknowledged):
     again.close()
 
 
+def transact(topic):
+    """Copies messages in transactions, with the offsets that were read: what is committed is there once, the rest never."""
+    group = f"copiers-of-{topic}"
+    copies = f"{topic}-copies"
+    admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
+    only(admin.create_topics([NewTopic(copies, num_partitions=2, replication_factor=1)]))
+
+    def producer():
+        one = Producer({"bootstrap.servers": BOOTSTRAP, "transactional.id": f"copier-of-{topic}"})
+        one.init_transactions(TIMEOUT_SECONDS)
+        return one
+
+    consumer = Consumer(
+        {
+            "bootstrap.servers": BOOTSTRAP,
+            "group.id": group,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+        }
+    )
+    consumer.subscribe([topic])
+    old = producer()
+    rounds = 0
+    copied = []
+    deadline = time.monotonic() + 3 * TIMEOUT_SECONDS
+    while len(copied) < 3 * COPIES_PER_TRANSACTION:
+        check(time.monotonic() < deadline, f"the copier did not come so far; {len(copied)} messages copied")
+        messages = [one for one in consumer.consume(COPIES_PER_TRANSACTION, timeout=1.0) if one.error() is None]
+        if not messages:
+            continue
+        old.begin_transaction()
+        for message in messages:
+            old.produce(copies, key=message.key(), value=message.value())
+        old.send_offsets_to_transaction(
+            consumer.position(consumer.assignment()), consumer.consumer_group_metadata(), TIMEOUT_SECONDS
+        )
+        rounds += 1
+        if rounds == 2:
+            old.abort_transaction(TIMEOUT_SECONDS)
+        else:
+            old.commit_transaction(TIMEOUT_SECONDS)
+            copied += [message.key() for message in messages]
+
+    old.begin_transaction()
+    old.produce(copies, key=b"of a fenced producer")
+    old.flush(TIMEOUT_SECONDS)
+    young = producer()
+    young.begin_transaction()
+    young.produce(copies, key=b"last")
+    young.commit_transaction(TIMEOUT_SECONDS)
+    try:
+        old.commit_transaction(TIMEOUT_SECONDS)
+    except KafkaException as error:
+        check(error.args[0].fatal(), f"a fenced producer: {error}")
+    else:
+        raise AssertionError("a fenced producer committed")
+    consumer.close()
+
+    reader = Consumer(
+        {
+            "bootstrap.servers": BOOTSTRAP,
+            "group.id": "not-used",
+            "enable.auto.commit": False,
+            "isolation.level": "read_committed",
+        }
+    )
+    reader.assign([TopicPartition(copies, partition, 0) for partition in range(2)])
+    seen = []
+    deadline = time.monotonic() + 3 * TIMEOUT_SECONDS
+    while len(seen) < len(copied) + 1 and time.monotonic() < deadline:
+        seen += [one.key() for one in reader.consume(500, timeout=1.0) if one.error() is None]
+    reader.close()
+    check(sorted(seen) == sorted(copied + [b"last"]), f"{len(copied)} copied, {len(seen)} read")
+    only(admin.delete_topics([copies]))
+
+
 def main():
     topic = f"librdkafka-{int(time.time() * 1000)}"
     admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
@@ -185,6 +263,7 @@ def main():
     acknowledged = produce(topic)
     consume(topic, acknowledged)
     consume_as_a_group(topic, acknowledged)
+    transact(topic)
 
     ends = admin.list_offsets({TopicPartition(topic, 0): OffsetSpec.latest()})
     check(only(ends).offset == sum(1 for partition, _ in acknowledged.values() if partition == 0), "end offset")
@@ -196,7 +275,7 @@ def main():
     check(topic not in admin.list_topics(timeout=TIMEOUT_SECONDS).topics, "the deleted topic is still listed")
     print(
         f"librdkafka {confluent_kafka.libversion()[0]}: {len(acknowledged)} messages in {len(CODECS)} codecs, "
-        "with and without idempotence, read back in full, alone and as a group"
+        "with and without idempotence, read back in full, alone and as a group; copied in transactions"
     )
 
 

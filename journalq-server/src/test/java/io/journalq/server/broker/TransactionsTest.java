@@ -18,7 +18,9 @@ import org.apache.kafka.clients.admin.ListTransactionsOptions;
 import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -115,6 +117,34 @@ class TransactionsTest {
     }
 
     @Test
+    void shouldShowReadersOfCommittedRecordsWhatWasCommittedAndNothingElse() {
+        try (KafkaProducer<byte[], byte[]> producer = producer("a")) {
+            // given a committed, an aborted and an open transaction
+            producer.beginTransaction();
+            send(producer, 0, 10);
+            producer.commitTransaction();
+            producer.beginTransaction();
+            send(producer, 10, 20);
+            producer.flush();
+            producer.abortTransaction();
+            producer.beginTransaction();
+            send(producer, 20, 30);
+            producer.flush();
+
+            // then
+            broker.awaitQuietly(() -> readCommitted(PARTITIONS).equals(range(0, 10)));
+
+            // when
+            producer.commitTransaction();
+
+            // then
+            List<Integer> expected = range(0, 10);
+            expected.addAll(range(20, 30));
+            broker.awaitQuietly(() -> readCommitted(PARTITIONS).equals(expected));
+        }
+    }
+
+    @Test
     void shouldFenceAnOldInstanceAndAbortItsTransaction() {
         try (KafkaProducer<byte[], byte[]> old = producer("a")) {
             // given
@@ -131,6 +161,7 @@ class TransactionsTest {
                 // then
                 send(old, 3, 6);
                 assertThatThrownBy(old::commitTransaction).isInstanceOf(KafkaException.class);
+                broker.awaitQuietly(() -> readCommitted(PARTITIONS).equals(range(10, 13)));
             }
         }
     }
@@ -153,6 +184,83 @@ class TransactionsTest {
     }
 
     @Test
+    void shouldCopyEveryRecordExactlyOnceThroughRestartsAndAborts() throws Exception {
+        // given
+        int count = 150;
+        int port = broker.port();
+        broker.createTopic("copy", 2, Map.of());
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of())) {
+            send(producer, 0, count);
+        }
+
+        // when a copier is replaced and the broker restarted again and again
+        for (int round = 0; copied() < count; round++) {
+            assertThat(round).isLessThan(40);
+            copy(round);
+            if (round % 3 == 1) {
+                broker.stop();
+                broker.with("listeners", "PLAINTEXT://127.0.0.1:" + port).start();
+            }
+        }
+
+        // then
+        assertThat(readCommitted(copies())).isEqualTo(range(0, count));
+    }
+
+    private static List<TopicPartition> copies() {
+        return List.of(new TopicPartition("copy", 0), new TopicPartition("copy", 1));
+    }
+
+    private int copied() {
+        return readCommitted(copies()).size();
+    }
+
+    /** Copies a part in transactions of a few records, aborts one, and leaves one open. */
+    private void copy(int round) {
+        Map<String, Object> settings = new HashMap<>();
+        settings.put("group.id", "copiers");
+        settings.put("isolation.level", "read_committed");
+        settings.put("max.poll.records", 20);
+        KafkaProducer<byte[], byte[]> producer = producer("copier");
+        try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(settings)) {
+            consumer.assign(PARTITIONS);
+            for (int step = 0; step < 3; step++) {
+                Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+                ConsumerRecords<byte[], byte[]> records = step == 0 ? pollSome(consumer) : consumer.poll(POLL);
+                producer.beginTransaction();
+                records.forEach(record -> {
+                    var unused = producer.send(new ProducerRecord<>("copy", number(record) % 2, null, record.value()));
+                    offsets.put(
+                            new TopicPartition(record.topic(), record.partition()),
+                            new OffsetAndMetadata(record.offset() + 1));
+                });
+                producer.sendOffsetsToTransaction(offsets, consumer.groupMetadata());
+                if (step < 2 && (round + step) % 4 != 3) {
+                    producer.commitTransaction();
+                } else if (step < 2) {
+                    producer.abortTransaction();
+                    return;
+                } else {
+                    producer.flush();
+                }
+            }
+        } finally {
+            // Without waiting, as a process that dies.
+            producer.close(Duration.ZERO);
+        }
+    }
+
+    private static ConsumerRecords<byte[], byte[]> pollSome(KafkaConsumer<byte[], byte[]> consumer) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+        while (records.isEmpty()) {
+            assertThat(System.nanoTime()).as("time left").isLessThan(deadlineNanos);
+            records = consumer.poll(POLL);
+        }
+        return records;
+    }
+
+    @Test
     void shouldAbortATransactionThatTakesTooLong() throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = producer("a", Map.of("transaction.timeout.ms", 500));
                 Admin admin = broker.admin()) {
@@ -164,6 +272,7 @@ class TransactionsTest {
 
             send(producer, 3, 6);
             assertThatThrownBy(producer::commitTransaction).isInstanceOf(KafkaException.class);
+            assertThat(readCommitted(PARTITIONS)).isEmpty();
         }
     }
 
@@ -224,6 +333,7 @@ class TransactionsTest {
 
             send(producer, 3, 6);
             assertThatThrownBy(producer::commitTransaction).isInstanceOf(KafkaException.class);
+            assertThat(readCommitted(PARTITIONS)).isEmpty();
         }
     }
 }
