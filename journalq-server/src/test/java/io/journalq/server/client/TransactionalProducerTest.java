@@ -40,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 final class TransactionalProducerTest {
     private static final TopicPartition SOURCE = new TopicPartition("source", 0);
+    private static final TopicPartition ORDERS = new TopicPartition("orders", 0);
 
     @TempDir
     Path directory;
@@ -114,6 +115,50 @@ final class TransactionalProducerTest {
                 transaction.commitOffsets("billing", Map.of(SOURCE, CommittedOffset.of(3)));
             });
             assertThat(committed("billing")).isEqualTo(CommittedOffset.of(3));
+        }
+    }
+
+    @Test
+    void shouldShowReadersOfCommittedRecordsTheCommittedOnly() {
+        List<String> expected = new ArrayList<>();
+        try (Producer producer = producer("copier").build();
+                Producer plain =
+                        Producer.builder().bootstrapServers(broker.bootstrap()).build();
+                Consumer committed = reader(Consumer.Isolation.READ_COMMITTED);
+                Consumer all = reader(Consumer.Isolation.READ_UNCOMMITTED)) {
+            // given committed and aborted transactions in turn, and records without one in between
+            for (int i = 0; i < 20; i++) {
+                String value = "transaction " + i;
+                if (i % 3 == 1) {
+                    assertThatThrownBy(() -> producer.inTransaction(transaction -> {
+                                transaction
+                                        .sendBatch("orders", 0, List.of(record(value), record(value)))
+                                        .join();
+                                throw new IllegalArgumentException("no");
+                            }))
+                            .isInstanceOf(IllegalArgumentException.class);
+                } else {
+                    producer.inTransaction(transaction -> transaction
+                            .sendBatch("orders", 0, List.of(record(value), record(value)))
+                            .join());
+                    expected.addAll(List.of(value, value));
+                }
+                plain.send(ProducerRecord.of("orders", 0, null, ("plain " + i).getBytes(UTF_8)));
+                expected.add("plain " + i);
+            }
+            // when
+            producer.inTransaction(transaction -> {
+                transaction
+                        .sendBatch("orders", 0, List.of(record("of the open one")))
+                        .join();
+                plain.send(ProducerRecord.of("orders", 0, null, "behind it".getBytes(UTF_8)));
+                // then
+                assertThat(read(committed, expected.size())).isEqualTo(expected);
+                assertThat(read(all, 62)).endsWith("of the open one", "behind it");
+                assertThat(committed.endOffsets(List.of(ORDERS)).get(ORDERS))
+                        .isEqualTo(all.endOffsets(List.of(ORDERS)).get(ORDERS) - 2);
+            });
+            assertThat(read(committed, 2)).containsExactly("of the open one", "behind it");
         }
     }
 
@@ -259,6 +304,30 @@ final class TransactionalProducerTest {
         try (Consumer consumer = consumer(group).build()) {
             return consumer.committed(List.of(SOURCE)).get(SOURCE);
         }
+    }
+
+    private Consumer reader(Consumer.Isolation isolation) {
+        Consumer consumer = Consumer.builder()
+                .bootstrapServers(broker.bootstrap())
+                .isolation(isolation)
+                .startAt(Consumer.Start.BEGINNING)
+                .build();
+        consumer.assign(List.of(ORDERS));
+        return consumer;
+    }
+
+    /** As many values as there are to be, and nothing behind them that is there already. */
+    private static List<String> read(Consumer consumer, int count) {
+        List<String> values = new ArrayList<>();
+        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (values.size() < count) {
+            assertThat(System.nanoTime()).as("%s", values).isLessThan(endNanos);
+            for (ConsumerRecord record : consumer.poll(Duration.ofMillis(100))) {
+                values.add(new String(record.value(), UTF_8));
+            }
+        }
+        assertThat(consumer.poll(Duration.ofMillis(50)).isEmpty()).isTrue();
+        return values;
     }
 
     private List<String> readAll(int count) {
