@@ -21,7 +21,6 @@ import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.Health;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.OfflinePartitions;
-import io.journalq.server.shard.compaction.LogCleaner;
 import io.journalq.server.shard.coordinator.CoordinatorCounters;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.CoordinatorStore;
@@ -171,8 +170,7 @@ public final class Broker implements AutoCloseable {
                         CompletableFuture::join),
                 openCoordinatorStore());
         closings.push(core::close);
-        LogCleaner cleaner = Compaction.start(config, core.shards(), blockingPool, clock, random, metrics);
-        closings.push(cleaner::close);
+        Compaction.bind(core.cleanerCounters(), clock, metrics);
         metrics.counter(
                 "journalq.coordinators.replayed.records",
                 "Records of journals that coordinators read when they were loaded, as they were not stored.",

@@ -15,6 +15,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.loop.Waiting;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
@@ -22,6 +23,8 @@ import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.compaction.CleanerCounters;
+import io.journalq.server.shard.compaction.LogCleaner;
 import io.journalq.server.shard.coordinator.CoordinatorCounters;
 import io.journalq.server.store.CoordinatorSlices;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -29,7 +32,6 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
@@ -52,6 +54,7 @@ public final class BrokerCore implements AutoCloseable {
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
     private final FetchHandler fetch;
+    private final LogCleaner cleaner;
 
     /**
      * What a broker runs on.
@@ -61,7 +64,7 @@ public final class BrokerCore implements AutoCloseable {
      * @param blockingPool for what waits for the disk
      * @param controllerThread runs changes of metadata one after the other; shut down when the core is closed
      * @param clock the time of day
-     * @param ids gives ids that were never given before
+     * @param ids gives ids that were never given before, and cannot be guessed
      * @param waiting how a thread waits for what others do
      */
     public record Surroundings(
@@ -73,19 +76,13 @@ public final class BrokerCore implements AutoCloseable {
             Supplier<Uuid> ids,
             Waiting waiting) {}
 
-    /** Waits until something is complete; a simulation runs other work meanwhile. */
-    @FunctionalInterface
-    public interface Waiting {
-        /** Returns when {@code wanted} is complete, or throws what it failed with. */
-        <T> T join(CompletableFuture<T> wanted);
-    }
-
     private BrokerCore(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices) throws IOException {
         this.config = config;
         this.surroundings = surroundings;
         this.controller = openController();
         this.shards = new Shards(
                 config, surroundings.cycles(), surroundings.store(), surroundings.blockingPool(), surroundings.clock());
+        this.cleaner = Compaction.of(config, shards, surroundings);
         this.groups = new GroupCoordinators(config, shards, surroundings, slices);
         this.handlers = new HandlerTable(config, metadata, controller);
         this.transactions = new TransactionCoordinators(
@@ -168,6 +165,7 @@ public final class BrokerCore implements AutoCloseable {
         groups.start(image, ends);
         transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
+        cleaner.start();
     }
 
     /** What coordinators count, kind by kind. */
@@ -201,6 +199,11 @@ public final class BrokerCore implements AutoCloseable {
         return shards;
     }
 
+    /** What compaction counts. */
+    CleanerCounters cleanerCounters() {
+        return cleaner.counters();
+    }
+
     /** Answers every fetch that waits for records, and lets none wait any more. */
     void stopWaiting() {
         fetch.stopWaiting();
@@ -210,6 +213,7 @@ public final class BrokerCore implements AutoCloseable {
     @Override
     public void close() throws IOException {
         try {
+            cleaner.close();
             controller.close();
         } finally {
             surroundings.waiting().join(transactions.close());

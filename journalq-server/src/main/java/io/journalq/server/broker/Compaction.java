@@ -1,5 +1,6 @@
 package io.journalq.server.broker;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.journal.compaction.KeyOffsets;
@@ -7,41 +8,36 @@ import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
 import io.journalq.server.shard.compaction.CleanerLimits;
+import io.journalq.server.shard.compaction.CleanerSurroundings;
 import io.journalq.server.shard.compaction.LogCleaner;
-import java.security.SecureRandom;
 import java.time.Clock;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /** Sets up compaction and its meters. */
 final class Compaction {
     private Compaction() {}
 
-    /** A cleaner that has begun; the caller closes it before the shards. */
-    static LogCleaner start(
-            BrokerConfig config,
-            Shards shards,
-            Executor blockingPool,
-            Clock clock,
-            SecureRandom random,
-            BrokerMetrics metrics) {
+    /** A cleaner that has not begun. */
+    static LogCleaner of(BrokerConfig config, Shards shards, BrokerCore.Surroundings surroundings) {
         int threads = config.get(BrokerSettings.LOG_CLEANER_THREADS);
         CleanerLimits limits = new CleanerLimits(
                 threads,
                 config.get(BrokerSettings.LOG_CLEANER_DEDUPE_BUFFER_SIZE),
                 config.get(BrokerSettings.LOG_CLEANER_BACKOFF_MS));
-        LogCleaner cleaner = new LogCleaner(
+        return new LogCleaner(
                 shards,
-                blockingPool,
-                clock,
+                new CleanerSurroundings(surroundings.blockingPool(), surroundings.clock(), surroundings.waiting()),
                 limits,
-                () -> new KeyOffsets(limits.keyMemoryBytes() / threads, random.nextLong(), random.nextLong()));
-        bind(cleaner.counters(), clock, metrics);
-        cleaner.start();
-        return cleaner;
+                () -> keyOffsets(
+                        limits.keyMemoryBytes() / threads, surroundings.ids().get()));
     }
 
-    private static void bind(CleanerCounters counters, Clock clock, BrokerMetrics metrics) {
+    /** Nobody who chooses keys may know the secret. */
+    private static KeyOffsets keyOffsets(long sizeBytes, Uuid secret) {
+        return new KeyOffsets(sizeBytes, secret.mostSignificantBits(), secret.leastSignificantBits());
+    }
+
+    static void bind(CleanerCounters counters, Clock clock, BrokerMetrics metrics) {
         metrics.counter("journalq.cleaner.runs", "Compactions of partitions that ended well.", counters::runs);
         metrics.counter("journalq.cleaner.failures", "Compactions of partitions that failed.", counters::failures);
         metrics.counter("journalq.cleaner.read.bytes", "Bytes that compaction went through.", counters::readBytes);

@@ -1,6 +1,7 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.loop.Waiting;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 
@@ -12,10 +13,9 @@ final class PartitionsFollow implements MetadataPublisher.Listener {
     private final Shards shards;
     private final GroupCoordinators groups;
     private final TransactionCoordinators transactions;
-    private final BrokerCore.Waiting waiting;
+    private final Waiting waiting;
 
-    PartitionsFollow(
-            Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, BrokerCore.Waiting waiting) {
+    PartitionsFollow(Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, Waiting waiting) {
         this.shards = shards;
         this.groups = groups;
         this.transactions = transactions;

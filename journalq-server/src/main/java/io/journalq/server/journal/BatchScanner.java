@@ -27,13 +27,13 @@ final class BatchScanner {
     /**
      * @param from where the first batch begins
      * @param end where the stretch ends; no batch reaches beyond it
-     * @param chunkSizeBytes how much to read at once, at least a header
+     * @param chunkSizeBytes how much to read at once, at most
      */
     BatchScanner(LogFile file, int from, int end, int chunkSizeBytes) {
         this.file = file;
         this.end = end;
         this.position = from;
-        this.chunk = new byte[Math.max(RecordBatch.HEADER_SIZE_BYTES, chunkSizeBytes)];
+        this.chunk = new byte[Math.max(RecordBatch.HEADER_SIZE_BYTES, Math.min(chunkSizeBytes, end - from))];
         this.chunkTarget = ByteBuffer.wrap(chunk);
     }
 

@@ -333,8 +333,8 @@ public final class Journal implements AutoCloseable {
     // ---- deleting
 
     /**
-     * Makes {@code offset} the first that may be read, and deletes the segments before it. Survives a restart once the
-     * background executor has written it down.
+     * Makes {@code offset} the first that may be read, and deletes the segments before it. Survives a killed process once
+     * the background executor has written it down, and anything after {@link #checkpoint}.
      *
      * @param offset at most {@link #writtenOffset}
      */
@@ -508,6 +508,15 @@ public final class Journal implements AutoCloseable {
      */
     public long flush() throws IOException {
         return flusher.flush(false);
+    }
+
+    /**
+     * Makes durable what is written and where the log starts. Any thread; blocks.
+     *
+     * @throws IOException when the disk failed, perhaps only for want of room
+     */
+    public void checkpoint() throws IOException {
+        flusher.checkpoint();
     }
 
     /**

@@ -78,6 +78,15 @@ final class JournalFlusher {
         return flushedOffset;
     }
 
+    /** Syncs what is written, and then the checkpoint. */
+    synchronized void checkpoint() throws IOException {
+        checkNotFenced();
+        if (!stopped) {
+            Segment[] segments = journal.segments();
+            writeCheckpoint(List.of(segments), syncWritten(segments), true);
+        }
+    }
+
     private void checkNotFenced() throws IOException {
         if (fence != null) {
             throw new IOException(directory + " is fenced since an earlier flush failed", fence);

@@ -5,6 +5,7 @@ import io.journalq.server.journal.CompactionResult;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.loop.Waiting;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -32,16 +33,18 @@ public final class Compactable {
      * Compacts the partition. One thread at a time; blocks.
      *
      * @param cycle the partition's loop
+     * @param waiting how this thread waits for it
      * @param memory for keys
      * @param stopped whether to give up
      */
-    public CompactionResult compact(LoopCycle cycle, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
+    public CompactionResult compact(
+            LoopCycle cycle, Waiting waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
             throws IOException {
         return journal.compact(new CompactionJob(
-                stableOffset, lastBatchByProducer, nowMs, memory, step -> runOn(cycle, step), stopped));
+                stableOffset, lastBatchByProducer, nowMs, memory, step -> runOn(cycle, waiting, step), stopped));
     }
 
-    private boolean runOn(LoopCycle cycle, CompactionJob.Step step) throws IOException {
+    private boolean runOn(LoopCycle cycle, Waiting waiting, CompactionJob.Step step) throws IOException {
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         boolean accepted = cycle.execute(() -> {
             try {
@@ -54,7 +57,7 @@ public final class Compactable {
             return false;
         }
         try {
-            return done.join();
+            return waiting.join(done);
         } catch (CompletionException failure) {
             if (failure.getCause() instanceof IOException io) {
                 throw io;

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -316,22 +317,42 @@ public final class PartitionHost {
     }
 
     /**
-     * Gives up everything before {@code offset}.
+     * Gives up everything before {@code offset}, at once and for good: {@code done} hears of it on the loop once no crash
+     * brings it back.
      *
      * @param offset the new first offset; -1 for the high watermark
-     * @return {@link ErrorCode#NONE}, or why not: POLICY_VIOLATION for a topic that is compacted and nothing else
+     * @param done takes {@link ErrorCode#NONE}, or why not: POLICY_VIOLATION for a topic that is compacted and nothing
+     *     else, KAFKA_STORAGE_ERROR when it is out of sight, but cannot be written down
      */
-    public ErrorCode deleteRecordsBefore(long offset) {
+    public void deleteRecordsBefore(long offset, Consumer<ErrorCode> done) {
         if (!settings.deletes()) {
-            return ErrorCode.POLICY_VIOLATION;
+            done.accept(ErrorCode.POLICY_VIOLATION);
+            return;
         }
         long target = offset == -1 ? highWatermark : offset;
         if (target < 0 || target > highWatermark || target > journal.writtenOffset()) {
-            return ErrorCode.OFFSET_OUT_OF_RANGE;
+            done.accept(ErrorCode.OFFSET_OUT_OF_RANGE);
+            return;
         }
         journal.deleteRecordsBefore(target);
         fireAll();
-        return ErrorCode.NONE;
+        if (!shard.runBlocking(() -> {
+            ErrorCode outcome = keepStart();
+            shard.cycle().execute(() -> done.accept(outcome));
+        })) {
+            done.accept(ErrorCode.KAFKA_STORAGE_ERROR);
+        }
+    }
+
+    /** Any thread; blocks. */
+    private ErrorCode keepStart() {
+        try {
+            journal.checkpoint();
+            return ErrorCode.NONE;
+        } catch (IOException failure) {
+            log.error("cannot write the log's start down: partition={} reason=\"{}\"", name, failure.getMessage());
+            return ErrorCode.KAFKA_STORAGE_ERROR;
+        }
     }
 
     private void write() {

@@ -55,12 +55,14 @@ public final class Shard {
         return hangingTransactions;
     }
 
-    /** Runs {@code work} on a thread that may wait for the disk; drops it when too much is waiting already. */
-    void runBlocking(Runnable work) {
+    /** Runs {@code work} on a thread that may wait for the disk; false when too much is waiting already. */
+    boolean runBlocking(Runnable work) {
         try {
             blockingPool.execute(work);
+            return true;
         } catch (RejectedExecutionException overloaded) {
             log.warn("too much work waits for the disk: loop={}", cycle.index());
+            return false;
         }
     }
 

@@ -131,6 +131,14 @@ final class SteppedPartition {
         return outcome;
     }
 
+    /** Gives up everything before {@code offset}, and waits until that is safe. */
+    ErrorCode deleteRecordsBefore(long offset) {
+        ErrorCode[] outcome = new ErrorCode[1];
+        host.deleteRecordsBefore(offset, error -> outcome[0] = error);
+        loop.run();
+        return outcome[0];
+    }
+
     /** What a consumer of committed records sees from {@code fromOffset} on, reading {@code maxSizeBytes} at a time. */
     List<String> readCommitted(long fromOffset, int maxSizeBytes) throws IOException {
         List<String> seen = new ArrayList<>();

@@ -170,7 +170,7 @@ class TransactionLogTest {
         assertThat(files).isGreaterThan(5);
 
         // when most of them are deleted, the first record of the open transaction among them
-        assertThat(partition.host().deleteRecordsBefore(35)).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.deleteRecordsBefore(35)).isEqualTo(ErrorCode.NONE);
 
         // then nothing is stable behind the new beginning, and the files go with their segments
         assertThat(partition.host().lastStableOffset()).isEqualTo(35);

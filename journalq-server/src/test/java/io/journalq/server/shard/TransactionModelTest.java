@@ -175,7 +175,7 @@ class TransactionModelTest {
     private void deleteRecords() {
         long highWatermark = partition.host().highWatermark();
         long offset = startOffset + random.nextInt((int) (highWatermark - startOffset) / 2 + 1);
-        assertThat(partition.host().deleteRecordsBefore(offset)).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.deleteRecordsBefore(offset)).isEqualTo(ErrorCode.NONE);
         startOffset = offset;
     }
 

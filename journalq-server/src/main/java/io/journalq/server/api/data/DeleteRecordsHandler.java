@@ -7,7 +7,6 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shards;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +14,7 @@ import java.util.function.Supplier;
 
 /**
  * DeleteRecords, versions 0 to 2: gives up the records of partitions before an offset, or all of them (KIP-107). Answers
- * with the new first offset.
+ * with the new first offset, once no crash can bring back what was before it.
  */
 public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest> {
     private static final long UNKNOWN = -1L;
@@ -66,21 +65,17 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
                         answer.setErrorCode(partitions
                                 .errorOfMissing(topic, wanted.partitionIndex())
                                 .code());
+                        done.run();
                     } else {
-                        delete(host, wanted.offset(), answer);
+                        host.deleteRecordsBefore(wanted.offset(), outcome -> {
+                            answer.setErrorCode(outcome.code());
+                            if (outcome == ErrorCode.NONE) {
+                                answer.setLowWatermark(host.logStartOffset());
+                            }
+                            done.run();
+                        });
                     }
-                    done.run();
                 });
         return answer;
-    }
-
-    /** On the shard's loop. */
-    private static void delete(
-            PartitionHost host, long offset, DeleteRecordsResponse.DeleteRecordsPartitionResult answer) {
-        ErrorCode error = host.deleteRecordsBefore(offset);
-        answer.setErrorCode(error.code());
-        if (error == ErrorCode.NONE) {
-            answer.setLowWatermark(host.logStartOffset());
-        }
     }
 }

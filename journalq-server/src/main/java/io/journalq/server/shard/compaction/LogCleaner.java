@@ -4,6 +4,7 @@ import io.journalq.server.journal.CompactionDebt;
 import io.journalq.server.journal.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.loop.Waiting;
 import io.journalq.server.shard.Compactable;
 import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.PartitionHost.CompactionFailure;
@@ -40,6 +41,7 @@ public final class LogCleaner {
     private final Shards shards;
     private final Executor blockingPool;
     private final Clock clock;
+    private final Waiting waiting;
     private final CleanerLimits limits;
     private final Supplier<KeyOffsets> memory;
     private final CleanerCounters counters;
@@ -53,14 +55,14 @@ public final class LogCleaner {
     /**
      * A cleaner that has not begun.
      *
-     * @param blockingPool runs compactions
      * @param memory makes an empty table of keys for one compaction at a time
      */
     public LogCleaner(
-            Shards shards, Executor blockingPool, Clock clock, CleanerLimits limits, Supplier<KeyOffsets> memory) {
+            Shards shards, CleanerSurroundings surroundings, CleanerLimits limits, Supplier<KeyOffsets> memory) {
         this.shards = shards;
-        this.blockingPool = blockingPool;
-        this.clock = clock;
+        this.blockingPool = surroundings.blockingPool();
+        this.clock = surroundings.clock();
+        this.waiting = surroundings.waiting();
         this.limits = limits;
         this.memory = memory;
         this.counters = new CleanerCounters(clock.millis());
@@ -90,7 +92,7 @@ public final class LogCleaner {
                 ended.complete(null);
             }
         }
-        ended.join();
+        waiting.join(ended);
     }
 
     private void round() {
@@ -210,13 +212,14 @@ public final class LogCleaner {
         if (!candidate.cycle().execute(() -> asked.complete(host.isClosed() ? null : host.compactable()))) {
             return false;
         }
-        Compactable partition = asked.join();
+        Compactable partition = waiting.join(asked);
         if (partition == null) {
             return false;
         }
         try {
             long startNanos = System.nanoTime();
-            CompactionResult result = partition.compact(candidate.cycle(), clock.millis(), keys, () -> stopped);
+            CompactionResult result =
+                    partition.compact(candidate.cycle(), waiting, clock.millis(), keys, () -> stopped);
             counters.onRun(result.readSizeBytes(), result.freedSizeBytes());
             setFailure(candidate, null);
             log.info(
