@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -148,6 +149,23 @@ class ArchitectureTest {
                         + "; let it declare an interface that its user implements, or change ALLOWED with a reason")
                 .allowEmptyShould(true)
                 .check(classes);
+    }
+
+    @Test
+    void shouldKnowNoJournalInTheJournalsParts() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "journal.*..")
+                .should()
+                .dependOnClassesThat(resideInAPackage(ROOT + "journal"))
+                .because("a journal is put together from its parts; let a part declare what it needs of the journal, as"
+                        + " CompactedLog does")
+                .check(classes);
+    }
+
+    @Test
+    void shouldFormNoCycleAmongTheJournalsParts() {
+        slices().matching(ROOT + "journal.(*)..").should().beFreeOfCycles().check(classes);
     }
 
     @Test

@@ -2,13 +2,13 @@ package io.journalq.bench.jmh;
 
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
-import io.journalq.server.journal.CompactionConfig;
-import io.journalq.server.journal.CompactionJob;
-import io.journalq.server.journal.CompactionResult;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
-import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.journal.compaction.CompactionConfig;
+import io.journalq.server.journal.compaction.CompactionJob;
+import io.journalq.server.journal.compaction.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
+import io.journalq.server.journal.file.SystemFileStore;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;

@@ -5,7 +5,7 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.GroupRecords;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
-import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.store.CoordinatorStore;
 import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;

@@ -2,6 +2,21 @@ package io.journalq.server.journal;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.compaction.CompactionDebt;
+import io.journalq.server.journal.compaction.CompactionJob;
+import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.JournalCompaction;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.read.BatchVisitor;
+import io.journalq.server.journal.read.JournalReads;
+import io.journalq.server.journal.read.JournalSearch;
+import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.read.TimestampOffset;
+import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.journal.transaction.TransactionIndex;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,29 +36,22 @@ import org.slf4j.LoggerFactory;
  * offset, {@link #write} puts what was appended since into the file. Nothing can be read before it is written.
  */
 public final class Journal implements AutoCloseable {
-    /** Ends the names of files and directories that wait to be deleted. */
-    static final String DELETED_SUFFIX = ".deleted";
-
     private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
     private final FileStore store;
     private final Path directory;
     private final SegmentList segments;
     private final LeaderEpochs epochs;
-    private final ProducerSnapshots snapshots;
-    private final TransactionIndex transactions;
+    private final DerivedState derived;
     private final JournalFlusher flusher;
+    private final JournalCompactor compactor;
     private final JournalReads reads = new JournalReads();
     private final JournalWriter writer;
     private volatile JournalConfig config;
     private volatile long startOffset;
-    private volatile long compactedOffset;
 
     /** End of the log when idle files were last looked for. */
     private long idleSinceOffset = -1;
-
-    /** The last one that was begun; null before the first. */
-    private volatile SegmentSwap swap;
 
     private boolean closed;
 
@@ -57,12 +65,11 @@ public final class Journal implements AutoCloseable {
         this.directory = directory;
         this.config = config;
         this.epochs = recovered.epochs();
-        this.snapshots = recovered.derived().snapshots();
-        this.transactions = recovered.derived().transactions();
+        this.derived = recovered.derived();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
         this.startOffset = recovered.startOffset();
-        this.compactedOffset = recovered.compactedOffset();
         this.flusher = new JournalFlusher(store, directory, this, recovered.flushedOffset());
+        this.compactor = new JournalCompactor(this, segments, flusher, recovered.compactedOffset());
         this.writer = new JournalWriter(directory, segments, epochs, reads, flusher);
     }
 
@@ -192,6 +199,10 @@ public final class Journal implements AutoCloseable {
         return segments.all();
     }
 
+    boolean isClosed() {
+        return closed;
+    }
+
     LeaderEpochs leaderEpochs() {
         return epochs;
     }
@@ -290,12 +301,12 @@ public final class Journal implements AutoCloseable {
      * that ended before it must have been added. Any thread; blocks.
      */
     public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
-        snapshots.write(offset, transactions.save(), state, false);
+        derived.write(offset, state, false);
     }
 
     /** As {@link #writeSnapshot}, and it is on the disk when this returns. */
     public void writeDurableSnapshot(long offset, ByteBuffer state) throws IOException {
-        snapshots.write(offset, transactions.save(), state, true);
+        derived.write(offset, state, true);
     }
 
     /**
@@ -305,29 +316,19 @@ public final class Journal implements AutoCloseable {
      * @return null when there is none: then everything is to be replayed
      */
     public JournalSnapshot restoreSnapshot() throws IOException {
-        long firstBaseOffset = segments.all()[0].baseOffset();
-        ProducerSnapshots.Stored newest = snapshots.latest(writer.writtenOffset());
-        while (newest != null) {
-            long offset = newest.snapshot().offset();
-            if (transactions.restore(newest.indexFiles(), offset, firstBaseOffset)) {
-                return newest.snapshot();
-            }
-            newest = snapshots.latest(offset - 1);
-        }
-        transactions.clear();
-        return null;
+        return derived.restore(writer.writtenOffset(), segments.all()[0].baseOffset());
     }
 
     /** Takes in an aborted transaction whose end is written. Ends come in order. */
     public void addAborted(AbortedTransaction aborted) {
         Segment[] all = segments.all();
         Segment segment = all[JournalReads.segmentAt(all, aborted.markerOffset())];
-        transactions.add(segment.baseOffset(), aborted);
+        derived.transactions().add(segment.baseOffset(), aborted);
     }
 
     /** The aborted transactions. Any thread. */
     public TransactionIndex abortedTransactions() {
-        return transactions;
+        return derived.transactions();
     }
 
     // ---- deleting
@@ -384,6 +385,7 @@ public final class Journal implements AutoCloseable {
     }
 
     private void dropAborted() {
+        TransactionIndex transactions = derived.transactions();
         if (!transactions.isEmpty()) {
             List<Path> files = transactions.dropBefore(segments.all()[0].baseOffset());
             segments.inBackground(() -> transactions.deleteAll(files));
@@ -406,14 +408,13 @@ public final class Journal implements AutoCloseable {
         if (offset >= writer.writtenOffset()) {
             return writer.writtenOffset();
         }
-        completeSwap();
+        compactor.completeSwap();
         long endOffset = segments.truncateTo(offset);
         writer.truncated(endOffset);
         startOffset = Math.min(startOffset, endOffset);
-        compactedOffset = Math.min(compactedOffset, endOffset);
+        compactor.truncateTo(endOffset);
         epochs.truncateTo(endOffset);
-        snapshots.truncateTo(endOffset);
-        transactions.truncateTo(endOffset);
+        derived.truncateTo(endOffset);
         flusher.truncated(endOffset);
         return endOffset;
     }
@@ -429,7 +430,7 @@ public final class Journal implements AutoCloseable {
             flusher.stop();
             segments.release();
         }
-        Path renamed = directory.resolveSibling(directory.getFileName() + DELETED_SUFFIX);
+        Path renamed = directory.resolveSibling(directory.getFileName() + Segment.DELETED_SUFFIX);
         store.move(directory, renamed);
         segments.inBackground(() -> {
             try {
@@ -448,7 +449,7 @@ public final class Journal implements AutoCloseable {
      * @param stableOffset what lies at or behind this may still change its meaning, and is left alone
      */
     public CompactionDebt compactionDebt(long stableOffset, long nowMs) {
-        return CompactableSegments.of(this, stableOffset, nowMs).debt(compactedOffset, nowMs);
+        return compactor.debt(stableOffset, nowMs);
     }
 
     /**
@@ -457,45 +458,12 @@ public final class Journal implements AutoCloseable {
      * @throws IOException when the log cannot be read or written, or is damaged; what was done until then stays
      */
     public CompactionResult compact(CompactionJob job) throws IOException {
-        return new JournalCompaction(store, this, job).run();
+        return new JournalCompaction(store, compactor, job).run();
     }
 
     /** What lies before this was compacted at least once. Any thread. */
     public long compactedOffset() {
-        return compactedOffset;
-    }
-
-    /** Compaction came as far as {@code offset}. Any thread, one at a time; blocks. */
-    void compactedUpTo(long offset) throws IOException {
-        compactedOffset = Math.min(offset, writer.writtenOffset());
-        flusher.stateChanged();
-        flusher.flush(true);
-    }
-
-    /**
-     * Lists the new segment of {@code next} in place of the old ones.
-     *
-     * @return false when some of them are gone
-     */
-    boolean beginSwap(SegmentSwap next) throws IOException {
-        if (closed || !segments.swap(next)) {
-            return false;
-        }
-        swap = next;
-        return true;
-    }
-
-    /** Carries a swap through that was begun. Any thread; blocks. */
-    void completeSwap(SegmentSwap begun) throws IOException {
-        flusher.complete(begun);
-    }
-
-    /** Carries through what a failure interrupted. Any thread; blocks. */
-    void completeSwap() throws IOException {
-        SegmentSwap begun = swap;
-        if (begun != null) {
-            flusher.complete(begun);
-        }
+        return compactor.compactedOffset();
     }
 
     // ---- flushing and closing
@@ -550,6 +518,6 @@ public final class Journal implements AutoCloseable {
             return;
         }
         reads.closeIdle(segments.all(), flushedOffset());
-        transactions.releaseIdle();
+        derived.transactions().releaseIdle();
     }
 }

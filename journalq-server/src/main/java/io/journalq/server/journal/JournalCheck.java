@@ -1,6 +1,14 @@
 package io.journalq.server.journal;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentSwap;
+import io.journalq.server.journal.segment.SparseIndex;
+import io.journalq.server.journal.transaction.TransactionIndexFile;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -18,7 +26,7 @@ public final class JournalCheck {
     /** Names that a crash may leave; the next start deletes or completes what they stand for. */
     private static final List<String> LEFT_OVER = List.of(
             SystemFileStore.TEMPORARY_SUFFIX,
-            Journal.DELETED_SUFFIX,
+            Segment.DELETED_SUFFIX,
             SegmentSwap.CLEANED_SUFFIX,
             SegmentSwap.SWAP_SUFFIX,
             JournalFlusher.FENCE_FILE_NAME);
@@ -198,7 +206,7 @@ public final class JournalCheck {
         derived(file, () -> {
             JournalCheckpoint checkpoint =
                     JournalCheckpoint.decode(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES));
-            for (JournalCheckpoint.SegmentState segment : checkpoint.segments()) {
+            for (SegmentState segment : checkpoint.segments()) {
                 long baseOffset = segment.extent().baseOffset();
                 int flushedBytes = segment.extent().sizeBytes();
                 Path log = directory.resolve(Segment.fileName(baseOffset, Segment.LOG_SUFFIX));

@@ -1,5 +1,12 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.NewerFormatException;
+import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.SegmentExtent;
+import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentSwap;
+import io.journalq.server.journal.segment.SegmentTimes;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -28,26 +35,10 @@ record JournalCheckpoint(
     private static final int VERSION_WITHOUT_COMPACTION = 1;
     private static final int HEADER_SIZE_BYTES = 12;
 
-    /**
-     * A segment up to where it is flushed.
-     *
-     * @param extent flushed bytes and the offset behind them
-     * @param badRanges pairs of positions, from and to, that hold no healthy batch
-     */
-    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
-    record SegmentState(Extent extent, SegmentTimes times, int[] badRanges) {}
-
-    /**
-     * @param baseOffset the segment's name
-     * @param sizeBytes how far the segment reaches
-     * @param endOffset the offset behind its last record
-     */
-    record Extent(long baseOffset, int sizeBytes, long endOffset) {}
-
     /** The flushed state of the segment that begins at {@code baseOffset}; null when there is none. */
     SegmentState segment(long baseOffset) {
         for (SegmentState segment : segments) {
-            if (segment.extent.baseOffset == baseOffset) {
+            if (segment.extent().baseOffset() == baseOffset) {
                 return segment;
             }
         }
@@ -58,7 +49,7 @@ record JournalCheckpoint(
     JournalCheckpoint without(List<SegmentSwap.Interrupted> swaps) {
         List<SegmentState> left = new ArrayList<>();
         for (SegmentState segment : segments) {
-            long offset = segment.extent.baseOffset;
+            long offset = segment.extent().baseOffset();
             if (swaps.stream().noneMatch(swap -> swap.covers(offset))) {
                 left.add(segment);
             }
@@ -69,7 +60,7 @@ record JournalCheckpoint(
     ByteBuffer encode() {
         int sizeBytes = HEADER_SIZE_BYTES + 24 + epochs.count() * 12;
         for (SegmentState segment : segments) {
-            sizeBytes += 48 + segment.badRanges.length * Integer.BYTES;
+            sizeBytes += 48 + segment.badRanges().length * Integer.BYTES;
         }
         ByteBuffer out = ByteBuffer.allocate(sizeBytes);
         out.putInt(MAGIC).putInt(VERSION).putInt(0).putLong(startOffset).putLong(compactedOffset);
@@ -79,13 +70,13 @@ record JournalCheckpoint(
         }
         out.putInt(segments.size());
         for (SegmentState segment : segments) {
-            out.putLong(segment.extent.baseOffset)
-                    .putInt(segment.extent.sizeBytes)
-                    .putLong(segment.extent.endOffset);
-            SegmentTimes times = segment.times;
+            out.putLong(segment.extent().baseOffset())
+                    .putInt(segment.extent().sizeBytes())
+                    .putLong(segment.extent().endOffset());
+            SegmentTimes times = segment.times();
             out.putLong(times.firstMs()).putLong(times.maxMs()).putLong(times.maxBatchOffset());
-            out.putInt(segment.badRanges.length);
-            for (int position : segment.badRanges) {
+            out.putInt(segment.badRanges().length);
+            for (int position : segment.badRanges()) {
                 out.putInt(position);
             }
         }
@@ -131,7 +122,7 @@ record JournalCheckpoint(
         int segmentCount = bounded(in, in.getInt(), 48);
         List<SegmentState> segments = new ArrayList<>(segmentCount);
         for (int i = 0; i < segmentCount; i++) {
-            Extent extent = new Extent(in.getLong(), in.getInt(), in.getLong());
+            SegmentExtent extent = new SegmentExtent(in.getLong(), in.getInt(), in.getLong());
             SegmentTimes times = new SegmentTimes(in.getLong(), in.getLong(), in.getLong());
             int[] badRanges = new int[bounded(in, in.getInt(), Integer.BYTES)];
             for (int j = 0; j < badRanges.length; j++) {

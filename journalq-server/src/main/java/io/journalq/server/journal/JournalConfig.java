@@ -1,5 +1,8 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.compaction.CompactionConfig;
+import io.journalq.server.journal.segment.Segment;
+
 /**
  * What one journal is told about itself. Immutable; a changed topic configuration is a new value, given to
  * {@link Journal#setConfig}.
@@ -23,17 +26,21 @@ public record JournalConfig(
         int warmSizeBytes,
         int checkpointIntervalBytes,
         CompactionConfig compaction) {
-    /** A segment's positions are 32-bit, and a batch may begin just below the limit. */
-    public static final int MAX_SEGMENT_SIZE_BYTES = 1 << 30;
-
     public static final long UNLIMITED = -1;
 
     /** Segments of 1 GiB or a week, kept for a week. */
     public static final JournalConfig DEFAULT = new JournalConfig(
-            1 << 30, 604_800_000L, 16 << 10, 604_800_000L, UNLIMITED, 16 << 20, 64 << 20, CompactionConfig.OFF);
+            Segment.MAX_SIZE_BYTES,
+            604_800_000L,
+            16 << 10,
+            604_800_000L,
+            UNLIMITED,
+            16 << 20,
+            64 << 20,
+            CompactionConfig.OFF);
 
     public JournalConfig {
-        if (segmentSizeBytes <= 0 || segmentSizeBytes > MAX_SEGMENT_SIZE_BYTES) {
+        if (segmentSizeBytes <= 0 || segmentSizeBytes > Segment.MAX_SIZE_BYTES) {
             throw new IllegalArgumentException("a segment is 1 byte to 1 GiB, not " + segmentSizeBytes);
         }
         if (indexIntervalBytes <= 0 || warmSizeBytes < 0 || checkpointIntervalBytes <= 0 || segmentMaxAgeMs <= 0) {

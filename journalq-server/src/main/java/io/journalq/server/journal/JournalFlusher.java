@@ -1,5 +1,10 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentExtent;
+import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentSwap;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +36,7 @@ final class JournalFlusher {
     private boolean stopped;
     private boolean checkpointFailing;
     private long uncheckpointedBytes;
-    private JournalCheckpoint.Extent lastFlushed;
+    private SegmentExtent lastFlushed;
 
     JournalFlusher(FileStore store, Path directory, Journal journal, long flushedOffset) {
         this.store = store;
@@ -70,7 +75,7 @@ final class JournalFlusher {
             return flushedOffset;
         }
         Segment[] segments = journal.segments();
-        List<JournalCheckpoint.SegmentState> states = syncWritten(segments);
+        List<SegmentState> states = syncWritten(segments);
         boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
         if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
             tryCheckpoint(List.of(segments), states);
@@ -94,8 +99,8 @@ final class JournalFlusher {
     }
 
     /** Syncs what is written, and returns what that was. */
-    private List<JournalCheckpoint.SegmentState> syncWritten(Segment[] segments) throws IOException {
-        List<JournalCheckpoint.SegmentState> states = new ArrayList<>(segments.length);
+    private List<SegmentState> syncWritten(Segment[] segments) throws IOException {
+        List<SegmentState> states = new ArrayList<>(segments.length);
         for (Segment segment : segments) {
             states.add(state(segment));
         }
@@ -123,7 +128,7 @@ final class JournalFlusher {
     }
 
     /** Without a new checkpoint recovery reads more, but nothing is lost: on a full disk a flush is still a flush. */
-    private void tryCheckpoint(List<Segment> segments, List<JournalCheckpoint.SegmentState> states) {
+    private void tryCheckpoint(List<Segment> segments, List<SegmentState> states) {
         try {
             writeCheckpoint(segments, states, false);
             checkpointFailing = false;
@@ -135,7 +140,7 @@ final class JournalFlusher {
         }
     }
 
-    private void countFlushed(JournalCheckpoint.Extent now) {
+    private void countFlushed(SegmentExtent now) {
         boolean same = lastFlushed != null && lastFlushed.baseOffset() == now.baseOffset();
         uncheckpointedBytes += Math.max(1, now.sizeBytes() - (same ? lastFlushed.sizeBytes() : 0));
         lastFlushed = now;
@@ -177,8 +182,7 @@ final class JournalFlusher {
         }
     }
 
-    private void writeCheckpoint(List<Segment> segments, List<JournalCheckpoint.SegmentState> states, boolean sync)
-            throws IOException {
+    private void writeCheckpoint(List<Segment> segments, List<SegmentState> states, boolean sync) throws IOException {
         stateChanged = false;
         try {
             for (int i = 0; i < states.size(); i++) {
@@ -209,7 +213,7 @@ final class JournalFlusher {
         flushedOffset = Math.min(flushedOffset, endOffset);
         lastFlushed = null;
         List<Segment> segments = new ArrayList<>();
-        List<JournalCheckpoint.SegmentState> states = new ArrayList<>();
+        List<SegmentState> states = new ArrayList<>();
         for (Segment segment : journal.segments()) {
             if (segment.endOffset() <= flushedOffset) {
                 segments.add(segment);
@@ -219,7 +223,7 @@ final class JournalFlusher {
         writeCheckpoint(segments, states, true);
     }
 
-    private static JournalCheckpoint.SegmentState state(Segment segment) {
-        return new JournalCheckpoint.SegmentState(segment.extent(), segment.times(), segment.badRanges());
+    private static SegmentState state(Segment segment) {
+        return new SegmentState(segment.extent(), segment.times(), segment.badRanges());
     }
 }

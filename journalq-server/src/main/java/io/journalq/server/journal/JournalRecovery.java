@@ -1,5 +1,16 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.segment.EpochCheck;
+import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentRecovery;
+import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentSwap;
+import io.journalq.server.journal.transaction.TransactionIndex;
+import io.journalq.server.journal.transaction.TransactionIndexFile;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -53,16 +64,13 @@ final class JournalRecovery {
             long compactedOffset,
             long flushedOffset,
             LeaderEpochs epochs,
-            Derived derived,
+            DerivedState derived,
             boolean unvouched) {
         Recovered flushed() {
             long endOffset = segments[segments.length - 1].endOffset();
             return new Recovered(segments, startOffset, compactedOffset, endOffset, epochs, derived, true);
         }
     }
-
-    /** What is kept besides the log, and could be made anew from it. */
-    record Derived(ProducerSnapshots snapshots, TransactionIndex transactions) {}
 
     Recovered run() throws IOException {
         List<String> names = store.list(directory);
@@ -91,7 +99,7 @@ final class JournalRecovery {
         List<Long> baseOffsets = new ArrayList<>();
         for (String name : names) {
             if (name.endsWith(SystemFileStore.TEMPORARY_SUFFIX)
-                    || name.endsWith(Journal.DELETED_SUFFIX)
+                    || name.endsWith(Segment.DELETED_SUFFIX)
                     || name.endsWith(SegmentSwap.CLEANED_SUFFIX)) {
                 store.delete(directory.resolve(name));
             } else if (name.equals(JournalFlusher.FENCE_FILE_NAME)) {
@@ -196,8 +204,7 @@ final class JournalRecovery {
     private Segment emptySegment(JournalCheckpoint checkpoint) {
         long baseOffset = 0;
         if (checkpoint != null && !checkpoint.segments().isEmpty()) {
-            JournalCheckpoint.SegmentState last =
-                    checkpoint.segments().get(checkpoint.segments().size() - 1);
+            SegmentState last = checkpoint.segments().get(checkpoint.segments().size() - 1);
             baseOffset = last.extent().endOffset();
             if (last.extent().sizeBytes() > 0) {
                 LOG.error("{}: the log files are missing; the log goes on at offset {}", directory, baseOffset);
@@ -208,7 +215,7 @@ final class JournalRecovery {
 
     private Segment recoverSegment(long baseOffset, boolean newest, long nextOffset, JournalCheckpoint checkpoint)
             throws IOException {
-        JournalCheckpoint.SegmentState state = checkpoint == null ? null : checkpoint.segment(baseOffset);
+        SegmentState state = checkpoint == null ? null : checkpoint.segment(baseOffset);
         Path logPath = directory.resolve(Segment.fileName(baseOffset, Segment.LOG_SUFFIX));
         long fileBytes = store.sizeBytes(logPath);
         if (fileBytes > Integer.MAX_VALUE) {
@@ -246,7 +253,7 @@ final class JournalRecovery {
         if (checkpoint != null) {
             compactedOffset = Math.min(endOffset, checkpoint.compactedOffset());
             startOffset = Math.max(startOffset, Math.min(endOffset, checkpoint.startOffset()));
-            for (JournalCheckpoint.SegmentState state : checkpoint.segments()) {
+            for (SegmentState state : checkpoint.segments()) {
                 flushedOffset = Math.max(flushedOffset, state.extent().endOffset());
             }
         }
@@ -257,14 +264,14 @@ final class JournalRecovery {
                 compactedOffset,
                 Math.min(flushedOffset, endOffset),
                 epochs,
-                new Derived(snapshots, transactions),
+                new DerivedState(snapshots, transactions),
                 false);
     }
 
     /** Deletes what {@link Journal#delete} renamed but a stop kept from being deleted. Blocks. */
     static void deleteRenamed(FileStore store, Path dataDirectory) throws IOException {
         for (String name : store.list(dataDirectory)) {
-            if (name.endsWith(Journal.DELETED_SUFFIX)) {
+            if (name.endsWith(Segment.DELETED_SUFFIX)) {
                 try {
                     store.delete(dataDirectory.resolve(name));
                 } catch (NoSuchFileException gone) {

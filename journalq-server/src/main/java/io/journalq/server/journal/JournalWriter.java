@@ -2,6 +2,10 @@ package io.journalq.server.journal;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.read.JournalReads;
+import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SparseIndex;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,5 +1,9 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.NewerFormatException;
+import io.journalq.server.journal.segment.Segment;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;

@@ -1,7 +1,9 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.segment.Segment;
+
 /** Which segments are past a journal's limits. Pure; whoever asks owns the segments. */
-final class Retention {
+public final class Retention {
     private Retention() {}
 
     /** Whether the newest segment is so old that it should be closed, or all that it holds deleted. */

@@ -1,5 +1,12 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.read.JournalReads;
+import io.journalq.server.journal.segment.EpochCheck;
+import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentRecovery;
+import io.journalq.server.journal.segment.SegmentSwap;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -1,6 +1,7 @@
 package io.journalq.server.journal;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.LogFile;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.io.IOException;

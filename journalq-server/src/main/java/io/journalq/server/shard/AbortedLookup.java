@@ -1,9 +1,9 @@
 package io.journalq.server.shard;
 
 import io.journalq.common.record.RecordBatch;
-import io.journalq.server.journal.AbortedTransaction;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.List;

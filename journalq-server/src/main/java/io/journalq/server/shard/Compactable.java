@@ -1,8 +1,8 @@
 package io.journalq.server.shard;
 
-import io.journalq.server.journal.CompactionJob;
-import io.journalq.server.journal.CompactionResult;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.compaction.CompactionJob;
+import io.journalq.server.journal.compaction.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;

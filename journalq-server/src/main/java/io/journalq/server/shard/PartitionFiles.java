@@ -2,9 +2,9 @@ package io.journalq.server.shard;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
-import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSnapshot;
+import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.ProducerDedup;
 import io.journalq.server.replication.ProducerSnapshot;

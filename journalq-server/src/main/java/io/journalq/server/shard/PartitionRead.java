@@ -1,8 +1,8 @@
 package io.journalq.server.shard;
 
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.journal.EpochEndOffset;
-import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.segment.EpochEndOffset;
 
 /**
  * What one read of one partition found.

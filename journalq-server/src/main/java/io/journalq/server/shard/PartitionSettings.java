@@ -3,8 +3,8 @@ package io.journalq.server.shard;
 import io.journalq.common.record.BatchRules;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.config.TopicSettings;
-import io.journalq.server.journal.CompactionConfig;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.compaction.CompactionConfig;
 
 /**
  * What a topic's configuration means for each of its partitions. Immutable.

@@ -1,7 +1,7 @@
 package io.journalq.server.shard;
 
-import io.journalq.server.journal.EpochEndOffset;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.segment.EpochEndOffset;
 
 /**
  * Where a partition ended when the broker started. A power loss may have taken what came behind that, and what was

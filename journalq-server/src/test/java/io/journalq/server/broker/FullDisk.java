@@ -1,8 +1,8 @@
 package io.journalq.server.broker;
 
-import io.journalq.server.journal.FileStore;
-import io.journalq.server.journal.LogFile;
-import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SystemFileStore;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;

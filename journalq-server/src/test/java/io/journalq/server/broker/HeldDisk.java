@@ -1,7 +1,7 @@
 package io.journalq.server.broker;
 
-import io.journalq.server.journal.FileStore;
-import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SystemFileStore;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;

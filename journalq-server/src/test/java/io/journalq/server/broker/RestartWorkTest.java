@@ -3,9 +3,9 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.journal.FileStore;
-import io.journalq.server.journal.LogFile;
-import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;

@@ -3,7 +3,7 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
-import io.journalq.server.journal.SystemFileStore;
+import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -10,7 +10,7 @@ import io.journalq.common.protocol.message.OffsetFetchResponse;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
-import io.journalq.server.journal.FileStore;
+import io.journalq.server.journal.file.FileStore;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.StandardCharsets;

@@ -1,9 +1,9 @@
 package io.journalq.server.control;
 
 import io.journalq.common.id.Uuid;
-import io.journalq.server.journal.FileStore;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;

@@ -1,7 +1,7 @@
 package io.journalq.server.control;
 
-import io.journalq.server.journal.FileStore;
-import io.journalq.server.journal.LogFile;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
 import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;

@@ -1,5 +1,7 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;

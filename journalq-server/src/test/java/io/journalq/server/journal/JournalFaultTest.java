@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.segment.Segment;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -97,7 +101,7 @@ class JournalFaultTest {
             assertThat(region.release()).isTrue();
             assertThat(bytes.release()).isTrue();
             assertThat(new SystemFileStore().list(data.resolve("t-0")))
-                    .noneMatch(name -> name.endsWith(Journal.DELETED_SUFFIX))
+                    .noneMatch(name -> name.endsWith(Segment.DELETED_SUFFIX))
                     .doesNotContain("00000000000000000000.log");
         }
     }

@@ -4,6 +4,9 @@ import static io.journalq.server.journal.TestJournals.append;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.segment.EpochEndOffset;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

@@ -3,6 +3,8 @@ package io.journalq.server.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.read.JournalSlice;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;

@@ -2,6 +2,9 @@ package io.journalq.server.journal;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.server.journal.file.NewerFormatException;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.segment.SparseIndex;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

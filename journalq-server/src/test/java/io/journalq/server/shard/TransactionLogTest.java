@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.RecordBatch;
-import io.journalq.server.journal.AbortedTransaction;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.journalq.sim.disk;
 
-import io.journalq.server.journal.FileStore;
-import io.journalq.server.journal.LogFile;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package io.journalq.server.api.data;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchRequest;
-import io.journalq.server.journal.AbortedTransaction;
+import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.PartitionRead;
 import io.journalq.server.shard.PartitionReader;

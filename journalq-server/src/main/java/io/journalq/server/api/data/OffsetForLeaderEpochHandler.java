@@ -5,7 +5,7 @@ import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.journal.EpochEndOffset;
+import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.PartitionHost;

@@ -1,7 +1,10 @@
 /**
- * What compaction decides: which records of a log are superseded, and what becomes of the batches that held them.
+ * Compaction of one log: which records are superseded, and how segments are written anew without them.
  *
- * <p>In: batches in the order of their offsets. Out: the newest offset of each key, and batches with what is left of them.
- * It must not know segments, files or threads, which are the journal's; the time is given to it.
+ * <p>In: a {@link io.journalq.server.journal.compaction.CompactedLog} and a {@link
+ * io.journalq.server.journal.compaction.CompactionJob}. Out: segments in the place of others. {@link
+ * io.journalq.server.journal.compaction.JournalCompaction} goes through the segments; what it asks ({@code BatchCleaner},
+ * {@code TransactionEnds}, {@code KeyOffsets}) decides by batches alone and knows no file. Which log is worth compacting,
+ * and when, is decided elsewhere; the time is given to it. One thread that may block.
  */
 package io.journalq.server.journal.compaction;

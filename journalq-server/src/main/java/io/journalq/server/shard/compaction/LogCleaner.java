@@ -1,7 +1,7 @@
 package io.journalq.server.shard.compaction;
 
-import io.journalq.server.journal.CompactionDebt;
-import io.journalq.server.journal.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionDebt;
+import io.journalq.server.journal.compaction.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;

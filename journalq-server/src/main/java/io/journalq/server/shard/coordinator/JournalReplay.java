@@ -7,7 +7,7 @@ import io.journalq.common.record.CorruptBatchException;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
-import io.journalq.server.journal.JournalSlice;
+import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.PartitionRead;

@@ -1,0 +1,103 @@
+package io.journalq.server.journal;
+
+import io.journalq.server.journal.compaction.CompactableSegments;
+import io.journalq.server.journal.compaction.CompactedLog;
+import io.journalq.server.journal.compaction.CompactionConfig;
+import io.journalq.server.journal.compaction.CompactionDebt;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentSwap;
+import io.journalq.server.journal.transaction.TransactionIndex;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Compaction's view of a journal, and how far it came. Any thread, but where {@link CompactedLog} says otherwise. */
+final class JournalCompactor implements CompactedLog {
+    private final Journal journal;
+    private final SegmentList segments;
+    private final JournalFlusher flusher;
+    private volatile long compactedOffset;
+
+    /** The last one that was begun; null before the first. */
+    private volatile SegmentSwap swap;
+
+    JournalCompactor(Journal journal, SegmentList segments, JournalFlusher flusher, long compactedOffset) {
+        this.journal = journal;
+        this.segments = segments;
+        this.flusher = flusher;
+        this.compactedOffset = compactedOffset;
+    }
+
+    /** See {@link Journal#compactionDebt}. */
+    CompactionDebt debt(long stableOffset, long nowMs) {
+        return CompactableSegments.of(this, stableOffset, nowMs).debt(compactedOffset, nowMs);
+    }
+
+    /** The log was cut there. Owner only. */
+    void truncateTo(long endOffset) {
+        compactedOffset = Math.min(compactedOffset, endOffset);
+    }
+
+    @Override
+    public Path directory() {
+        return journal.directory();
+    }
+
+    @Override
+    public Segment[] segments() {
+        return segments.all();
+    }
+
+    @Override
+    public CompactionConfig config() {
+        return journal.config().compaction();
+    }
+
+    @Override
+    public int segmentSizeBytes() {
+        return journal.config().segmentSizeBytes();
+    }
+
+    @Override
+    public int indexIntervalBytes() {
+        return journal.config().indexIntervalBytes();
+    }
+
+    @Override
+    public long flushedOffset() {
+        return flusher.flushedOffset();
+    }
+
+    @Override
+    public long compactedOffset() {
+        return compactedOffset;
+    }
+
+    @Override
+    public TransactionIndex abortedTransactions() {
+        return journal.abortedTransactions();
+    }
+
+    @Override
+    public void compactedUpTo(long offset) throws IOException {
+        compactedOffset = Math.min(offset, journal.writtenOffset());
+        flusher.stateChanged();
+        flusher.flush(true);
+    }
+
+    @Override
+    public boolean beginSwap(SegmentSwap next) throws IOException {
+        if (journal.isClosed() || !segments.swap(next)) {
+            return false;
+        }
+        swap = next;
+        return true;
+    }
+
+    @Override
+    public void completeSwap() throws IOException {
+        SegmentSwap begun = swap;
+        if (begun != null) {
+            flusher.complete(begun);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.journalq.server.journal.compaction;
+
+import io.journalq.server.journal.segment.Segment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The oldest segments of a journal, as many as may be compacted now: closed ones, on the disk, stable and old enough. What
+ * is not on the disk must not supersede what is, or a power cut could take both. Immutable; any thread.
+ *
+ * @param segments in ascending order; perhaps none
+ * @param endOffset base offset of the segment behind them
+ */
+public record CompactableSegments(List<Segment> segments, CompactionConfig config, long endOffset) {
+    /** Those of {@code log} as it is now; what lies at or behind {@code stableOffset} is left alone. */
+    public static CompactableSegments of(CompactedLog log, long stableOffset, long nowMs) {
+        Segment[] all = log.segments();
+        CompactionConfig config = log.config();
+        long safeOffset = Math.min(stableOffset, log.flushedOffset());
+        List<Segment> found = new ArrayList<>();
+        long endOffset = all[0].baseOffset();
+        for (int i = 0; config.enabled() && i < all.length - 1; i++) {
+            boolean tooYoung = config.minLagMs() > 0 && all[i].maxTimestampMs() > nowMs - config.minLagMs();
+            if (tooYoung || all[i + 1].baseOffset() > safeOffset) {
+                break;
+            }
+            found.add(all[i]);
+            endOffset = all[i + 1].baseOffset();
+        }
+        return new CompactableSegments(found, config, endOffset);
+    }
+
+    /**
+     * How much of them is to be done.
+     *
+     * @param compactedOffset what lies before this is clean
+     */
+    public CompactionDebt debt(long compactedOffset, long nowMs) {
+        long cleanBytes = 0;
+        long dirtyBytes = 0;
+        boolean overdue = false;
+        for (Segment segment : segments) {
+            if (segment.endOffset() <= compactedOffset) {
+                cleanBytes += segment.sizeBytes();
+            } else {
+                dirtyBytes += segment.sizeBytes();
+                long firstMs = segment.firstTimestampMs();
+                overdue |= firstMs >= 0 && firstMs <= nowMs && nowMs - firstMs > config.maxLagMs();
+            }
+        }
+        return new CompactionDebt(cleanBytes, dirtyBytes, overdue);
+    }
+
+    /**
+     * Segments that become one: neighbours, as long as they fit into one together. Compaction would leave ever more small
+     * ones otherwise.
+     */
+    List<List<Segment>> groups(long upToOffset, int segmentSizeBytes) {
+        List<List<Segment>> groups = new ArrayList<>();
+        List<Segment> group = new ArrayList<>();
+        long sizeBytes = 0;
+        for (Segment segment : segments) {
+            if (segment.baseOffset() >= upToOffset) {
+                break;
+            }
+            boolean fits = sizeBytes + segment.sizeBytes() <= segmentSizeBytes
+                    && (group.isEmpty() || segment.endOffset() - group.get(0).baseOffset() < Integer.MAX_VALUE);
+            if (!fits && !group.isEmpty()) {
+                groups.add(group);
+                group = new ArrayList<>();
+                sizeBytes = 0;
+            }
+            group.add(segment);
+            sizeBytes += segment.sizeBytes();
+        }
+        if (!group.isEmpty()) {
+            groups.add(group);
+        }
+        return groups;
+    }
+
+    /** Base offset of what stands behind {@code segment}. */
+    long offsetBehind(Segment segment) {
+        int next = segments.indexOf(segment) + 1;
+        return next < segments.size() ? segments.get(next).baseOffset() : endOffset;
+    }
+}

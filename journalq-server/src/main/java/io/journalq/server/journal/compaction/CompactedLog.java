@@ -1,0 +1,43 @@
+package io.journalq.server.journal.compaction;
+
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentSwap;
+import io.journalq.server.journal.transaction.TransactionIndex;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A log that is compacted: what compaction reads of it and does to it. Any thread but where it says otherwise. */
+public interface CompactedLog {
+    Path directory();
+
+    /** In ascending order; the last one is still written to. */
+    Segment[] segments();
+
+    CompactionConfig config();
+
+    /** A segment is closed before it would exceed this. */
+    int segmentSizeBytes();
+
+    int indexIntervalBytes();
+
+    /** Everything before this is on the disk. */
+    long flushedOffset();
+
+    /** What lies before this was compacted at least once. */
+    long compactedOffset();
+
+    TransactionIndex abortedTransactions();
+
+    /** Compaction came as far as {@code offset}. One at a time; blocks. */
+    void compactedUpTo(long offset) throws IOException;
+
+    /**
+     * Lists the new segment of {@code swap} in place of the old ones. The log's owner only.
+     *
+     * @return false when some of them are gone
+     */
+    boolean beginSwap(SegmentSwap swap) throws IOException;
+
+    /** Carries through the swap that was begun last, also after a failure. Blocks. */
+    void completeSwap() throws IOException;
+}

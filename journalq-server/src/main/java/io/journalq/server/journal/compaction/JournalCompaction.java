@@ -1,0 +1,290 @@
+package io.journalq.server.journal.compaction;
+
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.segment.BatchScanner;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentBatches;
+import io.journalq.server.journal.segment.SegmentSwap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * One compaction of a log. A pass notes the newest offset of each key of what is not compacted yet, as far as memory
+ * allows, and then goes through the log from its beginning and writes it anew without what is superseded, a group of
+ * segments at a time, oldest first: so an older value is never left when a newer one, or a tombstone, has gone. Passes
+ * follow until all is compacted. One thread; blocks.
+ */
+public final class JournalCompaction {
+    private static final int LOOK_CHUNK_BYTES = 4 << 10;
+
+    private final FileStore store;
+    private final CompactedLog log;
+    private final CompactionJob job;
+    private final BatchReader reader = new BatchReader(PooledByteBufAllocator.DEFAULT);
+
+    /** Offsets of markers that the segment being written does not have any more. */
+    private final TreeSet<Long> goneMarkers = new TreeSet<>();
+
+    private long readBytes;
+    private long freedBytes;
+    private int passes;
+
+    public JournalCompaction(FileStore store, CompactedLog log, CompactionJob job) {
+        this.store = store;
+        this.log = log;
+        this.job = job;
+    }
+
+    /** Compacts as much as may be compacted now. */
+    public CompactionResult run() throws IOException {
+        log.completeSwap();
+        while (!job.stopped().getAsBoolean()) {
+            CompactableSegments work = CompactableSegments.of(log, job.stableOffset(), job.nowMs());
+            if (log.compactedOffset() >= work.endOffset() || !retain(work.segments())) {
+                break;
+            }
+            long before = log.compactedOffset();
+            try {
+                pass(work);
+            } catch (CorruptBatchException bad) {
+                throw new IOException(log.directory() + ": " + bad.getMessage(), bad);
+            } finally {
+                work.segments().forEach(Segment::release);
+            }
+            if (log.compactedOffset() == before) {
+                break; // Stopped, or in the way of retention; or transactions that have not ended.
+            }
+        }
+        return new CompactionResult(readBytes, freedBytes, passes);
+    }
+
+    private static boolean retain(List<Segment> segments) {
+        List<Segment> held = new ArrayList<>();
+        for (Segment segment : segments) {
+            if (!segment.tryRetain()) {
+                held.forEach(Segment::release);
+                return false;
+            }
+            held.add(segment);
+        }
+        return true;
+    }
+
+    private void pass(CompactableSegments work) throws IOException {
+        for (Segment segment : work.segments()) {
+            int[] bad = segment.badRanges();
+            if (bad.length > 0) {
+                throw new CorruptJournalException(segment.logPath(), bad[0], "damaged, so it is not compacted");
+            }
+        }
+        long from = Math.max(log.compactedOffset(), work.segments().get(0).baseOffset());
+        TransactionEnds ends = new TransactionEnds();
+        long limit = Math.min(findEnds(from, work.endOffset(), ends), ends.firstOpenOffset());
+        long upTo = noteKeys(work, from, limit, ends);
+        if (upTo <= from) {
+            return;
+        }
+        passes++;
+        CleaningRules rules = new CleaningRules(
+                job.memory(),
+                upTo,
+                ends,
+                job.lastBatchByProducer(),
+                job.nowMs(),
+                work.config().deleteRetentionMs());
+        try (BatchCleaner cleaner = new BatchCleaner(rules, reader, PooledByteBufAllocator.DEFAULT)) {
+            int segmentSizeBytes = log.segmentSizeBytes();
+            for (List<Segment> group : work.groups(upTo, segmentSizeBytes)) {
+                if (!clean(group, work, cleaner)) {
+                    return;
+                }
+            }
+        }
+        log.compactedUpTo(upTo);
+    }
+
+    // ---- what is known before anything is written
+
+    /** Returns where knowledge ends: {@code limit}, or less when too many transactions were aborted. */
+    private long findEnds(long from, long limit, TransactionEnds ends) throws IOException {
+        for (Segment segment : log.segments()) {
+            if (segment.endOffset() <= from || (segment.baseOffset() >= limit && !ends.hasOpen())) {
+                continue;
+            }
+            if (!segment.tryRetain()) {
+                return from;
+            }
+            try {
+                int start = segment.index().floorByOffset(from);
+                BatchScanner scanner = new BatchScanner(segment.file(), start, segment.sizeBytes(), LOOK_CHUNK_BYTES);
+                while (scanner.next()) {
+                    if (ends.isFull()) {
+                        return scanner.baseOffset();
+                    }
+                    if (scanner.nextOffset() > from) {
+                        note(segment, scanner, limit, ends);
+                    }
+                }
+            } finally {
+                segment.release();
+            }
+        }
+        return limit;
+    }
+
+    private void note(Segment segment, BatchScanner scanner, long limit, TransactionEnds ends) throws IOException {
+        ByteBuf header = scanner.header();
+        if (!RecordBatch.isTransactional(header, 0)) {
+            return;
+        }
+        if (!RecordBatch.isControl(header, 0)) {
+            if (scanner.baseOffset() < limit) {
+                ends.noteData(RecordBatch.producerId(header, 0), scanner.baseOffset());
+            }
+            return;
+        }
+        int sizeBytes = scanner.sizeBytes();
+        ByteBuf batch = PooledByteBufAllocator.DEFAULT.directBuffer(sizeBytes);
+        try {
+            segment.readFully(batch.internalNioBuffer(0, sizeBytes), scanner.position());
+            reader.reset(batch.writerIndex(sizeBytes));
+            if (reader.nextBatch()) {
+                ends.noteMarker(reader);
+            }
+        } finally {
+            reader.close();
+            batch.release();
+        }
+    }
+
+    /** Returns the offset up to which every key is noted. */
+    private long noteKeys(CompactableSegments work, long from, long limit, TransactionEnds ends) throws IOException {
+        KeyOffsets newest = job.memory();
+        newest.clear();
+        for (Segment segment : work.segments()) {
+            if (segment.endOffset() <= from || segment.baseOffset() >= limit) {
+                continue;
+            }
+            int start = segment.index().floorByOffset(from);
+            try (SegmentBatches batches = new SegmentBatches(segment, start, reader)) {
+                while (batches.next()) {
+                    if (reader.nextOffset() <= from) {
+                        continue;
+                    }
+                    if (reader.baseOffset() >= limit || job.stopped().getAsBoolean()) {
+                        return job.stopped().getAsBoolean() ? from : limit;
+                    }
+                    if (!noteKeys(newest, ends)) {
+                        // What could not be noted stays, for the next pass; a batch of more keys than fit, for good.
+                        return reader.baseOffset() > from ? reader.baseOffset() : reader.nextOffset();
+                    }
+                }
+            }
+        }
+        return limit;
+    }
+
+    private boolean noteKeys(KeyOffsets newest, TransactionEnds ends) {
+        boolean skipped = reader.isControlBatch()
+                || (reader.isTransactional() && ends.isAborted(reader.producerId(), reader.baseOffset()));
+        while (!skipped && reader.next()) {
+            ByteBuf key = reader.key();
+            if (key != null && !newest.put(key, reader.offset())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // ---- writing
+
+    /** Writes one segment for a group of them, and puts it in their place. False when the compaction cannot go on. */
+    private boolean clean(List<Segment> group, CompactableSegments work, BatchCleaner cleaner) throws IOException {
+        CleanedSegment target =
+                new CleanedSegment(store, log.directory(), group.get(0).baseOffset(), log.indexIntervalBytes());
+        SegmentSwap swap = null;
+        try {
+            boolean changed = group.size() > 1;
+            for (Segment segment : group) {
+                changed |= copy(segment, target, work.endOffset(), cleaner);
+                readBytes += segment.sizeBytes();
+                if (job.stopped().getAsBoolean()) {
+                    return false;
+                }
+            }
+            if (!changed) {
+                return true;
+            }
+            log.abortedTransactions().remove(goneMarkers);
+            goneMarkers.clear();
+            swap = begin(target.finish(), group, work.offsetBehind(group.get(group.size() - 1)));
+        } finally {
+            if (swap == null) {
+                store.delete(target.abandon());
+            }
+        }
+        if (swap != null) {
+            freedBytes += group.stream().mapToLong(Segment::sizeBytes).sum() - target.sizeBytes();
+            log.completeSwap();
+        }
+        return swap != null;
+    }
+
+    /** Null when the owner or some of the group are gone. */
+    private SegmentSwap begin(Segment cleaned, List<Segment> group, long endOffset) throws IOException {
+        SegmentSwap swap = new SegmentSwap(store, log.directory(), cleaned, group, endOffset);
+        return job.owner().run(() -> log.beginSwap(swap)) ? swap : null;
+    }
+
+    /** Returns whether anything but copies was made. */
+    private boolean copy(Segment segment, CleanedSegment target, long endOffset, BatchCleaner cleaner)
+            throws IOException {
+        boolean changed = false;
+        if (segment.sizeBytes() == 0) {
+            return false;
+        }
+        try (SegmentBatches batches = new SegmentBatches(segment, 0, reader)) {
+            while (batches.next()) {
+                ByteBuf payload = batches.payload();
+                int at = reader.batchIndex();
+                switch (cleaner.clean(payload, reader.nextOffset() == endOffset)) {
+                    case KEPT -> target.add(payload, at, reader.nextIndex() - at);
+                    case REPLACED -> {
+                        changed = true;
+                        ByteBuf replacement = cleaner.takeReplacement();
+                        noteMarker(RecordBatch.recordCount(replacement, 0) > 0);
+                        addReplacement(target, replacement);
+                    }
+                    case DROPPED -> {
+                        changed = true;
+                        noteMarker(false);
+                    }
+                }
+            }
+        }
+        return changed;
+    }
+
+    /** Without its marker, readers would hide what an aborted transaction's producer wrote later. */
+    private void noteMarker(boolean stays) {
+        if (!stays && reader.isControlBatch()) {
+            goneMarkers.add(reader.baseOffset());
+        }
+    }
+
+    private static void addReplacement(CleanedSegment target, ByteBuf batch) throws IOException {
+        try {
+            target.add(batch, 0, batch.readableBytes());
+        } finally {
+            batch.release();
+        }
+    }
+}

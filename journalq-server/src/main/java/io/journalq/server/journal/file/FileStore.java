@@ -1,0 +1,58 @@
+package io.journalq.server.journal.file;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * All that journals need of a file system: {@link SystemFileStore} is the real one, {@link MemoryFileStore} keeps
+ * everything in memory. Any thread; every call may block.
+ *
+ * <p>A change of a directory (a file created, moved or deleted) is durable only after {@link #syncDirectory}.
+ */
+public interface FileStore {
+    /** Creates {@code directory} and its parents where they are missing. */
+    void createDirectories(Path directory) throws IOException;
+
+    /** Names of what is in {@code directory}, in ascending order; empty when there is no such directory. */
+    List<String> list(Path directory) throws IOException;
+
+    /**
+     * Opens {@code file} for reading and writing.
+     *
+     * @param create whether to create it when it is missing
+     * @throws java.nio.file.NoSuchFileException when it is missing and not to be created
+     */
+    LogFile open(Path file, boolean create) throws IOException;
+
+    /**
+     * Size of {@code file} in bytes.
+     *
+     * @throws java.nio.file.NoSuchFileException when it is missing
+     */
+    long sizeBytes(Path file) throws IOException;
+
+    /**
+     * The content of a small file.
+     *
+     * @throws java.nio.file.NoSuchFileException when it is missing
+     * @throws IOException when it holds more than {@code maxSizeBytes}
+     */
+    byte[] read(Path file, int maxSizeBytes) throws IOException;
+
+    /**
+     * Puts {@code content} in place of what {@code file} held, if anything: after a crash there is the old content or the
+     * new, never a mixture. Durable when this returns if {@code sync} is true.
+     */
+    void replace(Path file, ByteBuffer content, boolean sync) throws IOException;
+
+    /** Renames a file or a directory; a file already at {@code to} is replaced. */
+    void move(Path from, Path to) throws IOException;
+
+    /** Deletes a file, or a directory with everything in it; nothing happens when it is missing. */
+    void delete(Path path) throws IOException;
+
+    /** Makes earlier creations, moves and deletions in {@code directory} durable. */
+    void syncDirectory(Path directory) throws IOException;
+}

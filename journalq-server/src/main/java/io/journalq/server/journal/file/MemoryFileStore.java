@@ -1,0 +1,166 @@
+package io.journalq.server.journal.file;
+
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * Files that live in this object and nowhere else: for tests, for simulation, and for data that need not outlive the
+ * process. Any thread; a file keeps its content when it is closed and opened again.
+ */
+public final class MemoryFileStore implements FileStore {
+    private static final int FIRST_CAPACITY_BYTES = 256;
+
+    private final TreeMap<Path, MemoryFile> files = new TreeMap<>();
+
+    @Override
+    public void createDirectories(Path directory) {
+        // A directory is there as soon as a file in it is.
+    }
+
+    @Override
+    public synchronized List<String> list(Path directory) {
+        List<String> names = new ArrayList<>();
+        for (Path file : files.keySet()) {
+            if (file.startsWith(directory) && !file.equals(directory)) {
+                String name = file.getName(directory.getNameCount()).toString();
+                if (names.isEmpty() || !names.get(names.size() - 1).equals(name)) {
+                    names.add(name);
+                }
+            }
+        }
+        return names;
+    }
+
+    @Override
+    public synchronized LogFile open(Path file, boolean create) throws IOException {
+        return create ? files.computeIfAbsent(file, path -> new MemoryFile()) : existing(file);
+    }
+
+    @Override
+    public long sizeBytes(Path file) throws IOException {
+        return existing(file).sizeBytes();
+    }
+
+    @Override
+    public byte[] read(Path file, int maxSizeBytes) throws IOException {
+        byte[] content = existing(file).copy();
+        if (content.length > maxSizeBytes) {
+            throw new IOException(file + " holds " + content.length + " bytes, at most " + maxSizeBytes + " expected");
+        }
+        return content;
+    }
+
+    @Override
+    public synchronized void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+        MemoryFile replacement = new MemoryFile();
+        replacement.write(content, 0);
+        files.put(file, replacement);
+    }
+
+    @Override
+    public synchronized void move(Path from, Path to) throws IOException {
+        List<Path> moved = new ArrayList<>();
+        for (Path file : files.keySet()) {
+            if (file.startsWith(from)) {
+                moved.add(file);
+            }
+        }
+        if (moved.isEmpty()) {
+            throw new NoSuchFileException(from.toString());
+        }
+        for (Path file : moved) {
+            files.put(file.equals(from) ? to : to.resolve(from.relativize(file)), files.remove(file));
+        }
+    }
+
+    @Override
+    public synchronized void delete(Path path) {
+        files.keySet().removeIf(file -> file.startsWith(path));
+    }
+
+    @Override
+    public void syncDirectory(Path directory) {
+        // Nothing here outlives the process, so nothing can be more durable than it is.
+    }
+
+    private synchronized MemoryFile existing(Path file) throws NoSuchFileException {
+        MemoryFile found = files.get(file);
+        if (found == null) {
+            throw new NoSuchFileException(file.toString());
+        }
+        return found;
+    }
+
+    private static final class MemoryFile implements LogFile {
+        private byte[] content = new byte[0];
+        private int sizeBytes;
+
+        @Override
+        public synchronized long sizeBytes() {
+            return sizeBytes;
+        }
+
+        @Override
+        public synchronized void write(ByteBuffer source, long position) throws IOException {
+            long end = position + source.remaining();
+            grow(end);
+            source.get(content, (int) position, source.remaining());
+            sizeBytes = (int) Math.max(sizeBytes, end);
+        }
+
+        @Override
+        public synchronized int read(ByteBuffer target, long position) {
+            if (position >= sizeBytes) {
+                return 0;
+            }
+            int count = (int) Math.min(target.remaining(), sizeBytes - position);
+            target.put(content, (int) position, count);
+            return count;
+        }
+
+        @Override
+        public synchronized void truncate(long newSizeBytes) throws IOException {
+            grow(newSizeBytes);
+            if (newSizeBytes < sizeBytes) {
+                Arrays.fill(content, (int) newSizeBytes, sizeBytes, (byte) 0);
+            }
+            sizeBytes = (int) newSizeBytes;
+        }
+
+        @Override
+        public void sync() {
+            // As durable as it gets.
+        }
+
+        @Override
+        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
+            return null;
+        }
+
+        @Override
+        public void close() {
+            // The content stays, as a file's would.
+        }
+
+        synchronized byte[] copy() {
+            return Arrays.copyOf(content, sizeBytes);
+        }
+
+        private void grow(long neededBytes) throws IOException {
+            if (neededBytes > Integer.MAX_VALUE - 8) {
+                throw new IOException("a file in memory holds at most 2 GiB");
+            }
+            if (neededBytes > content.length) {
+                long doubled = Math.max(FIRST_CAPACITY_BYTES, 2L * content.length);
+                content = Arrays.copyOf(content, (int) Math.min(Integer.MAX_VALUE - 8, Math.max(neededBytes, doubled)));
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package io.journalq.server.journal.file;
+
+import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.FileRegion;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** The operating system's files. Stateless; any thread. */
+public final class SystemFileStore implements FileStore {
+    /** Ends the name under which {@link #replace} writes before it renames; what a crash leaves of it may be deleted. */
+    public static final String TEMPORARY_SUFFIX = ".tmp";
+
+    @Override
+    public void createDirectories(Path directory) throws IOException {
+        Files.createDirectories(directory);
+    }
+
+    @Override
+    public List<String> list(Path directory) throws IOException {
+        List<String> names = new ArrayList<>();
+        try (var entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                names.add(entry.getFileName().toString());
+            }
+        } catch (NoSuchFileException | NotDirectoryException missing) {
+            return List.of();
+        }
+        Collections.sort(names);
+        return names;
+    }
+
+    @Override
+    public LogFile open(Path file, boolean create) throws IOException {
+        return new SystemLogFile(
+                create
+                        ? FileChannel.open(
+                                file, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE)
+                        : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
+    }
+
+    @Override
+    public long sizeBytes(Path file) throws IOException {
+        return Files.size(file);
+    }
+
+    @Override
+    public byte[] read(Path file, int maxSizeBytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            long sizeBytes = channel.size();
+            if (sizeBytes > maxSizeBytes) {
+                throw new IOException(file + " holds " + sizeBytes + " bytes, at most " + maxSizeBytes + " expected");
+            }
+            ByteBuffer content = ByteBuffer.allocate((int) sizeBytes);
+            while (content.hasRemaining()) {
+                if (channel.read(content) < 0) {
+                    throw new EOFException(file + " shrank while it was read");
+                }
+            }
+            return content.array();
+        }
+    }
+
+    @Override
+    public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+        Path temporary = file.resolveSibling(file.getFileName() + TEMPORARY_SUFFIX);
+        try (FileChannel channel = FileChannel.open(
+                temporary, StandardOpenOption.WRITE, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            while (content.hasRemaining()) {
+                channel.write(content);
+            }
+            if (sync) {
+                channel.force(true);
+            }
+        }
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        if (sync) {
+            syncDirectory(file.getParent());
+        }
+    }
+
+    @Override
+    public void move(Path from, Path to) throws IOException {
+        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    @Override
+    public void delete(Path path) throws IOException {
+        if (!Files.isDirectory(path)) {
+            Files.deleteIfExists(path);
+            return;
+        }
+        Files.walkFileTree(path, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.deleteIfExists(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path directory, IOException failure) throws IOException {
+                Files.deleteIfExists(directory);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    @Override
+    public void syncDirectory(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    /** A file channel that is only used with explicit positions, so that readers and the writer share no state. */
+    private static final class SystemLogFile implements LogFile {
+        private final FileChannel channel;
+
+        SystemLogFile(FileChannel channel) {
+            this.channel = channel;
+        }
+
+        @Override
+        public long sizeBytes() throws IOException {
+            return channel.size();
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            long next = position;
+            while (source.hasRemaining()) {
+                next += channel.write(source, next);
+            }
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            int total = 0;
+            while (target.hasRemaining()) {
+                int count = channel.read(target, position + total);
+                if (count < 0) {
+                    break;
+                }
+                total += count;
+            }
+            return total;
+        }
+
+        @Override
+        public void truncate(long sizeBytes) throws IOException {
+            long current = channel.size();
+            if (sizeBytes < current) {
+                channel.truncate(sizeBytes);
+            } else if (sizeBytes > current) {
+                channel.write(ByteBuffer.allocate(1), sizeBytes - 1);
+            }
+        }
+
+        @Override
+        public void sync() throws IOException {
+            channel.force(false);
+        }
+
+        @Override
+        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
+            return new Region(channel, position, sizeBytes, onRelease);
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    /** Netty's own region, which its native transports know how to send, but for a file that stays open. */
+    private static final class Region extends DefaultFileRegion {
+        private final Runnable onRelease;
+
+        Region(FileChannel channel, long position, int sizeBytes, Runnable onRelease) {
+            super(channel, position, sizeBytes);
+            this.onRelease = onRelease;
+        }
+
+        @Override
+        protected void deallocate() {
+            onRelease.run();
+        }
+    }
+}

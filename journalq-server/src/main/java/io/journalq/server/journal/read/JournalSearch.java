@@ -1,0 +1,184 @@
+package io.journalq.server.journal.read;
+
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.segment.BatchScanner;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentTimes;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+
+/**
+ * Look-ups that read batches: by time, and all from an offset on. Works on the segments as they were when it was made;
+ * any thread; every call may block.
+ */
+public final class JournalSearch {
+    private static final int CHUNK_BYTES = 256 << 10;
+
+    private final Segment[] segments;
+    private final long startOffset;
+
+    public JournalSearch(Segment[] segments, long startOffset) {
+        this.segments = segments;
+        this.startOffset = startOffset;
+    }
+
+    /** Says of a batch whether the walk goes on behind it. */
+    @FunctionalInterface
+    private interface Step {
+        boolean goOn(BatchScanner scanner) throws IOException;
+    }
+
+    public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
+        for (Segment segment : segments) {
+            if (segment.endOffset() > fromOffset && segment.tryRetain()) {
+                try {
+                    int from = segment.index().floorByOffset(fromOffset);
+                    walk(segment, from, scanner -> {
+                        if (scanner.nextOffset() > fromOffset) {
+                            visitor.visit(
+                                    RecordBatch.isControl(scanner.header(), 0)
+                                            ? scanner.readBatch()
+                                            : scanner.header());
+                        }
+                        return true;
+                    });
+                } finally {
+                    segment.release();
+                }
+            }
+        }
+    }
+
+    /** The first record at or after {@code timestampMs} that may be read; null when there is none. */
+    public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
+        for (Segment segment : segments) {
+            if (segment.maxTimestampMs() >= timestampMs && segment.endOffset() > startOffset && segment.tryRetain()) {
+                try {
+                    TimestampOffset found = findIn(segment, timestampMs);
+                    if (found != null) {
+                        return found;
+                    }
+                } finally {
+                    segment.release();
+                }
+            }
+        }
+        return null;
+    }
+
+    private TimestampOffset findIn(Segment segment, long timestampMs) throws IOException {
+        TimestampOffset[] found = new TimestampOffset[1];
+        int from = Math.max(
+                segment.index().floorByTimestamp(timestampMs), segment.index().floorByOffset(startOffset));
+        walk(segment, from, scanner -> {
+            boolean mayHold = RecordBatch.maxTimestamp(scanner.header(), 0) >= timestampMs;
+            if (mayHold && scanner.nextOffset() > startOffset) {
+                found[0] = firstRecordAt(segment, scanner, timestampMs);
+            }
+            return found[0] == null;
+        });
+        return found[0];
+    }
+
+    /** The newest record, by its timestamp, that may be read: the first of them; null when none has a timestamp. */
+    public TimestampOffset maxTimestamp() throws IOException {
+        Segment newest = null;
+        for (Segment segment : segments) {
+            boolean readable = segment.endOffset() > startOffset && segment.maxTimestampMs() >= 0;
+            if (readable && (newest == null || segment.maxTimestampMs() > newest.maxTimestampMs())) {
+                newest = segment;
+            }
+        }
+        if (newest == null || !newest.tryRetain()) {
+            return null;
+        }
+        try {
+            // The batch that the segment remembers may lie before the start offset; then any other may be the newest.
+            SegmentTimes times = newest.times();
+            return times.maxBatchOffset() >= startOffset ? findIn(newest, times.maxMs()) : newestAfterStart();
+        } finally {
+            newest.release();
+        }
+    }
+
+    /** Reads every batch behind the start offset that could hold the newest record: rare, after a deletion of records. */
+    private TimestampOffset newestAfterStart() throws IOException {
+        TimestampOffset[] newest = new TimestampOffset[1];
+        for (Segment segment : segments) {
+            if (segment.endOffset() > startOffset && segment.tryRetain()) {
+                try {
+                    walk(segment, segment.index().floorByOffset(startOffset), scanner -> {
+                        long atLeastMs = newest[0] == null ? 0 : newest[0].timestampMs() + 1;
+                        boolean newer = RecordBatch.maxTimestamp(scanner.header(), 0) >= atLeastMs;
+                        if (newer && scanner.nextOffset() > startOffset) {
+                            newest[0] = newestRecord(segment, scanner, newest[0]);
+                        }
+                        return true;
+                    });
+                } finally {
+                    segment.release();
+                }
+            }
+        }
+        return newest[0];
+    }
+
+    private TimestampOffset newestRecord(Segment segment, BatchScanner scanner, TimestampOffset best)
+            throws IOException {
+        TimestampOffset newest = best;
+        TimestampOffset next = firstRecordAt(segment, scanner, best == null ? 0 : best.timestampMs() + 1);
+        while (next != null) {
+            newest = next;
+            next = firstRecordAt(segment, scanner, next.timestampMs() + 1);
+        }
+        return newest;
+    }
+
+    private TimestampOffset firstRecordAt(Segment segment, BatchScanner scanner, long timestampMs) throws IOException {
+        ByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
+        int epoch = RecordBatch.leaderEpoch(scanner.header(), 0);
+        ByteBuf batch = allocator.directBuffer(scanner.sizeBytes(), scanner.sizeBytes());
+        try (BatchReader reader = new BatchReader(allocator)) {
+            segment.readFully(batch.internalNioBuffer(0, scanner.sizeBytes()), scanner.position());
+            batch.writerIndex(scanner.sizeBytes());
+            reader.reset(batch);
+            if (reader.nextBatch()) {
+                while (reader.next()) {
+                    if (reader.timestampMs() >= timestampMs && reader.offset() >= startOffset) {
+                        return new TimestampOffset(reader.timestampMs(), reader.offset(), epoch);
+                    }
+                }
+            }
+            return null;
+        } catch (CorruptBatchException bad) {
+            throw new CorruptJournalException(segment.logPath(), scanner.position(), bad.getMessage());
+        } finally {
+            batch.release();
+        }
+    }
+
+    /** Steps over the healthy batches from {@code from} on. */
+    private static void walk(Segment segment, int from, Step step) throws IOException {
+        int sizeBytes = segment.sizeBytes();
+        int position = segment.healthyFrom(from);
+        while (position < sizeBytes) {
+            int end = segment.healthyUntil(position, sizeBytes);
+            int chunkBytes = Math.min(CHUNK_BYTES, end - position);
+            BatchScanner scanner = new BatchScanner(segment.file(), position, end, chunkBytes);
+            while (scanner.next()) {
+                if (!step.goOn(scanner)) {
+                    return;
+                }
+            }
+            if (!scanner.atEnd()) {
+                throw new CorruptJournalException(segment.logPath(), scanner.position(), "no batch begins here");
+            }
+            position = segment.healthyFrom(end);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.journalq.server.journal.read;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.segment.BatchCheck;
+import io.journalq.server.journal.segment.Segment;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whole batches that one read found. It holds a reference on its segment, so that deleting the segment does not disturb
+ * it, until one of {@link #toRecordsData}, {@link #readFully} or {@link #release} is called; a {@link #release} after that
+ * does nothing. One thread at a time.
+ *
+ * <p>A warm slice was written a moment ago: the loop itself may hand it to the socket. A cold one has not been looked for
+ * yet, because that may wait for the disk: {@link #readFully} does, on another thread.
+ */
+public final class JournalSlice {
+    private static final Logger LOG = LoggerFactory.getLogger(JournalSlice.class);
+
+    /** No batches. */
+    public static final JournalSlice EMPTY = new JournalSlice(null, 0, 0, null, 0);
+
+    /** Below this a copy costs less than a file region's system call of its own. */
+    static final int COPY_BELOW_BYTES = 32 << 10;
+
+    /** What a cold slice has still to look for. */
+    public record Search(long offset, long endOffsetExclusive, int from, int maxSizeBytes, boolean atLeastOneBatch) {}
+
+    private final Segment segment;
+    private final int position;
+    private final int sizeBytes;
+    private final Search search;
+    private final long offsetLimit;
+    private boolean finished;
+
+    private JournalSlice(Segment segment, int position, int sizeBytes, Search search, long offsetLimit) {
+        this.segment = segment;
+        this.position = position;
+        this.sizeBytes = sizeBytes;
+        this.search = search;
+        this.offsetLimit = offsetLimit;
+    }
+
+    /**
+     * Takes over one reference on {@code segment}.
+     *
+     * @param offsetLimit no record at or behind this is in the slice
+     */
+    static JournalSlice warm(Segment segment, int position, int sizeBytes, long offsetLimit) {
+        return new JournalSlice(segment, position, sizeBytes, null, offsetLimit);
+    }
+
+    /** Takes over one reference on {@code segment}. */
+    static JournalSlice cold(Segment segment, Search search) {
+        int most = Math.min(search.maxSizeBytes, segment.sizeBytes() - search.from);
+        long offsetLimit = Math.min(search.endOffsetExclusive, segment.endOffset());
+        return new JournalSlice(segment, search.from, most, search, offsetLimit);
+    }
+
+    /** No record at or behind this is in the slice; for a cold one, whose end is not known yet, it may be far behind. */
+    public long offsetLimit() {
+        return offsetLimit;
+    }
+
+    /** Size in bytes; for a cold slice the most that is to be expected, unless its first batch alone is larger. */
+    public int sizeBytes() {
+        return sizeBytes;
+    }
+
+    public boolean isEmpty() {
+        return segment == null;
+    }
+
+    /** True when the bytes are in the page cache, so that reading them does not wait for the disk. */
+    public boolean isWarm() {
+        return search == null;
+    }
+
+    /**
+     * The bytes for a response, as a copy or as a region of the file. Warm slices only. The caller owns the result.
+     *
+     * @throws IOException when the file cannot be read; the slice is released then too
+     */
+    public RecordsData toRecordsData(ByteBufAllocator allocator) throws IOException {
+        Check.that(isWarm(), "a cold slice is read on a thread that may block");
+        if (segment == null) {
+            return RecordsData.EMPTY;
+        }
+        FileRegion region = sizeBytes < COPY_BELOW_BYTES ? null : region();
+        if (region != null) {
+            return RecordsData.of(region);
+        }
+        return RecordsData.of(readFully(allocator));
+    }
+
+    /** A region that takes over the reference; null when the store has none. */
+    private FileRegion region() throws IOException {
+        Check.that(!finished, "a slice is used once");
+        try {
+            FileRegion region = segment.file().region(position, sizeBytes, segment::release);
+            finished = region != null;
+            return region;
+        } catch (IOException failure) {
+            release();
+            throw failure;
+        }
+    }
+
+    /**
+     * Reads the batches into a new buffer, which the caller owns; empty when the search found none. Any thread; blocks
+     * when the slice is cold.
+     *
+     * @throws IOException when the file cannot be read or is corrupt; the slice is released then too
+     */
+    public ByteBuf readFully(ByteBufAllocator allocator) throws IOException {
+        if (segment == null) {
+            return Unpooled.EMPTY_BUFFER;
+        }
+        Check.that(!finished, "a slice is used once");
+        try {
+            return search == null ? read(allocator, position, sizeBytes) : searchAndRead(allocator);
+        } finally {
+            release();
+        }
+    }
+
+    private ByteBuf searchAndRead(ByteBufAllocator allocator) throws IOException {
+        int from = Math.max(search.from, segment.index().floorByOffset(search.offset));
+        int start = segment.locate(search.offset, from);
+        int limit = search.endOffsetExclusive >= segment.endOffset()
+                ? segment.sizeBytes()
+                : segment.locate(search.endOffsetExclusive, start);
+        limit = segment.healthyUntil(start, limit);
+        if (limit <= start) {
+            return Unpooled.EMPTY_BUFFER;
+        }
+        int end = segment.boundaryByIndex(start, limit, search.maxSizeBytes, search.atLeastOneBatch);
+        return checked(read(allocator, start, end - start), start);
+    }
+
+    /** The healthy batches before the first damaged one. */
+    private ByteBuf checked(ByteBuf batches, int from) throws IOException {
+        int healthyBytes = BatchCheck.healthyBytes(batches, segment.baseOffset(), segment.endOffset());
+        if (healthyBytes < batches.writerIndex()) {
+            LOG.error("{} is damaged at byte {}", segment.logPath(), from + healthyBytes);
+        }
+        if (healthyBytes == 0 && batches.isReadable()) {
+            batches.release();
+            throw new CorruptJournalException(segment.logPath(), from, "a damaged batch");
+        }
+        return batches.writerIndex(healthyBytes);
+    }
+
+    private ByteBuf read(ByteBufAllocator allocator, int from, int count) throws IOException {
+        ByteBuf target = allocator.directBuffer(count, count);
+        try {
+            segment.readFully(target.internalNioBuffer(0, count), from);
+            return target.writerIndex(count);
+        } catch (IOException | RuntimeException failure) {
+            target.release();
+            throw failure;
+        }
+    }
+
+    /** Gives the segment back without reading. */
+    public void release() {
+        if (segment != null && !finished) {
+            finished = true;
+            segment.release();
+        }
+    }
+}

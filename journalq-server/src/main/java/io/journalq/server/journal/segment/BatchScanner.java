@@ -1,0 +1,159 @@
+package io.journalq.server.journal.segment;
+
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.LogFile;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/**
+ * Walks the batches in one stretch of a log file, header by header, without reading what is between them unless a CRC is
+ * asked for. Bad bytes end the walk; they never raise anything. One thread.
+ */
+public final class BatchScanner {
+    private final LogFile file;
+    private final int end;
+    private final byte[] chunk;
+    private final ByteBuffer chunkTarget;
+    private final byte[] headerBytes = new byte[RecordBatch.HEADER_SIZE_BYTES];
+    private final ByteBuf header = Unpooled.wrappedBuffer(headerBytes);
+    private int chunkPosition;
+    private int chunkSizeBytes;
+    private int position;
+    private int sizeBytes;
+    private int claimedEnd;
+
+    /**
+     * @param from where the first batch begins
+     * @param end where the stretch ends; no batch reaches beyond it
+     * @param chunkSizeBytes how much to read at once, at most
+     */
+    public BatchScanner(LogFile file, int from, int end, int chunkSizeBytes) {
+        this.file = file;
+        this.end = end;
+        this.position = from;
+        this.chunk = new byte[Math.max(RecordBatch.HEADER_SIZE_BYTES, Math.min(chunkSizeBytes, end - from))];
+        this.chunkTarget = ByteBuffer.wrap(chunk);
+    }
+
+    /** Moves to the next batch. False at the end, and where the bytes cannot be a batch: see {@link #atEnd}. */
+    public boolean next() throws IOException {
+        position += sizeBytes;
+        sizeBytes = 0;
+        claimedEnd = position;
+        if (end - position < RecordBatch.HEADER_SIZE_BYTES || !fill(position, RecordBatch.HEADER_SIZE_BYTES)) {
+            return false;
+        }
+        System.arraycopy(chunk, position - chunkPosition, headerBytes, 0, RecordBatch.HEADER_SIZE_BYTES);
+        int claimedBytes = RecordBatch.sizeBytes(header, 0);
+        if (claimedBytes < RecordBatch.HEADER_SIZE_BYTES || claimedBytes > end - position) {
+            return false;
+        }
+        claimedEnd = position + claimedBytes;
+        if (RecordBatch.magic(header, 0) != RecordBatch.CURRENT_MAGIC
+                || RecordBatch.baseOffset(header, 0) < 0
+                || RecordBatch.lastOffsetDelta(header, 0) < 0) {
+            return false;
+        }
+        sizeBytes = claimedBytes;
+        return true;
+    }
+
+    /** Continues at {@code newPosition} instead of behind the current batch. */
+    public void skipTo(int newPosition) {
+        position = newPosition;
+        sizeBytes = 0;
+    }
+
+    public boolean atEnd() {
+        return position == end;
+    }
+
+    /** Where the current batch begins, or where the walk stopped. */
+    public int position() {
+        return position;
+    }
+
+    /** Where the bytes at the current position say that the next batch begins, if they are wrong in something else. */
+    public int claimedEnd() {
+        return claimedEnd;
+    }
+
+    /** Size of the current batch in bytes; 0 when there is none. */
+    public int sizeBytes() {
+        return sizeBytes;
+    }
+
+    /** The current batch's header, valid until the next move. */
+    public ByteBuf header() {
+        return header;
+    }
+
+    /** All of the current batch, in a buffer of its own. */
+    public ByteBuf readBatch() throws IOException {
+        byte[] bytes = new byte[sizeBytes];
+        if (file.read(ByteBuffer.wrap(bytes), position) < sizeBytes) {
+            throw new IOException("the file ends within a batch at byte " + position);
+        }
+        return Unpooled.wrappedBuffer(bytes);
+    }
+
+    public long baseOffset() {
+        return RecordBatch.baseOffset(header, 0);
+    }
+
+    public long nextOffset() {
+        return RecordBatch.nextOffset(header, 0);
+    }
+
+    /** Reads the current batch and compares its CRC. */
+    public boolean crcMatches() throws IOException {
+        CRC32C crc = new CRC32C();
+        int from = position + RecordBatch.ATTRIBUTES;
+        int to = position + sizeBytes;
+        while (from < to) {
+            if (!fill(from, 1)) {
+                return false;
+            }
+            int count = Math.min(to, chunkPosition + chunkSizeBytes) - from;
+            crc.update(chunk, from - chunkPosition, count);
+            from += count;
+        }
+        return (int) crc.getValue() == RecordBatch.crc(header, 0);
+    }
+
+    /** True when nothing but zeros stands between the current position and the end. */
+    public boolean onlyZerosLeft() throws IOException {
+        for (int at = position; at < end; at++) {
+            if (!fill(at, 1) || chunk[at - chunkPosition] != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The first position behind {@code from} where a batch could begin, by its magic; {@code end} when there is none. */
+    public int nextCandidate(int from) throws IOException {
+        for (int at = from; at <= end - RecordBatch.HEADER_SIZE_BYTES; at++) {
+            if (!fill(at + RecordBatch.MAGIC, 1)) {
+                return end;
+            }
+            if (chunk[at + RecordBatch.MAGIC - chunkPosition] == RecordBatch.CURRENT_MAGIC) {
+                return at;
+            }
+        }
+        return end;
+    }
+
+    private boolean fill(int from, int count) throws IOException {
+        if (from >= chunkPosition && from + count <= chunkPosition + chunkSizeBytes) {
+            return true;
+        }
+        chunkTarget.clear().limit(Math.min(chunk.length, end - from));
+        chunkPosition = from;
+        chunkSizeBytes = file.read(chunkTarget, from);
+        return chunkSizeBytes >= count;
+    }
+}

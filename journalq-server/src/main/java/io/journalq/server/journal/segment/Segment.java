@@ -1,0 +1,467 @@
+package io.journalq.server.journal.segment;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One log file and its index, each opened when first needed. The journal's owner loop appends and truncates; any thread
+ * that holds a reference may look up and read what {@link #extent} covers. The file is closed when the last reference is
+ * given back, so that a slice on its way to a socket outlives its segment's deletion.
+ */
+public final class Segment {
+    public static final String LOG_SUFFIX = ".log";
+
+    /** Ends the names of files and directories that wait to be deleted. */
+    public static final String DELETED_SUFFIX = ".deleted";
+
+    /** Positions are 32-bit, and a batch may begin just below the limit. */
+    public static final int MAX_SIZE_BYTES = 1 << 30;
+
+    /** One read of the walk from an index entry to the batch that is looked for. */
+    private static final int LOOK_UP_CHUNK_BYTES = 16 << 10;
+
+    private static final int REWRITE_CHUNK_BYTES = 1 << 20;
+    private static final int EVICTING = -1;
+    private static final int[] NO_BAD_RANGES = {};
+    private static final Logger LOG = LoggerFactory.getLogger(Segment.class);
+
+    private final FileStore store;
+    private final Path directory;
+    private final long baseOffset;
+    private final int indexIntervalBytes;
+    private final AtomicInteger references = new AtomicInteger(1);
+
+    /** Size in bytes in the upper half, number of offsets in the lower one: one value, so that nobody sees half of it. */
+    private volatile long extent;
+
+    private volatile int[] badRanges = NO_BAD_RANGES;
+    private volatile Path logPath;
+    private volatile LogFile file;
+    private volatile SparseIndex index;
+    /** What stands behind this was written since the journal was opened. Owner only. */
+    private int writtenFrom;
+    /** How much of the segment its index file covers. */
+    private volatile int indexedFileBytes;
+
+    // Written by the owner before it publishes the extent.
+    private long firstTimestampMs = -1;
+    private long maxTimestampMs = -1;
+    private long maxTimestampBatchOffset = -1;
+
+    public Segment(FileStore store, Path directory, long baseOffset, int indexIntervalBytes) {
+        this.store = store;
+        this.directory = directory;
+        this.baseOffset = baseOffset;
+        this.indexIntervalBytes = indexIntervalBytes;
+        this.logPath = directory.resolve(fileName(baseOffset, LOG_SUFFIX));
+    }
+
+    /** One whose log file is not yet in its place: {@link #moveTo} takes it there. */
+    public static Segment elsewhere(FileStore store, Path logPath, long baseOffset, int indexIntervalBytes) {
+        Segment segment = new Segment(store, logPath.getParent(), baseOffset, indexIntervalBytes);
+        segment.logPath = logPath;
+        return segment;
+    }
+
+    /** As it was when its index file was last written. */
+    public static Segment restored(FileStore store, Path directory, SegmentState state, int interval) {
+        Segment segment = new Segment(store, directory, state.extent().baseOffset(), interval);
+        segment.restoreTimes(state.times());
+        segment.badRanges = state.badRanges();
+        segment.writtenFrom = state.extent().sizeBytes();
+        segment.indexedFileBytes = state.extent().sizeBytes();
+        segment.setExtent(state.extent().sizeBytes(), state.extent().endOffset());
+        return segment;
+    }
+
+    public static String fileName(long offset, String suffix) {
+        return String.format("%020d%s", offset, suffix);
+    }
+
+    public long baseOffset() {
+        return baseOffset;
+    }
+
+    public int indexIntervalBytes() {
+        return indexIntervalBytes;
+    }
+
+    /** Where the log file is now. */
+    public Path logPath() {
+        return logPath;
+    }
+
+    /** Where a segment of that base offset has its log file in the end. */
+    public static Path logPath(Path directory, long baseOffset) {
+        return directory.resolve(fileName(baseOffset, LOG_SUFFIX));
+    }
+
+    Path indexPath() {
+        return directory.resolve(fileName(baseOffset, SparseIndex.FILE_SUFFIX));
+    }
+
+    public int sizeBytes() {
+        return (int) (extent >>> 32);
+    }
+
+    public long endOffset() {
+        return baseOffset + (extent & 0xFFFF_FFFFL);
+    }
+
+    public SegmentExtent extent() {
+        long now = extent;
+        return new SegmentExtent(baseOffset, (int) (now >>> 32), baseOffset + (now & 0xFFFF_FFFFL));
+    }
+
+    public void setExtent(int sizeBytes, long endOffset) {
+        extent = ((long) sizeBytes << 32) | (endOffset - baseOffset);
+    }
+
+    public void setWrittenFrom(int position) {
+        writtenFrom = position;
+    }
+
+    /** What stands behind this was written by this process and not long ago. Owner only. */
+    public int warmFrom(int warmSizeBytes) {
+        return Math.max(writtenFrom, sizeBytes() - warmSizeBytes);
+    }
+
+    public SegmentTimes times() {
+        return new SegmentTimes(firstTimestampMs, maxTimestampMs, maxTimestampBatchOffset);
+    }
+
+    public long firstTimestampMs() {
+        return firstTimestampMs;
+    }
+
+    public long maxTimestampMs() {
+        return maxTimestampMs;
+    }
+
+    void restoreTimes(SegmentTimes times) {
+        firstTimestampMs = times.firstMs();
+        maxTimestampMs = times.maxMs();
+        maxTimestampBatchOffset = times.maxBatchOffset();
+    }
+
+    public int[] badRanges() {
+        return badRanges;
+    }
+
+    void setBadRanges(int[] ranges) {
+        badRanges = ranges;
+    }
+
+    int indexedFileBytes() {
+        return indexedFileBytes;
+    }
+
+    /** Takes in a batch that stands at {@code position} in the file. Owner only; {@link #setExtent} publishes it. */
+    public void note(ByteBuf header, int at, int position, SparseIndex into) {
+        long batchOffset = RecordBatch.baseOffset(header, at);
+        into.add(batchOffset, position, maxTimestampMs);
+        long timestampMs = RecordBatch.maxTimestamp(header, at);
+        if (firstTimestampMs < 0) {
+            firstTimestampMs = timestampMs;
+        }
+        if (timestampMs > maxTimestampMs) {
+            maxTimestampBatchOffset = batchOffset;
+            maxTimestampMs = timestampMs;
+        }
+    }
+
+    public boolean tryRetain() {
+        while (true) {
+            int now = references.get();
+            if (now == 0) {
+                return false;
+            }
+            if (now > 0 && references.compareAndSet(now, now + 1)) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    public void release() {
+        int left = references.decrementAndGet();
+        Check.that(left >= 0, "a segment was released more often than retained");
+        if (left == 0) {
+            closeFile();
+        }
+    }
+
+    public boolean isOpen() {
+        return file != null;
+    }
+
+    /** Closes the file unless somebody uses it, and forgets an index that its file holds too. Owner only. */
+    public boolean evict() {
+        if (!references.compareAndSet(1, EVICTING)) {
+            return false;
+        }
+        closeFile();
+        boolean saved = sizeBytes() <= indexedFileBytes;
+        if (saved) {
+            index = null;
+        }
+        references.set(1);
+        return saved;
+    }
+
+    private synchronized void closeFile() {
+        LogFile open = file;
+        file = null;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException failure) {
+                LOG.warn("could not close {}: {}", logPath(), failure.toString());
+            }
+        }
+    }
+
+    public LogFile file() throws IOException {
+        LogFile open = file;
+        return open != null ? open : openFile();
+    }
+
+    private synchronized LogFile openFile() throws IOException {
+        if (file == null) {
+            file = store.open(logPath, sizeBytes() == 0);
+        }
+        return file;
+    }
+
+    /** The index, read from its file or, when that is missing or bad, built from the log. May block. */
+    public SparseIndex index() throws IOException {
+        SparseIndex loaded = index;
+        return loaded != null ? loaded : loadIndex();
+    }
+
+    /** The index if it is in memory, else null. */
+    public SparseIndex indexInMemory() {
+        return index;
+    }
+
+    public void setIndex(SparseIndex newIndex, int fileCoversBytes) {
+        index = newIndex;
+        indexedFileBytes = fileCoversBytes;
+    }
+
+    private synchronized SparseIndex loadIndex() throws IOException {
+        if (index == null) {
+            int sizeBytes = sizeBytes();
+            index = sizeBytes == 0 ? new SparseIndex(baseOffset, indexIntervalBytes) : readIndex(sizeBytes);
+        }
+        return index;
+    }
+
+    private SparseIndex readIndex(int sizeBytes) throws IOException {
+        try {
+            byte[] content = store.read(indexPath(), SparseIndex.MAX_FILE_SIZE_BYTES);
+            // A crash may leave an index that is ahead of the checkpoint.
+            return SparseIndex.decode(indexPath(), content, baseOffset, sizeBytes, indexIntervalBytes)
+                    .prefix(sizeBytes);
+        } catch (CorruptJournalException | NoSuchFileException bad) {
+            LOG.warn("building {} anew: {}", indexPath(), bad.toString());
+            return rebuildIndex(sizeBytes);
+        }
+    }
+
+    /** Reads every header of the first {@code upTo} bytes; the batches there are trusted. */
+    private SparseIndex rebuildIndex(int upTo) throws IOException {
+        indexedFileBytes = 0;
+        SparseIndex rebuilt = new SparseIndex(baseOffset, indexIntervalBytes);
+        long maxBefore = -1;
+        int from = 0;
+        while (from < upTo) {
+            int start = healthyFrom(from);
+            int end = healthyUntil(start, upTo);
+            BatchScanner scanner = new BatchScanner(file(), start, end, 1 << 20);
+            while (scanner.next()) {
+                rebuilt.add(scanner.baseOffset(), scanner.position(), maxBefore);
+                maxBefore = Math.max(maxBefore, RecordBatch.maxTimestamp(scanner.header(), 0));
+            }
+            from = Math.max(end, start + 1);
+        }
+        return rebuilt;
+    }
+
+    /** Writes the index file for the first {@code sizeBytes} of the log. Any thread that holds the flush lock; blocks. */
+    public void saveIndex(int sizeBytes) throws IOException {
+        SparseIndex loaded = index;
+        if (loaded != null && sizeBytes > indexedFileBytes) {
+            store.replace(indexPath(), loaded.encode(sizeBytes), false);
+            indexedFileBytes = sizeBytes;
+        }
+    }
+
+    /** The first position at or behind {@code position} that no bad range covers. */
+    public int healthyFrom(int position) {
+        int[] bad = badRanges;
+        int at = position;
+        for (int i = 0; i < bad.length; i += 2) {
+            if (at >= bad[i] && at < bad[i + 1]) {
+                at = bad[i + 1];
+            }
+        }
+        return at;
+    }
+
+    /** Where the healthy stretch around {@code position} ends, at most {@code limit}. */
+    public int healthyUntil(int position, int limit) {
+        int[] bad = badRanges;
+        for (int i = 0; i < bad.length; i += 2) {
+            if (bad[i] > position) {
+                return Math.min(bad[i], limit);
+            }
+        }
+        return limit;
+    }
+
+    /**
+     * Position of the first batch that ends behind {@code offset}: the one that holds it, or the next after a gap. The
+     * segment's size when there is none. May block.
+     *
+     * @param from where a batch begins that is not behind the one looked for
+     */
+    public int locate(long offset, int from) throws IOException {
+        int sizeBytes = sizeBytes();
+        int position = from;
+        while (position < sizeBytes) {
+            position = healthyFrom(position);
+            int end = healthyUntil(position, sizeBytes);
+            BatchScanner scanner = new BatchScanner(file(), position, end, LOOK_UP_CHUNK_BYTES);
+            while (scanner.next()) {
+                if (scanner.nextOffset() > offset) {
+                    return scanner.position();
+                }
+            }
+            throwUnlessAtEnd(scanner);
+            position = end;
+        }
+        return sizeBytes;
+    }
+
+    /**
+     * Where to stop so that whole batches of at most {@code maxSizeBytes} are read from {@code start}. May block.
+     *
+     * @param known where a batch is known to begin, not before {@code start} and within the limit
+     * @param limit where to stop at the latest; a batch begins or ends there
+     * @param atLeastOneBatch true to take the first batch even if it is larger
+     */
+    int boundary(int start, int known, int limit, int maxSizeBytes, boolean atLeastOneBatch) throws IOException {
+        int end = known;
+        BatchScanner scanner = new BatchScanner(file(), known, limit, LOOK_UP_CHUNK_BYTES);
+        while (scanner.next()) {
+            int next = scanner.position() + scanner.sizeBytes();
+            boolean fits = next - start <= maxSizeBytes;
+            if (!fits && !(atLeastOneBatch && end == start)) {
+                return end;
+            }
+            end = next;
+            if (!fits) {
+                return end;
+            }
+        }
+        throwUnlessAtEnd(scanner);
+        return end;
+    }
+
+    /** As {@link #boundary}, beginning with what the index knows. May block. */
+    public int boundaryByIndex(int start, int limit, int maxSizeBytes, boolean atLeastOneBatch) throws IOException {
+        if (limit - start <= maxSizeBytes) {
+            return limit;
+        }
+        int known = Math.max(start, index().floorByPosition(start + maxSizeBytes));
+        // What an index interval may leave out is not worth a read when most of the size is used.
+        boolean goodEnough = known - start > maxSizeBytes / 2;
+        return goodEnough ? known : boundary(start, known, limit, maxSizeBytes, atLeastOneBatch);
+    }
+
+    private void throwUnlessAtEnd(BatchScanner scanner) throws IOException {
+        if (!scanner.atEnd()) {
+            throw new CorruptJournalException(logPath(), scanner.position(), "no batch begins here");
+        }
+    }
+
+    /** Writes everything from {@code from} on once more, as it is. Blocks. */
+    public void rewrite(int from) throws IOException {
+        int sizeBytes = sizeBytes();
+        ByteBuffer chunk = ByteBuffer.allocate(Math.max(0, Math.min(REWRITE_CHUNK_BYTES, sizeBytes - from)));
+        for (int position = from; position < sizeBytes; position += chunk.capacity()) {
+            chunk.clear().limit(Math.min(chunk.capacity(), sizeBytes - position));
+            readFully(chunk, position);
+            file().write(chunk.flip(), position);
+        }
+    }
+
+    /** Fills {@code target} from {@code position}. May block. */
+    public void readFully(ByteBuffer target, int position) throws IOException {
+        int wanted = target.remaining();
+        if (file().read(target, position) < wanted) {
+            throw new CorruptJournalException(logPath(), position, "the file is shorter than its batches");
+        }
+    }
+
+    /** Takes the files out of sight; {@link #deleteRenamed} deletes them. Readers go on with what they have open. */
+    public void rename() throws IOException {
+        renameLog();
+        moveIfThere(indexPath(), deletedPath(indexPath()));
+    }
+
+    /** As {@link #rename}, where another segment has taken over the index's name. */
+    synchronized void renameLog() throws IOException {
+        if (references.get() > 1) {
+            // A cold slice may not have opened it yet, and could not once it is deleted.
+            file();
+        }
+        if (!isRenamed()) {
+            Path renamed = deletedPath(logPath);
+            moveIfThere(logPath, renamed);
+            logPath = renamed;
+        }
+    }
+
+    /** Gives the log file another name, unless it is out of sight already. */
+    synchronized void moveTo(Path newPath) throws IOException {
+        if (!isRenamed() && !logPath.equals(newPath)) {
+            store.move(logPath, newPath);
+            logPath = newPath;
+        }
+    }
+
+    private boolean isRenamed() {
+        return logPath.toString().endsWith(DELETED_SUFFIX);
+    }
+
+    private void moveIfThere(Path path, Path renamed) throws IOException {
+        try {
+            store.move(path, renamed);
+        } catch (NoSuchFileException missing) {
+            // An empty segment has no file yet, and an index is written late.
+        }
+    }
+
+    /** Any thread; blocks. */
+    public void deleteRenamed() throws IOException {
+        store.delete(logPath);
+        store.delete(deletedPath(indexPath()));
+    }
+
+    private static Path deletedPath(Path path) {
+        return path.resolveSibling(path.getFileName() + DELETED_SUFFIX);
+    }
+}

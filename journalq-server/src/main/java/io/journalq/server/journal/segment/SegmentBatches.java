@@ -1,0 +1,95 @@
+package io.journalq.server.journal.segment;
+
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+
+/**
+ * All batches of one segment, read in large pieces, with their records. Whoever uses it holds a reference on the segment.
+ * One thread; blocks.
+ */
+public final class SegmentBatches implements AutoCloseable {
+    private static final int CHUNK_BYTES = 1 << 20;
+
+    private final Segment segment;
+    private final int end;
+    private final BatchReader reader;
+    private ByteBuf chunk;
+    private int chunkPosition;
+
+    /** Begins at {@code from}, where a batch begins. The reader is the caller's, who closes it. */
+    public SegmentBatches(Segment segment, int from, BatchReader reader) {
+        this.segment = segment;
+        this.end = segment.sizeBytes();
+        this.reader = reader;
+        this.chunk = PooledByteBufAllocator.DEFAULT.directBuffer(Math.min(CHUNK_BYTES, Math.max(1, end - from)));
+        this.chunkPosition = from;
+        reader.reset(chunk);
+    }
+
+    /**
+     * Moves the reader to the next batch.
+     *
+     * @throws CorruptJournalException when what stands there is none
+     */
+    public boolean next() throws IOException {
+        try {
+            if (reader.nextBatch()) {
+                return true;
+            }
+            chunkPosition += reader.nextIndex() - chunk.readerIndex();
+            if (chunkPosition == end) {
+                return false;
+            }
+            fill();
+            if (!reader.nextBatch()) {
+                throw new CorruptJournalException(segment.logPath(), chunkPosition, "no batch begins here");
+            }
+            return true;
+        } catch (CorruptBatchException bad) {
+            throw corrupt(bad);
+        }
+    }
+
+    private void fill() throws IOException {
+        read(Math.min(chunk.capacity(), end - chunkPosition));
+        if (chunk.readableBytes() >= RecordBatch.HEADER_SIZE_BYTES) {
+            long sizeBytes = RecordBatch.sizeBytes(chunk, 0);
+            if (sizeBytes > chunk.readableBytes() && sizeBytes <= end - chunkPosition) {
+                read((int) sizeBytes);
+            }
+        }
+        reader.reset(chunk);
+    }
+
+    private void read(int sizeBytes) throws IOException {
+        if (sizeBytes > chunk.capacity()) {
+            reader.close();
+            chunk.release();
+            chunk = PooledByteBufAllocator.DEFAULT.directBuffer(sizeBytes);
+        }
+        segment.readFully(chunk.internalNioBuffer(0, sizeBytes), chunkPosition);
+        chunk.setIndex(0, sizeBytes);
+    }
+
+    /** What the reader reads. */
+    public ByteBuf payload() {
+        return chunk;
+    }
+
+    /** The file is damaged at the current batch. */
+    CorruptJournalException corrupt(CorruptBatchException bad) {
+        return new CorruptJournalException(
+                segment.logPath(), chunkPosition + (long) reader.batchIndex(), bad.getMessage());
+    }
+
+    @Override
+    public void close() {
+        reader.close();
+        chunk.release();
+    }
+}

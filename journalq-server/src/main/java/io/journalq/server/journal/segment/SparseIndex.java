@@ -1,0 +1,222 @@
+package io.journalq.server.journal.segment;
+
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.NewerFormatException;
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * Where some of a segment's batches begin: for about one batch in every interval its offset, its position, and the
+ * largest timestamp of all batches before it. Serves look-ups by offset, by position and by time.
+ *
+ * <p>One thread adds; any thread may look up at the same time and sees a complete prefix.
+ */
+public final class SparseIndex {
+    public static final String FILE_SUFFIX = ".index";
+
+    private static final int MAGIC = 0x4A514958;
+    private static final int VERSION = 1;
+    private static final int HEADER_SIZE_BYTES = 28;
+    private static final int ENTRY_SIZE_BYTES = 16;
+    private static final int FIRST_CAPACITY = 16;
+    /** A segment of 1 GiB with one entry for each of its smallest possible batches. */
+    public static final int MAX_FILE_SIZE_BYTES = HEADER_SIZE_BYTES + ENTRY_SIZE_BYTES * (Segment.MAX_SIZE_BYTES / 61);
+
+    private final long baseOffset;
+    private final int intervalBytes;
+    private volatile Columns columns = new Columns(new int[0], new int[0], new long[0]);
+    private volatile int count;
+
+    SparseIndex(long baseOffset, int intervalBytes) {
+        this.baseOffset = baseOffset;
+        this.intervalBytes = intervalBytes;
+    }
+
+    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+    private record Columns(int[] offsets, int[] positions, long[] timestampsBefore) {
+        Columns grown() {
+            int capacity = Math.max(FIRST_CAPACITY, 2 * offsets.length);
+            return new Columns(
+                    Arrays.copyOf(offsets, capacity),
+                    Arrays.copyOf(positions, capacity),
+                    Arrays.copyOf(timestampsBefore, capacity));
+        }
+    }
+
+    /** Notes a batch if it lies an interval behind the last one noted. Batches come in the order of the file. */
+    void add(long offset, int position, long maxTimestampBeforeMs) {
+        int at = count;
+        Columns into = columns;
+        int last = at == 0 ? 0 : into.positions[at - 1];
+        if (position - last < intervalBytes) {
+            return;
+        }
+        if (at == into.offsets.length) {
+            into = into.grown();
+            columns = into;
+        }
+        into.offsets[at] = (int) (offset - baseOffset);
+        into.positions[at] = position;
+        into.timestampsBefore[at] = maxTimestampBeforeMs;
+        count = at + 1;
+    }
+
+    /** Position of a noted batch that begins at or before {@code offset}, the closest; 0 when none does. */
+    public int floorByOffset(long offset) {
+        int found = count;
+        Columns in = columns;
+        int relative = (int) Math.min(Integer.MAX_VALUE, offset - baseOffset);
+        int low = 0;
+        while (low < found) {
+            int middle = (low + found) >>> 1;
+            if (in.offsets[middle] <= relative) {
+                low = middle + 1;
+            } else {
+                found = middle;
+            }
+        }
+        return low == 0 ? 0 : in.positions[low - 1];
+    }
+
+    /** Position of a noted batch that begins at or before {@code position}, the closest; 0 when none does. */
+    int floorByPosition(int position) {
+        int low = entriesUpTo(position);
+        return low == 0 ? 0 : columns.positions[low - 1];
+    }
+
+    /** Position of the last noted batch before which every timestamp is less than {@code timestampMs}; 0 without one. */
+    public int floorByTimestamp(long timestampMs) {
+        int found = count;
+        Columns in = columns;
+        int low = 0;
+        while (low < found) {
+            int middle = (low + found) >>> 1;
+            if (in.timestampsBefore[middle] < timestampMs) {
+                low = middle + 1;
+            } else {
+                found = middle;
+            }
+        }
+        return low == 0 ? 0 : in.positions[low - 1];
+    }
+
+    private int entriesUpTo(int position) {
+        int found = count;
+        Columns in = columns;
+        int low = 0;
+        while (low < found) {
+            int middle = (low + found) >>> 1;
+            if (in.positions[middle] <= position) {
+                low = middle + 1;
+            } else {
+                found = middle;
+            }
+        }
+        return low;
+    }
+
+    /** Sees a batch that is noted. */
+    @FunctionalInterface
+    public interface EntryVisitor {
+        void visit(long offset, int position);
+    }
+
+    /** Every batch that is noted, in order. */
+    public void forEach(EntryVisitor visitor) {
+        int found = count;
+        Columns in = columns;
+        for (int i = 0; i < found; i++) {
+            visitor.visit(baseOffset + in.offsets[i], in.positions[i]);
+        }
+    }
+
+    /** What is noted of the first {@code sizeBytes} of the segment. */
+    SparseIndex prefix(int sizeBytes) {
+        SparseIndex prefix = new SparseIndex(baseOffset, intervalBytes);
+        int kept = entriesUpTo(sizeBytes - 1);
+        Columns from = columns;
+        prefix.columns = new Columns(
+                Arrays.copyOf(from.offsets, kept),
+                Arrays.copyOf(from.positions, kept),
+                Arrays.copyOf(from.timestampsBefore, kept));
+        prefix.count = kept;
+        return prefix;
+    }
+
+    /** The file's content for a segment of {@code coveredBytes}. */
+    ByteBuffer encode(int coveredBytes) {
+        int entries = entriesUpTo(coveredBytes - 1);
+        Columns from = columns;
+        ByteBuffer out = ByteBuffer.allocate(HEADER_SIZE_BYTES + entries * ENTRY_SIZE_BYTES);
+        out.putInt(MAGIC)
+                .putInt(VERSION)
+                .putLong(baseOffset)
+                .putInt(coveredBytes)
+                .putInt(entries);
+        int crcAt = out.position();
+        out.putInt(0);
+        for (int i = 0; i < entries; i++) {
+            out.putInt(from.offsets[i]).putInt(from.positions[i]).putLong(from.timestampsBefore[i]);
+        }
+        out.putInt(crcAt, crc(out.array(), crcAt));
+        return out.flip();
+    }
+
+    /**
+     * Reads what {@link #encode} wrote.
+     *
+     * @param neededBytes the file must cover at least this much of the segment
+     * @throws CorruptJournalException when it does not, or is not such a file
+     */
+    public static SparseIndex decode(Path file, byte[] content, long baseOffset, int neededBytes, int intervalBytes)
+            throws IOException {
+        ByteBuffer in = ByteBuffer.wrap(content);
+        try {
+            if (in.getInt() != MAGIC) {
+                throw new CorruptJournalException(file, 0, "not an index");
+            }
+            int version = in.getInt();
+            long base = in.getLong();
+            int covered = in.getInt();
+            int entries = in.getInt();
+            int crcAt = in.position();
+            boolean sound = in.getInt() == crc(content, crcAt);
+            if (sound && version != VERSION) {
+                throw new NewerFormatException(file, "an index", version, VERSION);
+            }
+            if (!sound || entries != (content.length - HEADER_SIZE_BYTES) / ENTRY_SIZE_BYTES) {
+                throw new CorruptJournalException(file, crcAt, "index with a wrong CRC");
+            }
+            if (base != baseOffset || covered < neededBytes) {
+                throw new CorruptJournalException(file, 8, "index of another or of a shorter segment");
+            }
+            return decodeEntries(in, entries, new SparseIndex(baseOffset, intervalBytes));
+        } catch (BufferUnderflowException tooShort) {
+            throw new CorruptJournalException(file, content.length, "index cut short");
+        }
+    }
+
+    private static SparseIndex decodeEntries(ByteBuffer in, int entries, SparseIndex into) {
+        Columns columns = new Columns(new int[entries], new int[entries], new long[entries]);
+        for (int i = 0; i < entries; i++) {
+            columns.offsets[i] = in.getInt();
+            columns.positions[i] = in.getInt();
+            columns.timestampsBefore[i] = in.getLong();
+        }
+        into.columns = columns;
+        into.count = entries;
+        return into;
+    }
+
+    /** Of everything but the CRC itself. */
+    private static int crc(byte[] content, int crcAt) {
+        CRC32C crc = new CRC32C();
+        crc.update(content, 0, crcAt);
+        crc.update(content, crcAt + Integer.BYTES, content.length - crcAt - Integer.BYTES);
+        return (int) crc.getValue();
+    }
+}
