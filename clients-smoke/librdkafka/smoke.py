@@ -25,6 +25,10 @@ PER_CODEC = 1_000
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 TIMEOUT_SECONDS = 20
 COPIES_PER_TRANSACTION = 200
+GROUP_PROTOCOLS = {
+    "classic": {"group.protocol": "classic", "session.timeout.ms": 10_000},
+    "consumer": {"group.protocol": "consumer"},
+}
 
 
 def only(futures):
@@ -134,9 +138,9 @@ def consume(topic, acknowledged):
     consumer.close()
 
 
-def consume_as_a_group(topic, acknowledged):
-    """Two members share the partitions; one leaves, and the other goes on where it had committed."""
-    group = f"group-of-{topic}"
+def consume_as_a_group(topic, acknowledged, protocol):
+    """Two members share the partitions; one leaves, the other goes on where it had committed, and one comes again."""
+    group = f"{protocol}-group-of-{topic}"
 
     def member():
         consumer = Consumer(
@@ -145,7 +149,7 @@ def consume_as_a_group(topic, acknowledged):
                 "group.id": group,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
-                "session.timeout.ms": 10_000,
+                **GROUP_PROTOCOLS[protocol],
             }
         )
         consumer.subscribe([topic])
@@ -170,13 +174,25 @@ def consume_as_a_group(topic, acknowledged):
     second.commit(asynchronous=False)
     first.close()
     poll([second], lambda: len(second.assignment()) == PARTITIONS)
-    second.close()
-
     again = member()
+    poll([second, again], lambda: len(second.assignment()) == len(again.assignment()) == PARTITIONS // 2)
+    second.close()
     poll([again], lambda: len(again.assignment()) == PARTITIONS)
     committed = again.committed([TopicPartition(topic, p) for p in range(PARTITIONS)], timeout=TIMEOUT_SECONDS)
     check(sum(one.offset for one in committed) == len(acknowledged), f"committed: {committed}")
     again.close()
+    return group
+
+
+def look_after_groups(admin, groups):
+    listed = {one.group_id for one in admin.list_consumer_groups().result(timeout=TIMEOUT_SECONDS).valid}
+    check(set(groups.values()) <= listed, f"listed: {listed}")
+    for protocol, group in groups.items():
+        described = only(admin.describe_consumer_groups([group]))
+        check(described.type.name.lower() == protocol, f"{group} is {described.type}")
+        check(not described.members, f"members of {group}: {described.members}")
+    for future in admin.delete_consumer_groups(list(groups.values())).values():
+        future.result(timeout=TIMEOUT_SECONDS)
 
 
 def transact(topic):
@@ -262,7 +278,8 @@ def main():
     administer(admin, topic)
     acknowledged = produce(topic)
     consume(topic, acknowledged)
-    consume_as_a_group(topic, acknowledged)
+    groups = {protocol: consume_as_a_group(topic, acknowledged, protocol) for protocol in GROUP_PROTOCOLS}
+    look_after_groups(admin, groups)
     transact(topic)
 
     ends = admin.list_offsets({TopicPartition(topic, 0): OffsetSpec.latest()})
@@ -275,7 +292,7 @@ def main():
     check(topic not in admin.list_topics(timeout=TIMEOUT_SECONDS).topics, "the deleted topic is still listed")
     print(
         f"librdkafka {confluent_kafka.libversion()[0]}: {len(acknowledged)} messages in {len(CODECS)} codecs, "
-        "with and without idempotence, read back in full, alone and as a group; copied in transactions"
+        "with and without idempotence, read back in full, alone and as groups of both protocols; copied in transactions"
     )
 
 
