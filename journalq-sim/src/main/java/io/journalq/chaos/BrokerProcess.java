@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,14 +23,32 @@ final class BrokerProcess implements AutoCloseable {
 
     private final Path folder;
     private final int port;
+    private final List<String> javaOptions;
     private final List<String> settings;
     private Process process;
 
-    /** @param settings as {@code key=value} */
-    BrokerProcess(Path folder, int port, List<String> settings) {
+    /**
+     * Not started yet.
+     *
+     * @param javaOptions of its Java machine
+     * @param settings as {@code key=value}
+     */
+    BrokerProcess(Path folder, int port, List<String> javaOptions, List<String> settings) {
         this.folder = folder;
         this.port = port;
+        this.javaOptions = javaOptions;
         this.settings = settings;
+    }
+
+    /** One that nobody listens on. */
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     String address() {
@@ -40,9 +59,6 @@ final class BrokerProcess implements AutoCloseable {
     void start() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 MAIN_CLASS,
@@ -53,6 +69,7 @@ final class BrokerProcess implements AutoCloseable {
                 "--set",
                 "data.directories=" + folder.resolve("data")));
         Path logging = Path.of(System.getProperty("journalq.home", ""), "conf", "logback.xml");
+        command.addAll(1, javaOptions);
         if (Files.exists(logging)) {
             command.add(1, "-Dlogback.configurationFile=" + logging);
         }

@@ -5,7 +5,6 @@ import io.journalq.client.admin.NewTopic;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,11 +24,15 @@ import picocli.CommandLine.Option;
 @Command(
         name = "journalq-chaos",
         mixinStandardHelpOptions = true,
+        subcommands = SoakCommand.class,
         description = "Kills and freezes a real broker under load, and checks every acknowledged message.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:nothing was lost, doubled or damaged", "1:something was, and is printed"})
 public final class ChaosMain implements Callable<Integer> {
+    private static final List<String> BROKER_OPTIONS =
+            List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
     private static final int PARTITIONS = 2;
+    private static final int PAUSE_MS = 2;
     private static final int LONGEST_LIFE_MS = 1_500;
     private static final int SHORTEST_LIFE_MS = 50;
     private static final int LONGEST_FREEZE_MS = 800;
@@ -72,7 +75,7 @@ public final class ChaosMain implements Callable<Integer> {
         System.out.printf(Locale.ROOT, "seed %d, %d cycles, mode %s, folder %s%n", itsSeed, cycles, mode, folder);
         Ledger ledger = new Ledger();
         List<String> settings = List.of("delivery.mode=" + mode, "segment.bytes=1048576", "shards=2");
-        try (BrokerProcess broker = new BrokerProcess(folder, freePort(), settings)) {
+        try (BrokerProcess broker = new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_OPTIONS, settings)) {
             broker.start();
             torture(broker, ledger, new Random(itsSeed));
         }
@@ -81,12 +84,6 @@ public final class ChaosMain implements Callable<Integer> {
             delete(folder);
         }
         return ledger.findings().isEmpty() ? 0 : 1;
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     private void torture(BrokerProcess broker, Ledger ledger, Random random) throws Exception {
@@ -105,8 +102,8 @@ public final class ChaosMain implements Callable<Integer> {
         }
         int kills;
         long consumed;
-        try (Load load = new Load(ledger)) {
-            begin(load, broker.address(), topics);
+        try (Load load = new Load(ledger, broker.address(), PAUSE_MS)) {
+            begin(load, topics);
             kills = killAgainAndAgain(broker, ledger, partitions, random);
             consumed = load.consumedCount();
         }
@@ -121,16 +118,16 @@ public final class ChaosMain implements Callable<Integer> {
                 ledger.findings().size());
     }
 
-    private static void begin(Load load, String servers, List<String> topics) {
+    private static void begin(Load load, List<String> topics) {
         CompressionCodec[] codecs = CompressionCodec.values();
         for (int i = 0; i < codecs.length; i++) {
             String topic = topics.get(i);
             Clients.produceWithKafka(
-                    load, servers, 2 * i, topic, PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
-            Clients.produceWithJournalQ(load, servers, 2 * i + 1, topic, PARTITIONS, codecs[i]);
+                    load, 2 * i, topic, PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
+            Clients.produceWithJournalQ(load, 2 * i + 1, topic, PARTITIONS, codecs[i]);
         }
-        Clients.consumeWithKafka(load, servers, "classic-group", "classic", topics);
-        Clients.consumeWithKafka(load, servers, "consumer-group", "consumer", topics);
+        Clients.consumeWithKafka(load, "classic-group", "classic", topics);
+        Clients.consumeWithKafka(load, "consumer-group", "consumer", topics);
     }
 
     private int killAgainAndAgain(BrokerProcess broker, Ledger ledger, List<TopicPartition> partitions, Random random)
@@ -169,7 +166,7 @@ public final class ChaosMain implements Callable<Integer> {
         return kills;
     }
 
-    private static void delete(Path folder) throws IOException {
+    static void delete(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
             for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);

@@ -20,7 +20,6 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** The clients that make the load: JournalQ's own, and Kafka's. */
 final class Clients {
     private static final int MOST_IN_FLIGHT = 500;
-    private static final int PAUSE_MS = 2;
     private static final int DELIVERY_TIMEOUT_MS = 600_000;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
     private static final Duration POLL = Duration.ofMillis(200);
@@ -47,9 +46,9 @@ final class Clients {
     }
 
     /** An idempotent producer of Kafka's client. */
-    static void produceWithKafka(Load load, String servers, int id, String topic, int partitions, String codec) {
+    static void produceWithKafka(Load load, int id, String topic, int partitions, String codec) {
         Map<String, Object> config = new HashMap<>();
-        config.put("bootstrap.servers", servers);
+        config.put("bootstrap.servers", load.servers());
         config.put("enable.idempotence", true);
         config.put("compression.type", codec);
         config.put("linger.ms", 2);
@@ -73,7 +72,7 @@ final class Clients {
                                 inFlight.release();
                                 onSent(load, topic, partition, id, number, failure);
                             });
-                    Thread.sleep(PAUSE_MS);
+                    load.pause();
                 }
                 producer.flush();
             }
@@ -81,13 +80,12 @@ final class Clients {
     }
 
     /** An idempotent producer of JournalQ's client. */
-    static void produceWithJournalQ(
-            Load load, String servers, int id, String topic, int partitions, CompressionCodec codec) {
+    static void produceWithJournalQ(Load load, int id, String topic, int partitions, CompressionCodec codec) {
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
         load.begin("journalq producer " + id, () -> {
             try (Producer producer = Producer.builder()
-                    .bootstrapServers(servers)
+                    .bootstrapServers(load.servers())
                     .idempotent(true)
                     .compression(codec)
                     .lingerMs(2)
@@ -104,7 +102,7 @@ final class Clients {
                                 inFlight.release();
                                 onSent(load, topic, partition, id, number, failure);
                             });
-                    Thread.sleep(PAUSE_MS);
+                    load.pause();
                 }
                 producer.flush();
             }
@@ -120,9 +118,9 @@ final class Clients {
     }
 
     /** A member of a group with Kafka's client, which commits what it has read. */
-    static void consumeWithKafka(Load load, String servers, String group, String protocol, List<String> topics) {
+    static void consumeWithKafka(Load load, String group, String protocol, List<String> topics) {
         Map<String, Object> config = new HashMap<>();
-        config.put("bootstrap.servers", servers);
+        config.put("bootstrap.servers", load.servers());
         config.put("group.id", group);
         config.put("group.protocol", protocol);
         config.put("auto.offset.reset", "earliest");

@@ -10,12 +10,22 @@ final class Load implements AutoCloseable {
     private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(11);
 
     private final Ledger ledger;
+    private final String servers;
+    private final int pauseMs;
     private final AtomicLong consumed = new AtomicLong();
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopping;
 
-    Load(Ledger ledger) {
+    /**
+     * No work yet.
+     *
+     * @param servers where the broker is
+     * @param pauseMs how long each producer waits between two messages, or transactions
+     */
+    Load(Ledger ledger, String servers, int pauseMs) {
         this.ledger = ledger;
+        this.servers = servers;
+        this.pauseMs = pauseMs;
     }
 
     /** Work that goes on until {@link Load#isStopping}. */
@@ -42,6 +52,15 @@ final class Load implements AutoCloseable {
 
     boolean isStopping() {
         return stopping;
+    }
+
+    String servers() {
+        return servers;
+    }
+
+    /** Between two messages of one producer. */
+    void pause() throws InterruptedException {
+        Thread.sleep(pauseMs);
     }
 
     Ledger ledger() {

@@ -1,0 +1,109 @@
+package io.journalq.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What a broker's process holds at one moment.
+ *
+ * @param values one for each of {@link #COLUMNS}
+ */
+record ProcessSample(List<Double> values) {
+    /** What is sampled. Memory in KiB; the heap is what a full collection leaves. */
+    static final List<String> COLUMNS = List.of(
+            "rss_kib",
+            "heap_kib",
+            "non_heap_kib",
+            "direct_kib",
+            "file_handles",
+            "threads",
+            "connections",
+            "processor_s");
+
+    private static final double BYTES_PER_KIB = 1024;
+    private static final double PROCESSOR_TICKS_PER_SECOND = 100;
+    private static final int USER_TICKS_FIELD = 11;
+    private static final int COLLECTION_LIMIT_SECONDS = 60;
+
+    /** Of a process of this machine, with Linux's {@code /proc} and its own page of metrics. */
+    static ProcessSample of(long pid, URI metrics) throws IOException, InterruptedException {
+        Process collection = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                        Long.toString(pid),
+                        "GC.run")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        if (!collection.waitFor(COLLECTION_LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            collection.destroyForcibly();
+        }
+        List<String> page = page(metrics);
+        Path proc = Path.of("/proc", Long.toString(pid));
+        return new ProcessSample(List.of(
+                statusNumber(proc, "VmRSS:"),
+                sum(page, "jvm_memory_used_bytes{area=\"heap\"") / BYTES_PER_KIB,
+                sum(page, "jvm_memory_used_bytes{area=\"nonheap\"") / BYTES_PER_KIB,
+                (sum(page, "journalq_buffers_direct_bytes{") + sum(page, "jvm_buffer_memory_used_bytes{id=\"direct\""))
+                        / BYTES_PER_KIB,
+                count(proc.resolve("fd")),
+                statusNumber(proc, "Threads:"),
+                sum(page, "journalq_network_connections "),
+                processorSeconds(proc)));
+    }
+
+    private static List<String> page(URI metrics) throws IOException, InterruptedException {
+        HttpRequest request =
+                HttpRequest.newBuilder(metrics).timeout(Duration.ofMinutes(1)).build();
+        return HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofLines())
+                .body()
+                .toList();
+    }
+
+    private static double sum(List<String> page, String prefix) {
+        return page.stream()
+                .filter(line -> line.startsWith(prefix))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    private static double statusNumber(Path proc, String name) throws IOException {
+        for (String line : Files.readAllLines(proc.resolve("status"))) {
+            if (line.startsWith(name)) {
+                return Double.parseDouble(line.substring(name.length()).trim().split(" ", -1)[0]);
+            }
+        }
+        throw new IOException("the process shows no " + name);
+    }
+
+    private static double processorSeconds(Path proc) throws IOException {
+        String stat = Files.readString(proc.resolve("stat"));
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+        return (Double.parseDouble(fields[USER_TICKS_FIELD]) + Double.parseDouble(fields[USER_TICKS_FIELD + 1]))
+                / PROCESSOR_TICKS_PER_SECOND;
+    }
+
+    private static double count(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.count();
+        }
+    }
+
+    /** The values, with commas between them. */
+    String line() {
+        return values.stream()
+                .map(value -> String.format(Locale.ROOT, "%.0f", value))
+                .collect(Collectors.joining(","));
+    }
+}

@@ -1,0 +1,178 @@
+package io.journalq.chaos;
+
+import io.journalq.client.Admin;
+import io.journalq.client.admin.NewTopic;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.CompressionCodec;
+import java.io.BufferedWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Keeps one broker at work for a long time, and looks whether it holds more and more. */
+@Command(
+        name = "soak",
+        mixinStandardHelpOptions = true,
+        description = "Runs one broker under mixed load and looks for growth of memory, file handles and threads.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:nothing grew in the second half, and no client failed", "1:something did, and is printed"})
+final class SoakCommand implements Callable<Integer> {
+    private static final int PARTITIONS = 4;
+    private static final int FEWEST_SAMPLES = 8;
+    private static final List<String> BROKER_OPTIONS = List.of("-Xms256m", "-Xmx256m", "-XX:+ExitOnOutOfMemoryError");
+
+    /** What may be noise: a part of the value, or so many units. */
+    private record Limit(String column, double part, double units) {}
+
+    private static final List<Limit> LIMITS = List.of(
+            new Limit("rss_kib", 0.03, 8_192),
+            new Limit("heap_kib", 0.05, 1_024),
+            new Limit("direct_kib", 0.03, 4_096),
+            new Limit("file_handles", 0.03, 4),
+            new Limit("threads", 0.03, 2));
+
+    @Option(names = "--minutes", defaultValue = "120", description = "How long (default: 120).")
+    private double minutes;
+
+    @Option(
+            names = "--rate",
+            defaultValue = "2000",
+            description = "About how many messages a second all producers send together (default: 2000).")
+    private int rate;
+
+    @Option(
+            names = "--sample-seconds",
+            defaultValue = "20",
+            description =
+                    "Time between two samples, before each of which the broker's heap is collected (default: 20).")
+    private double sampleSeconds;
+
+    @Option(names = "--csv", defaultValue = "soak.csv", description = "Where the samples go (default: soak.csv).")
+    private Path csv;
+
+    @Override
+    public Integer call() throws Exception {
+        Path folder = Files.createTempDirectory("journalq-soak");
+        int metricsPort = BrokerProcess.freePort();
+        List<String> settings = List.of(
+                "admin.listener=127.0.0.1:" + metricsPort,
+                "segment.bytes=1MiB",
+                "segment.ms=1m",
+                "retention.ms=1m",
+                "log.retention.check.interval.ms=5s",
+                "log.delete.delay.ms=5s",
+                "producer.id.expiration.ms=1m",
+                "offsets.topic.num.partitions=4",
+                "transaction.state.log.num.partitions=4");
+        System.out.printf(
+                Locale.ROOT,
+                "%.0f minutes, %d messages a second, folder %s, samples in %s%n",
+                minutes,
+                rate,
+                folder,
+                csv);
+        Ledger ledger = new Ledger();
+        List<List<Double>> samples;
+        try (BrokerProcess broker = new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_OPTIONS, settings)) {
+            broker.start();
+            TransactionLedger transactions = new TransactionLedger(ledger);
+            int producers = 2 * CompressionCodec.values().length;
+            try (Load load = new Load(ledger, broker.address(), Math.max(1, 1_000 * producers / rate))) {
+                begin(load, transactions);
+                samples = sample(broker, URI.create("http://127.0.0.1:" + metricsPort + "/metrics"), ledger);
+            }
+            System.out.printf(
+                    Locale.ROOT,
+                    "%d messages acknowledged, %d transactions committed, %d aborted%n",
+                    ledger.acknowledgedCount(),
+                    transactions.committedCount(),
+                    transactions.abortedCount());
+        }
+        judge(samples, ledger);
+        ledger.findings().forEach(finding -> System.out.println("FINDING " + finding));
+        if (ledger.findings().isEmpty()) {
+            ChaosMain.delete(folder);
+        }
+        return ledger.findings().isEmpty() ? 0 : 1;
+    }
+
+    private static void begin(Load load, TransactionLedger ledger) {
+        List<NewTopic> topics = new ArrayList<>();
+        List<TopicPartition> transactional = new ArrayList<>();
+        CompressionCodec[] codecs = CompressionCodec.values();
+        for (CompressionCodec codec : codecs) {
+            topics.add(NewTopic.of("soak-" + codec.name().toLowerCase(Locale.ROOT), PARTITIONS));
+        }
+        topics.add(NewTopic.of("soak-transactions", PARTITIONS));
+        for (int i = 0; i < PARTITIONS; i++) {
+            transactional.add(new TopicPartition("soak-transactions", i));
+        }
+        try (Admin admin = Admin.builder().bootstrapServers(load.servers()).build()) {
+            admin.createTopics(topics);
+        }
+        List<String> names = topics.stream().map(NewTopic::name).toList();
+        for (int i = 0; i < codecs.length; i++) {
+            Clients.produceWithKafka(
+                    load, 2 * i, names.get(i), PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
+            Clients.produceWithJournalQ(load, 2 * i + 1, names.get(i), PARTITIONS, codecs[i]);
+        }
+        Transactions transactions = new Transactions(ledger, transactional);
+        transactions.writeWithJournalQ(load, 2 * codecs.length, CompressionCodec.LZ4);
+        transactions.writeWithKafka(load, 2 * codecs.length + 1, CompressionCodec.ZSTD);
+        Clients.consumeWithKafka(load, "classic-group", "classic", names);
+        Clients.consumeWithKafka(load, "consumer-group", "consumer", names);
+        Churn.begin(load, names);
+    }
+
+    private List<List<Double>> sample(BrokerProcess broker, URI metrics, Ledger ledger) throws Exception {
+        List<List<Double>> samples = new ArrayList<>();
+        long startNanos = System.nanoTime();
+        long endNanos = startNanos + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
+        try (BufferedWriter out = Files.newBufferedWriter(csv)) {
+            out.write("seconds," + String.join(",", ProcessSample.COLUMNS) + ",acknowledged\n");
+            while (System.nanoTime() < endNanos && ledger.findings().isEmpty()) {
+                Thread.sleep((long) (sampleSeconds * TimeUnit.SECONDS.toMillis(1)));
+                if (!broker.isAlive()) {
+                    ledger.report("the broker has ended by itself");
+                    break;
+                }
+                ProcessSample sample = ProcessSample.of(broker.pid(), metrics);
+                samples.add(sample.values());
+                long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
+                out.write(seconds + "," + sample.line() + "," + ledger.acknowledgedCount() + "\n");
+                out.flush();
+            }
+        }
+        return samples;
+    }
+
+    private static void judge(List<List<Double>> samples, Ledger ledger) {
+        List<List<Double>> half = samples.subList(samples.size() / 2, samples.size());
+        if (half.size() < FEWEST_SAMPLES) {
+            ledger.report("only " + samples.size() + " samples: too few to judge");
+            return;
+        }
+        for (Limit limit : LIMITS) {
+            int column = ProcessSample.COLUMNS.indexOf(limit.column());
+            Trend trend = Trend.of(
+                    half.stream().mapToDouble(values -> values.get(column)).toArray());
+            String line = String.format(
+                    Locale.ROOT,
+                    "%s: trend of the second half from %.0f to %.0f",
+                    limit.column(),
+                    trend.start(),
+                    trend.end());
+            System.out.println(line);
+            if (trend.grows(limit.part(), limit.units())) {
+                ledger.report(line);
+            }
+        }
+    }
+}
