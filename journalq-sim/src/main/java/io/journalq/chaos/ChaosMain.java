@@ -1,6 +1,7 @@
 package io.journalq.chaos;
 
 import io.journalq.client.Admin;
+import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
@@ -32,6 +33,7 @@ public final class ChaosMain implements Callable<Integer> {
     private static final List<String> BROKER_OPTIONS =
             List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
     private static final int PARTITIONS = 2;
+    private static final List<String> TRANSACTIONAL_TOPICS = List.of("chaos-transactions-1", "chaos-transactions-2");
     private static final int PAUSE_MS = 2;
     private static final int LONGEST_LIFE_MS = 1_500;
     private static final int SHORTEST_LIFE_MS = 50;
@@ -92,33 +94,53 @@ public final class ChaosMain implements Callable<Integer> {
         for (CompressionCodec codec : CompressionCodec.values()) {
             topics.add("chaos-" + codec.name().toLowerCase(Locale.ROOT));
         }
+        topics.forEach(topic -> addPartitions(topic, partitions));
+        List<TopicPartition> transactional = new ArrayList<>();
+        TRANSACTIONAL_TOPICS.forEach(topic -> addPartitions(topic, transactional));
         try (Admin admin = Admin.builder().bootstrapServers(broker.address()).build()) {
-            for (String topic : topics) {
-                admin.createTopic(NewTopic.of(topic, PARTITIONS));
-                for (int i = 0; i < PARTITIONS; i++) {
-                    partitions.add(new TopicPartition(topic, i));
-                }
-            }
+            Stream.concat(topics.stream(), TRANSACTIONAL_TOPICS.stream())
+                    .forEach(topic -> admin.createTopic(NewTopic.of(topic, PARTITIONS)));
         }
+        TransactionLedger outcomes = new TransactionLedger(ledger);
+        Transactions transactions = new Transactions(outcomes, transactional);
+        Reading reading = settled -> {
+            Clients.readEverything(ledger, broker.address(), partitions);
+            transactions.readCommitted(broker.address(), settled);
+        };
         int kills;
         long consumed;
         try (Load load = new Load(ledger, broker.address(), PAUSE_MS)) {
-            begin(load, topics);
-            kills = killAgainAndAgain(broker, ledger, partitions, random);
+            begin(load, topics, transactions);
+            kills = killAgainAndAgain(broker, ledger, reading, random);
             consumed = load.consumedCount();
         }
-        Clients.readEverything(ledger, broker.address(), partitions);
+        reading.run(true);
         System.out.printf(
                 Locale.ROOT,
-                "%d kills, %d messages acknowledged, %d read back, %d given to groups, %d findings%n",
+                "%d kills, %d messages acknowledged, %d read back, %d given to groups;"
+                        + " %d transactions committed, %d aborted; %d findings%n",
                 kills,
                 ledger.acknowledgedCount(),
                 ledger.foundCount(),
                 consumed,
+                outcomes.committedCount(),
+                outcomes.abortedCount(),
                 ledger.findings().size());
     }
 
-    private static void begin(Load load, List<String> topics) {
+    private static void addPartitions(String topic, List<TopicPartition> partitions) {
+        for (int i = 0; i < PARTITIONS; i++) {
+            partitions.add(new TopicPartition(topic, i));
+        }
+    }
+
+    /** Reads everything back and compares it. */
+    private interface Reading {
+        /** With {@code settled}, nobody is writing any more. */
+        void run(boolean settled);
+    }
+
+    private static void begin(Load load, List<String> topics, Transactions transactions) {
         CompressionCodec[] codecs = CompressionCodec.values();
         for (int i = 0; i < codecs.length; i++) {
             String topic = topics.get(i);
@@ -126,11 +148,17 @@ public final class ChaosMain implements Callable<Integer> {
                     load, 2 * i, topic, PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
             Clients.produceWithJournalQ(load, 2 * i + 1, topic, PARTITIONS, codecs[i]);
         }
-        Clients.consumeWithKafka(load, "classic-group", "classic", topics);
-        Clients.consumeWithKafka(load, "consumer-group", "consumer", topics);
+        int next = 2 * codecs.length;
+        transactions.writeWithJournalQ(load, next++, CompressionCodec.LZ4);
+        transactions.writeWithJournalQ(load, next++, CompressionCodec.NONE);
+        transactions.writeWithKafka(load, next++, CompressionCodec.ZSTD);
+        transactions.writeWithKafka(load, next, CompressionCodec.GZIP);
+        Clients.consumeWithKafka(load, "classic-group", "classic", "read_uncommitted", topics);
+        Clients.consumeWithKafka(load, "consumer-group", "consumer", "read_committed", TRANSACTIONAL_TOPICS);
+        Clients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_UNCOMMITTED, topics);
     }
 
-    private int killAgainAndAgain(BrokerProcess broker, Ledger ledger, List<TopicPartition> partitions, Random random)
+    private int killAgainAndAgain(BrokerProcess broker, Ledger ledger, Reading reading, Random random)
             throws Exception {
         long endNanos =
                 minutes == null ? Long.MAX_VALUE : System.nanoTime() + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
@@ -154,7 +182,7 @@ public final class ChaosMain implements Callable<Integer> {
             kills++;
             broker.start();
             if (kills % checkEvery == 0) {
-                Clients.readEverything(ledger, broker.address(), partitions);
+                reading.run(false);
                 System.out.printf(
                         Locale.ROOT,
                         "%d kills, %d messages acknowledged, %d read back%n",

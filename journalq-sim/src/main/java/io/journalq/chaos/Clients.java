@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -118,11 +117,12 @@ final class Clients {
     }
 
     /** A member of a group with Kafka's client, which commits what it has read. */
-    static void consumeWithKafka(Load load, String group, String protocol, List<String> topics) {
+    static void consumeWithKafka(Load load, String group, String protocol, String isolation, List<String> topics) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
         config.put("group.id", group);
         config.put("group.protocol", protocol);
+        config.put("isolation.level", isolation);
         config.put("auto.offset.reset", "earliest");
         config.put("enable.auto.commit", true);
         config.put("auto.commit.interval.ms", 100);
@@ -137,8 +137,28 @@ final class Clients {
                         check(load, record.topic(), record.partition(), record.offset(), record.value());
                     });
                 }
-            } catch (WakeupException stopped) {
-                load.onConsumed(0);
+            }
+        });
+    }
+
+    /** A member of a group with JournalQ's client, which commits what it has read. */
+    static void consumeWithJournalQ(Load load, String group, Consumer.Isolation isolation, List<String> topics) {
+        load.begin("journalq consumer in " + group, () -> {
+            try (Consumer consumer = Consumer.builder()
+                    .bootstrapServers(load.servers())
+                    .groupId(group)
+                    .isolation(isolation)
+                    .startAt(Consumer.Start.BEGINNING)
+                    .autoCommit(true)
+                    .autoCommitIntervalMs(100)
+                    .build()) {
+                consumer.subscribe(topics);
+                while (!load.isStopping()) {
+                    for (ConsumerRecord record : consumer.poll(POLL)) {
+                        load.onConsumed(1);
+                        check(load, record.topic(), record.partition(), record.offset(), record.value());
+                    }
+                }
             }
         });
     }

@@ -1,6 +1,7 @@
 package io.journalq.chaos;
 
 import io.journalq.client.Admin;
+import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
@@ -126,8 +127,9 @@ final class SoakCommand implements Callable<Integer> {
         Transactions transactions = new Transactions(ledger, transactional);
         transactions.writeWithJournalQ(load, 2 * codecs.length, CompressionCodec.LZ4);
         transactions.writeWithKafka(load, 2 * codecs.length + 1, CompressionCodec.ZSTD);
-        Clients.consumeWithKafka(load, "classic-group", "classic", names);
-        Clients.consumeWithKafka(load, "consumer-group", "consumer", names);
+        Clients.consumeWithKafka(load, "classic-group", "classic", "read_uncommitted", names);
+        Clients.consumeWithKafka(load, "consumer-group", "consumer", "read_committed", names);
+        Clients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_COMMITTED, names);
         Churn.begin(load, names);
     }
 

@@ -82,24 +82,27 @@ final class TransactionLedger {
      */
     synchronized void endReading(boolean settled) {
         stories.forEach((producer, story) -> {
-            int transactions = (Math.max(story.found.length(), story.dueCommitted.length() * SIZE) + SIZE - 1) / SIZE;
-            for (int transaction = 0; transaction < transactions; transaction++) {
+            int length = Math.max(story.found.length(), story.dueCommitted.length() * SIZE);
+            for (int transaction = 0; transaction * SIZE < length; transaction++) {
                 int first = transaction * SIZE;
                 int count = story.found.get(first, first + SIZE).cardinality();
-                String what = "transaction " + transaction + " of producer " + producer;
-                if (story.dueCommitted.get(transaction)) {
-                    if (count < SIZE) {
-                        ledger.report(what + " is committed, and " + count + " of " + SIZE + " messages are there");
-                    }
-                } else if (story.dueAborted.get(transaction)) {
-                    if (count > 0) {
-                        ledger.report(what + " is aborted, and " + count + " messages are seen");
-                    }
-                } else if (settled && count > 0 && count < SIZE) {
-                    ledger.report(what + " is torn: " + count + " of " + SIZE + " messages are there");
+                String wrong = judge(story, transaction, count, settled);
+                if (wrong != null) {
+                    ledger.report("transaction " + transaction + " of producer " + producer + " is " + wrong + ": "
+                            + count + " of " + SIZE + " messages are there");
                 }
             }
         });
+    }
+
+    private static String judge(Story story, int transaction, int count, boolean settled) {
+        if (story.dueCommitted.get(transaction)) {
+            return count < SIZE ? "committed and not whole" : null;
+        }
+        if (story.dueAborted.get(transaction)) {
+            return count > 0 ? "aborted and seen" : null;
+        }
+        return settled && count > 0 && count < SIZE ? "torn" : null;
     }
 
     synchronized long committedCount() {

@@ -1,5 +1,7 @@
 package io.journalq.chaos;
 
+import io.journalq.client.Consumer;
+import io.journalq.client.ConsumerRecord;
 import io.journalq.client.Producer;
 import io.journalq.client.ProducerRecord;
 import io.journalq.client.error.TransactionAbortedException;
@@ -28,6 +30,7 @@ final class Transactions {
 
     private final TransactionLedger ledger;
     private final List<TopicPartition> partitions;
+    private boolean withKafka;
 
     /** A body's wish to be aborted. */
     private static final class OnPurpose extends Exception {
@@ -146,36 +149,55 @@ final class Transactions {
     }
 
     /**
-     * Reads all committed records with Kafka's client, from the beginning to what is the end of all records now; it waits
-     * for transactions that are open until then.
+     * Reads all committed records from the beginning to what is the end of all records now; it waits for transactions that
+     * are open until then. With each client in turn.
      *
      * @param settled whether nobody is writing any more
      */
     void readCommitted(String servers, boolean settled) {
-        List<org.apache.kafka.common.TopicPartition> all = partitions.stream()
-                .map(each -> new org.apache.kafka.common.TopicPartition(each.topic(), each.partition()))
-                .toList();
         ledger.beginReading();
-        Map<org.apache.kafka.common.TopicPartition, Long> ends;
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer(servers, "read_uncommitted")) {
-            ends = consumer.endOffsets(all);
+        try (Consumer ends = Consumer.builder().bootstrapServers(servers).build()) {
+            if (withKafka) {
+                readWithKafka(servers, ends.endOffsets(partitions));
+            } else {
+                readWithJournalQ(servers, ends.endOffsets(partitions));
+            }
         }
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer(servers, "read_committed")) {
-            consumer.assign(all);
-            consumer.seekToBeginning(all);
-            while (all.stream().anyMatch(each -> consumer.position(each) < ends.get(each))) {
+        withKafka = !withKafka;
+        ledger.endReading(settled);
+    }
+
+    private void readWithKafka(String servers, Map<TopicPartition, Long> ends) {
+        Map<String, Object> config = new HashMap<>();
+        config.put("bootstrap.servers", servers);
+        config.put("isolation.level", "read_committed");
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            Map<org.apache.kafka.common.TopicPartition, Long> wanted = new HashMap<>();
+            ends.forEach((partition, end) -> wanted.put(
+                    new org.apache.kafka.common.TopicPartition(partition.topic(), partition.partition()), end));
+            consumer.assign(wanted.keySet());
+            consumer.seekToBeginning(wanted.keySet());
+            while (wanted.entrySet().stream().anyMatch(each -> consumer.position(each.getKey()) < each.getValue())) {
                 consumer.poll(POLL)
                         .forEach(record -> ledger.onFound(
                                 record.topic() + "-" + record.partition(), record.offset(), record.value()));
             }
         }
-        ledger.endReading(settled);
     }
 
-    private static KafkaConsumer<byte[], byte[]> consumer(String servers, String isolation) {
-        Map<String, Object> config = new HashMap<>();
-        config.put("bootstrap.servers", servers);
-        config.put("isolation.level", isolation);
-        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    private void readWithJournalQ(String servers, Map<TopicPartition, Long> ends) {
+        try (Consumer consumer = Consumer.builder()
+                .bootstrapServers(servers)
+                .isolation(Consumer.Isolation.READ_COMMITTED)
+                .build()) {
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            while (partitions.stream().anyMatch(partition -> consumer.position(partition) < ends.get(partition))) {
+                for (ConsumerRecord record : consumer.poll(POLL)) {
+                    ledger.onFound(record.topic() + "-" + record.partition(), record.offset(), record.value());
+                }
+            }
+        }
     }
 }
