@@ -28,8 +28,8 @@ import picocli.CommandLine.Option;
 
 /**
  * {@code journalq-bench compare}: JournalQ and a peer side by side. Both run on the same machine and JDK with the same
- * durability (page cache, acknowledged by the leader); repetitions alternate, and the one that is not measured is frozen.
- * Each is driven by its own client at the settings that a sweep found best for it.
+ * durability (page cache, acknowledged by the leader); repetitions alternate, the one that is not measured is frozen, and
+ * each begins with nothing left to write. Each is driven by its own client at the settings that a sweep found best for it.
  */
 @Command(
         name = "compare",
@@ -48,6 +48,22 @@ final class CompareCommand implements Callable<Integer> {
 
     @Mixin
     private ComparedWork work;
+
+    @Option(
+            names = "--clients",
+            defaultValue = "own",
+            description =
+                    "own: each broker with its own client; kafka: kafka-clients for both, at the settings that are"
+                            + " best for the peer. Default: own.")
+    private String clients;
+
+    @Option(
+            names = "--durability",
+            defaultValue = "page-cache",
+            description =
+                    "page-cache: neither syncs to disk of its own accord, which is Kafka's default; default: each as"
+                            + " it comes, so that JournalQ syncs within a second. Default: page-cache.")
+    private String durability;
 
     @Option(names = "--sweep", description = "First look for the settings that each is best at, some minutes a case.")
     private boolean sweepFirst;
@@ -70,16 +86,20 @@ final class CompareCommand implements Callable<Integer> {
         if (!peers.equals("kafka")) {
             throw new BenchException("no peer is called '" + peers + "'", "use --peers kafka");
         }
+        if (!List.of("own", "kafka").contains(clients)) {
+            throw new BenchException("there are no clients '" + clients + "'", "use --clients own or kafka");
+        }
         ProduceCommand.requirePositive("--repetitions", repetitions);
+        Durability kept = Durability.named(durability);
         List<ProduceCase> chosen = cases.equals("none") ? List.of() : ProduceCase.parse(cases);
         pool = work.pool();
         List<Map<String, Object>> rows = new ArrayList<>();
         List<Map<String, Object>> runs = new ArrayList<>();
         Map<String, Object> about = new LinkedHashMap<>();
-        try (BrokerDriver journalq = new JournalQBroker(Map.of());
+        try (BrokerDriver journalq = new JournalQBroker(kept.journalqSettings());
                 BrokerDriver kafka = new KafkaBroker(Map.of())) {
-            Side own = new Side(journalq, new JournalQClientDriver());
             Side peer = new Side(kafka, new KafkaClientsDriver());
+            Side own = new Side(journalq, sameClient() ? new KafkaClientsDriver() : new JournalQClientDriver());
             about.put("journalq", own.inWords());
             about.put("peer", peer.inWords());
             Presets presets = sweepFirst ? work.sweep(List.of(own, peer), chosen, pool) : work.presets();
@@ -90,7 +110,7 @@ final class CompareCommand implements Callable<Integer> {
                 rows.add(compareBrokerCpu(own, peer));
             }
         }
-        about.put("durability", "both: page cache, acks=1, no idempotence");
+        about.put("durability", "acks=1, no idempotence; " + kept.inWords());
         about.put(
                 "method",
                 repetitions + " repetitions in turn, the other broker frozen; medians [least-most]; " + work.inWords());
@@ -101,8 +121,8 @@ final class CompareCommand implements Callable<Integer> {
     private Map<String, Object> compareCase(
             ProduceCase one, Side own, Side peer, Presets presets, List<Map<String, Object>> runs)
             throws InterruptedException {
-        Tuning ours = work.tuning(presets, own, one);
         Tuning theirs = work.tuning(presets, peer, one);
+        Tuning ours = sameClient() ? theirs : work.tuning(presets, own, one);
         Comparison.Pair pair = work.comparison(pool).alternate(one, own, ours, peer, theirs, repetitions);
         pair.own().forEach(result -> runs.add(ResultRow.of(result)));
         pair.peer().forEach(result -> runs.add(ResultRow.of(result)));
@@ -138,6 +158,10 @@ final class CompareCommand implements Callable<Integer> {
         String problem = problem(pair.own()) == null ? problem(pair.peer()) : problem(pair.own());
         row.put("check", problem == null ? "passed" : problem);
         return row.values;
+    }
+
+    private boolean sameClient() {
+        return clients.equals("kafka");
     }
 
     private Map<String, Object> compareBrokerCpu(Side own, Side peer) throws IOException {

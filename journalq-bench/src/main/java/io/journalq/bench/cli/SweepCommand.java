@@ -52,7 +52,7 @@ final class SweepCommand implements Callable<Integer> {
         List<ProduceCase> chosen = ProduceCase.parse(cases);
         PayloadPool pool = work.pool();
         Presets found;
-        try (BrokerDriver driver = ProduceCommand.brokerNamed(broker, Map.of())) {
+        try (BrokerDriver driver = ProduceCommand.brokerNamed(broker, settings())) {
             Side side =
                     new Side(driver, broker.equals("kafka") ? new KafkaClientsDriver() : new JournalQClientDriver());
             found = work.sweep(List.of(side), chosen, pool);
@@ -73,5 +73,10 @@ final class SweepCommand implements Callable<Integer> {
         }
         output.emit(Map.of("work", work.inWords()), rows, Map.of("presets", found.all()));
         return 0;
+    }
+
+    /** As {@code compare} runs it. */
+    private Map<String, String> settings() {
+        return broker.equals("journalq") ? Durability.PAGE_CACHE.journalqSettings() : Map.of();
     }
 }

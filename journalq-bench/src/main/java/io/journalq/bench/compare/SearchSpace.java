@@ -30,8 +30,8 @@ record SearchSpace(Tuning start, List<Knob> knobs) {
         return new SearchSpace(
                 new Tuning(100, virtualThreads, 1, IN_FLIGHT, Map.of()),
                 List.of(
-                        new Knob(Tuning.THREADS, List.of("50", "200", "400", "800", "1600")),
-                        new Knob(Tuning.PRODUCERS, List.of("2"))));
+                        new Knob(Tuning.THREADS, List.of("50", "200", "400", "800", "1600", "3200", "6400")),
+                        new Knob(Tuning.PRODUCERS, List.of("2", "4"))));
     }
 
     private static SearchSpace ownBatches() {
@@ -47,11 +47,12 @@ record SearchSpace(Tuning start, List<Knob> knobs) {
         return new SearchSpace(
                 new Tuning(400, virtualThreads, 1, IN_FLIGHT, kafkaDefaults()),
                 List.of(
-                        new Knob(Tuning.THREADS, List.of("100", "800", "1600")),
+                        new Knob(Tuning.THREADS, List.of("100", "800", "1600", "3200", "6400")),
                         new Knob("linger.ms", List.of("0", "1")),
                         new Knob("max.in.flight.requests.per.connection", List.of("1", "20")),
-                        new Knob(Tuning.PRODUCERS, List.of("2")),
-                        new Knob("batch.size", List.of("65536"))));
+                        new Knob(Tuning.PRODUCERS, List.of("2", "4")),
+                        new Knob("batch.size", List.of("32768", "65536")),
+                        new Knob(Tuning.THREADS, List.of("3200", "6400"))));
     }
 
     private static SearchSpace kafkaBatches(ProduceCase produceCase) {

@@ -42,7 +42,7 @@ public final class Side {
                 + client.version();
     }
 
-    /** One run on a topic of its own. */
+    /** One run on a topic of its own, which is gone afterwards. */
     public ProduceResult run(ProduceSettings settings, PayloadPool pool) throws InterruptedException {
         ProduceSettings own = new ProduceSettings(
                 settings.produceCase(),
@@ -80,6 +80,7 @@ public final class Side {
         if (broker.topics().contains(topic)) {
             broker.deleteTopic(topic);
         }
+        broker.settle();
     }
 
     /** Of {@code host:port}. */

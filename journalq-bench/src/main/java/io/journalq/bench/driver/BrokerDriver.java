@@ -42,6 +42,12 @@ public interface BrokerDriver extends AutoCloseable {
     /** How much the topic holds on disk, as the broker counts it; -1 when it cannot tell. */
     long storedBytes(String topic);
 
+    /**
+     * Waits until nothing is left on disk of topics that were deleted, and the system has written what it holds of others:
+     * so that neither takes memory and disk from the run that follows. Nothing to do for a broker that runs elsewhere.
+     */
+    default void settle() {}
+
     /** Topics there are; for removing what an earlier run left. */
     Set<String> topics();
 

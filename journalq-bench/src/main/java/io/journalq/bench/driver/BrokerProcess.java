@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -20,6 +21,9 @@ import java.util.stream.Stream;
 final class BrokerProcess implements AutoCloseable {
     private static final int STOP_TIMEOUT_S = 20;
     private static final long POLL_MS = 100;
+    private static final int SETTLE_TIMEOUT_S = 30;
+    /** What a broker without topics may keep on disk. */
+    private static final long SETTLED_KIB = 64 << 10;
 
     private final String name;
     private final Path folder;
@@ -109,6 +113,31 @@ final class BrokerProcess implements AutoCloseable {
             // Said above: no log.
         }
         return new BenchException("broker " + name + " " + what + " " + lastWords, "mend that and run it again");
+    }
+
+    /** See {@link BrokerDriver#settle}; goes on after a while in any case. */
+    void settle() {
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_TIMEOUT_S);
+        try {
+            while (keptKib() > SETTLED_KIB && System.nanoTime() < deadlineNs) {
+                Thread.sleep(POLL_MS);
+            }
+            new ProcessBuilder("sync").start().waitFor();
+        } catch (IOException e) {
+            throw new BenchException("cannot run du or sync", "install them (coreutils)", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Blocks on disk; files may be sparse. */
+    private long keptKib() throws IOException {
+        Process usage = new ProcessBuilder("du", "-sk", folder.toString())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        String words = new String(usage.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int digits = words.indexOf('\t');
+        return digits < 0 ? 0 : Long.parseLong(words.substring(0, digits));
     }
 
     void signal(String signal) {

@@ -68,6 +68,11 @@ public final class JournalQBroker extends KafkaProtocolBroker {
     }
 
     @Override
+    public void settle() {
+        process().settle();
+    }
+
+    @Override
     public void freeze() {
         process().signal("STOP");
     }

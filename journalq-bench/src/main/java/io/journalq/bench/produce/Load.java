@@ -176,8 +176,14 @@ final class Load {
                 fromSchedule.getIntervalHistogram());
     }
 
+    /** Callers end after what they have under way. */
     void stop() {
         running = false;
+    }
+
+    /** Callers that begin now go on until the next stop. */
+    void goOn() {
+        running = true;
     }
 
     private boolean isRunning() {

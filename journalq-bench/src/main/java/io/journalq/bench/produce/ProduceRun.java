@@ -90,35 +90,53 @@ public final class ProduceRun {
 
     /** After a failure producers stay open: closing one whose broker is gone may take minutes, and the program ends. */
     private Measured drive(Load load, Consumption consumption) throws InterruptedException {
-        List<AutoCloseable> producers = new ArrayList<>();
+        List<AutoCloseable> producers = openProducers();
+        Callers warming = startCallers(load, producers);
+        try {
+            pass(settings.warmup(), "warm-up", load, consumption);
+        } finally {
+            load.stop();
+        }
+        join(warming);
+        load.goOn();
+        // Threads of their own: those of the warm-up began in the interpreter and keep its frames as long as they live,
+        // and a virtual thread with such frames is slow to park.
         Callers callers = startCallers(load, producers);
         Measured measured;
         try {
-            pass(settings.warmup(), "warm-up", load, consumption);
             measured = measure(load, consumption);
         } finally {
             load.stop();
         }
-        if (!callers.join(STOP_TIMEOUT_MS)) {
-            throw new BenchException("a sender does not stop", "look at the broker's log");
-        }
+        join(callers);
         closeAll(producers);
         return measured;
     }
 
-    private Callers startCallers(Load load, List<AutoCloseable> producers) {
+    private static void join(Callers callers) throws InterruptedException {
+        if (!callers.join(STOP_TIMEOUT_MS)) {
+            throw new BenchException("a sender does not stop", "look at the broker's log");
+        }
+    }
+
+    private List<AutoCloseable> openProducers() {
         ProducerSettings producerSettings = new ProducerSettings(
                 broker.bootstrap(),
                 settings.workload().topic(),
                 settings.produceCase().compression(),
                 settings.tuning().producerSettings());
-        Callers callers = new Callers(settings.tuning().virtualThreads());
+        List<AutoCloseable> producers = new ArrayList<>();
         for (int i = 0; i < settings.tuning().producers(); i++) {
             producers.add(
                     settings.produceCase().batched()
                             ? client.openBatchProducer(producerSettings)
                             : client.openSyncProducer(producerSettings));
         }
+        return producers;
+    }
+
+    private Callers startCallers(Load load, List<AutoCloseable> producers) {
+        Callers callers = new Callers(settings.tuning().virtualThreads());
         for (int i = 0; i < settings.tuning().threads(); i++) {
             int caller = i;
             AutoCloseable producer = producers.get(i % producers.size());
