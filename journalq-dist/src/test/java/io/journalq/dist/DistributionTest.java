@@ -150,6 +150,34 @@ class DistributionTest {
     }
 
     @Test
+    void shouldStartAtOnceWithItsMessagesWhenItWasKilled() throws Exception {
+        // given
+        done(onFreePorts(server("start")));
+        ScriptRun before = done(server("status", "--output", "json"));
+        done(command("journalq", "topics", "create", "orders", "--bootstrap", field(before, "address")));
+        ScriptRun produce = ScriptRun.withInput(
+                "a\nb\n",
+                folder,
+                environment(),
+                command("journalq", "produce", "orders", "--bootstrap", field(before, "address")));
+
+        // when
+        ProcessHandle.of(Long.parseLong(field(before, "processId")))
+                .orElseThrow()
+                .destroyForcibly();
+        ScriptRun start = done(onFreePorts(server("start")));
+
+        // then
+        assertThat(start.out()).startsWith("JournalQ is ready at 127.0.0.1:");
+        String bootstrap = field(done(server("status", "--output", "json")), "address");
+        ScriptRun consume = done(
+                command("journalq", "consume", "orders", "--from=beginning", "--until=end", "--bootstrap", bootstrap));
+        assertThat(produce.exitCode()).as(produce.err()).isZero();
+        assertThat(consume.out().lines()).containsExactly("a", "b");
+        done(server("stop"));
+    }
+
+    @Test
     void shouldStopABrokerThatRunsInTheForeground() throws Exception {
         // given
         Process broker = ScriptRun.prepare(folder, environment(), onFreePorts(server("start", "--foreground")))

@@ -67,7 +67,12 @@ public final class ChaosMain implements Callable<Integer> {
     private boolean keep;
 
     public static void main(String[] arguments) {
-        System.exit(new CommandLine(new ChaosMain()).execute(arguments));
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** The program as it is typed: its options and help. */
+    public static CommandLine commandLine() {
+        return new CommandLine(new ChaosMain());
     }
 
     @Override

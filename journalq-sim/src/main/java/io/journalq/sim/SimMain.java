@@ -40,7 +40,12 @@ public final class SimMain implements Callable<Integer> {
     private long broken;
 
     public static void main(String[] arguments) {
-        System.exit(new CommandLine(new SimMain()).execute(arguments));
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** The program as it is typed: its options and help. */
+    public static CommandLine commandLine() {
+        return new CommandLine(new SimMain());
     }
 
     @Override

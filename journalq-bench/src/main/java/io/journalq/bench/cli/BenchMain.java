@@ -48,7 +48,8 @@ public final class BenchMain implements Runnable {
         System.exit(commandLine().execute(arguments));
     }
 
-    static CommandLine commandLine() {
+    /** The program as it is typed: its commands, options and help. */
+    public static CommandLine commandLine() {
         return new CommandLine(new BenchMain())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(java.time.Duration.class, Durations::parse)

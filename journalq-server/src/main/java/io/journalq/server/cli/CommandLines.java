@@ -17,20 +17,23 @@ final class CommandLines {
 
     private CommandLines() {}
 
-    /**
-     * Runs a command line to its end.
-     *
-     * @param program the annotated top-level command
-     * @return the exit code
-     */
-    static int run(Object program, Terminal terminal, String... arguments) {
-        CommandLine commandLine = new CommandLine(program)
+    /** The command line of {@code program}, the annotated top-level command. */
+    static CommandLine of(Object program, Terminal terminal) {
+        return new CommandLine(program)
                 .setOut(terminal.outWriter())
                 .setErr(terminal.errWriter())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(HELP_WIDTH)
                 .setParameterExceptionHandler((wrong, words) -> explainUsage(wrong, terminal))
                 .setExecutionExceptionHandler((failure, command, parsed) -> explainFailure(failure, terminal));
+    }
+
+    /**
+     * Runs a command line to its end.
+     *
+     * @return the exit code
+     */
+    static int run(CommandLine commandLine, Terminal terminal, String... arguments) {
         try {
             int code = commandLine.execute(arguments);
             terminal.endProgress();

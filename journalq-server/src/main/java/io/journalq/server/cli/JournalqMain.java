@@ -1,6 +1,7 @@
 package io.journalq.server.cli;
 
 import io.journalq.server.cli.shell.Terminal;
+import picocli.CommandLine;
 
 /** Starts {@code bin/journalq}. */
 public final class JournalqMain {
@@ -12,7 +13,12 @@ public final class JournalqMain {
         System.exit(run(Terminal.ofProcess(), arguments));
     }
 
+    /** The program as it is typed: its commands, options and help. */
+    public static CommandLine commandLine(Terminal terminal) {
+        return CommandLines.of(new JournalqCommand(terminal), terminal);
+    }
+
     static int run(Terminal terminal, String... arguments) {
-        return CommandLines.run(new JournalqCommand(terminal), terminal, arguments);
+        return CommandLines.run(commandLine(terminal), terminal, arguments);
     }
 }

@@ -1,6 +1,7 @@
 package io.journalq.server.cli;
 
 import io.journalq.server.cli.shell.Terminal;
+import picocli.CommandLine;
 
 /** Starts {@code bin/journalq-server}, except for a broker in the foreground, which the script runs itself. */
 public final class ServerMain {
@@ -11,7 +12,12 @@ public final class ServerMain {
         System.exit(run(Terminal.ofProcess(), arguments));
     }
 
+    /** The program as it is typed: its commands, options and help. */
+    public static CommandLine commandLine(Terminal terminal) {
+        return CommandLines.of(new ServerCommand(terminal), terminal);
+    }
+
     static int run(Terminal terminal, String... arguments) {
-        return CommandLines.run(new ServerCommand(terminal), terminal, arguments);
+        return CommandLines.run(commandLine(terminal), terminal, arguments);
     }
 }

@@ -32,6 +32,9 @@ import picocli.CommandLine.Option;
         })
 public final class StartCommand extends LocalCommand {
     private static final int CHECK_INTERVAL_MS = 50;
+    /** How long a process that no longer answers, since it was killed or is stopping, may hold its data folder. */
+    private static final Duration LEAVING_LIMIT = Duration.ofSeconds(15);
+
     private static final int SHOWN_LOG_LINES = 15;
     private static final String LOG_FILE = "journalq-server.log";
     private static final String OUTPUT_FILE = "journalq-server.out";
@@ -57,11 +60,7 @@ public final class StartCommand extends LocalCommand {
         }
         LocalBroker broker = broker();
         Files.createDirectories(broker.dataDirectory());
-        Optional<LockHolder> holder = broker.holder();
-        if (holder.isPresent()) {
-            throw new CommandFailure("a broker is running already with " + broker.dataDirectory() + " ("
-                    + holder.get().describe() + "); stop it with bin/journalq-server stop");
-        }
+        awaitFree(broker);
         if (broker.somebodyListens()) {
             throw new CommandFailure("another program listens at " + broker.address()
                     + "; stop it, or choose another port with --set listeners=PLAINTEXT://localhost:PORT");
@@ -76,6 +75,26 @@ public final class StartCommand extends LocalCommand {
             awaitReady(broker, guard, tails, logDirectory.resolve(LOG_FILE));
         }
         return ExitCode.DONE;
+    }
+
+    /** The system takes a moment to clear a killed process away; until then its sockets and its lock look alive. */
+    private void awaitFree(LocalBroker broker) throws InterruptedException {
+        long startNs = System.nanoTime();
+        Optional<LockHolder> holder = broker.holder();
+        while (holder.isPresent()) {
+            Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
+            if (broker.as(holder.get()).ready() || waited.compareTo(LEAVING_LIMIT) >= 0) {
+                terminal().endProgress();
+                throw new CommandFailure("a broker is running already with " + broker.dataDirectory() + " ("
+                        + holder.get().describe() + "); stop it with bin/journalq-server stop");
+            }
+            terminal()
+                    .showProgress("waiting for " + holder.get().describe() + " to give back " + broker.dataDirectory()
+                            + ", " + Quantity.duration(waited) + " ...");
+            Thread.sleep(CHECK_INTERVAL_MS);
+            holder = broker.holder();
+        }
+        terminal().endProgress();
     }
 
     /** Where the broker's log and output go. */

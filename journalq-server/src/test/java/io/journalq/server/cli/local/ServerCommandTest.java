@@ -17,6 +17,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,12 +30,14 @@ class ServerCommandTest {
     private Path folder;
 
     private HttpServer health;
-    private int healthStatus;
+    private volatile int healthStatus;
+    private final CountDownLatch asked = new CountDownLatch(1);
 
     @BeforeEach
     void serveHealth() throws IOException {
         health = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         health.createContext("/health", exchange -> {
+            asked.countDown();
             exchange.sendResponseHeaders(healthStatus, -1);
             exchange.close();
         });
@@ -155,6 +159,7 @@ class ServerCommandTest {
     @Test
     void shouldRefuseToStartWhenABrokerHasTheFolder() throws IOException {
         Process broker = sleeper();
+        healthStatus = 200;
         try {
             CommandRun run = run("start");
 
@@ -164,6 +169,23 @@ class ServerCommandTest {
                             + broker.pid() + " at localhost:7777); stop it with bin/journalq-server stop");
         } finally {
             broker.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldWaitForAKilledBrokerToBeGoneBeforeItStarts() throws Exception {
+        // given a process that still has the folder and no longer answers
+        Process dying = sleeper();
+        healthStatus = 503;
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            // when
+            CompletableFuture<CommandRun> start = CompletableFuture.supplyAsync(
+                    () -> run("start", "--set", "listeners=PLAINTEXT://127.0.0.1:" + taken.getLocalPort()));
+            asked.await();
+            dying.destroyForcibly();
+
+            // then it goes on, as far as this test lets it
+            assertThat(start.get().errLines()).singleElement().asString().contains("another program listens at");
         }
     }
 

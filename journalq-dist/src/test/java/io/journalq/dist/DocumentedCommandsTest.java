@@ -1,9 +1,14 @@
-package io.journalq.server.cli;
+package io.journalq.dist;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.journalq.bench.cli.BenchMain;
+import io.journalq.chaos.ChaosMain;
+import io.journalq.server.cli.JournalqMain;
+import io.journalq.server.cli.ServerMain;
 import io.journalq.server.cli.shell.Terminal;
+import io.journalq.sim.SimMain;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -26,7 +31,8 @@ class DocumentedCommandsTest {
     private static final Terminal NOBODY = new Terminal(
             new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "");
     private static final Pattern CODE = Pattern.compile("(?s)```\\w*\\n(.*?)```|`([^`\\n]+)`");
-    private static final Pattern COMMAND = Pattern.compile("(?:^|\\s)(?:bin/)?(journalq(?:-server)?) ([^|;<>#]+)");
+    private static final Pattern COMMAND =
+            Pattern.compile("(?:^|\\s)(?:bin/)?(journalq(?:-server|-bench|-sim|-chaos)?) ([^|;<>#]+)");
     private static final Pattern WORD = Pattern.compile("'([^']*)'|([^\\s']+)");
 
     /** One command line of one text. */
@@ -39,7 +45,7 @@ class DocumentedCommandsTest {
 
     static List<Documented> documented() throws IOException {
         List<Path> files = new ArrayList<>(List.of(CHECKOUT.resolve("README.md")));
-        try (Stream<Path> docs = Files.list(CHECKOUT.resolve("docs"))) {
+        try (Stream<Path> docs = Files.walk(CHECKOUT.resolve("docs"))) {
             docs.filter(file -> file.toString().endsWith(".md")).sorted().forEach(files::add);
         }
         List<Documented> documented = new ArrayList<>();
@@ -60,7 +66,12 @@ class DocumentedCommandsTest {
     }
 
     private static List<CommandLine> programs() {
-        return List.of(new CommandLine(new JournalqCommand(NOBODY)), new CommandLine(new ServerCommand(NOBODY)));
+        return List.of(
+                JournalqMain.commandLine(NOBODY),
+                ServerMain.commandLine(NOBODY),
+                BenchMain.commandLine(),
+                SimMain.commandLine(),
+                ChaosMain.commandLine());
     }
 
     private static void add(List<Documented> documented, String where, String line) {
@@ -86,8 +97,10 @@ class DocumentedCommandsTest {
     @MethodSource("documented")
     void shouldUnderstandWhatIsDocumented(Documented command) {
         // given
-        CommandLine program = programs().get(command.program().equals("journalq") ? 0 : 1);
-        program.setCaseInsensitiveEnumValuesAllowed(true);
+        CommandLine program = programs().stream()
+                .filter(one -> one.getCommandName().equals(command.program()))
+                .findFirst()
+                .orElseThrow();
         List<String> words = new ArrayList<>();
         Matcher word = WORD.matcher(command.words());
         while (word.find()) {
@@ -112,6 +125,7 @@ class DocumentedCommandsTest {
                         "journalq consume",
                         "journalq groups",
                         "journalq configs")
-                .contains("journalq-server start", "journalq-server stop", "journalq-server status");
+                .contains("journalq-server start", "journalq-server stop", "journalq-server status")
+                .contains("journalq-bench produce", "journalq-bench compare");
     }
 }
