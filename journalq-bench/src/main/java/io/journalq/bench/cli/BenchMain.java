@@ -1,6 +1,8 @@
 package io.journalq.bench.cli;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.peer.Delivery;
+import io.journalq.bench.scenario.LiveCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -15,6 +17,7 @@ import picocli.CommandLine.Command;
             CompareCommand.class,
             SweepCommand.class,
             BrokerLoadCommand.class,
+            LiveCommand.class,
             JmhCommand.class
         },
         footer = {
@@ -25,6 +28,7 @@ import picocli.CommandLine.Command;
             "  journalq-bench compare --peers kafka --cases 1,2,3,4 --output json",
             "  journalq-bench sweep --broker kafka --cases 1 --save presets.json",
             "  journalq-bench broker-load --broker journalq",
+            "  journalq-bench live --rate 10000 --duration 1h",
             "  journalq-bench jmh Lz4Benchmark"
         })
 public final class BenchMain implements Runnable {
@@ -53,6 +57,7 @@ public final class BenchMain implements Runnable {
         return new CommandLine(new BenchMain())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(java.time.Duration.class, Durations::parse)
+                .registerConverter(Delivery.class, Delivery::of)
                 .setExecutionExceptionHandler((failure, commandLine, parsed) -> {
                     if (failure instanceof BenchException) {
                         commandLine.getErr().println("journalq-bench: " + failure.getMessage());

@@ -3,6 +3,7 @@ package io.journalq.bench.cli;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.load.BrokerLoad;
+import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import java.io.IOException;
 import java.time.Duration;

@@ -11,6 +11,7 @@ import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.load.BrokerLoad;
+import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceResult;

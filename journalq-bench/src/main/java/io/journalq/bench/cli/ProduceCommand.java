@@ -8,6 +8,8 @@ import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.measure.LocalListener;
+import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.PayloadSource;
 import io.journalq.bench.produce.ProduceCase;

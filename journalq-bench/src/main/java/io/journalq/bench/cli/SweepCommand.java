@@ -6,6 +6,7 @@ import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
 import java.nio.file.Files;

@@ -1,7 +1,9 @@
 package io.journalq.bench.driver;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** A broker under test: its process, and the few questions a benchmark has for it. Any thread, one at a time. */
@@ -20,6 +22,16 @@ public interface BrokerDriver extends AutoCloseable {
     /** Process id on this machine; 0 when it is not known. */
     long pid();
 
+    /** Where the broker keeps its data, when it was started here. */
+    default Optional<Path> dataFolder() {
+        return Optional.empty();
+    }
+
+    /** Where the broker shows its metrics in Prometheus' format, as {@code host:port}; empty when it does not. */
+    default Optional<String> metricsAddress() {
+        return Optional.empty();
+    }
+
     /** What was set other than the broker's own defaults, for the report. */
     Map<String, String> settings();
 
@@ -29,7 +41,15 @@ public interface BrokerDriver extends AutoCloseable {
     /** Lets a frozen process go on. */
     void thaw();
 
-    void createTopic(String topic, int partitions);
+    default void createTopic(String topic, int partitions) {
+        createTopic(topic, partitions, Map.of());
+    }
+
+    /** {@code settings} are the topic's own, by the broker's names. */
+    void createTopic(String topic, int partitions, Map<String, String> settings);
+
+    /** Of a topic that exists. */
+    int partitionCount(String topic);
 
     void deleteTopic(String topic);
 

@@ -13,6 +13,9 @@ public interface ClientDriver {
 
     BatchProducer openBatchProducer(ProducerSettings settings);
 
+    /** A producer of single messages, each to a partition that the library chooses. */
+    Publisher openPublisher(ProducerSettings settings);
+
     /** A consumer of exactly the partitions named, each from the offset given. */
     MessageConsumer openConsumer(ConsumerSettings settings);
 

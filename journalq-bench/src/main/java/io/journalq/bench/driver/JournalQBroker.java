@@ -1,8 +1,10 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -22,6 +24,13 @@ public final class JournalQBroker extends KafkaProtocolBroker {
     /** {@code extra} are settings of the broker, by its own names. */
     public JournalQBroker(Map<String, String> extra) {
         this.extra = Map.copyOf(extra);
+    }
+
+    /** The same with its page of metrics at a port of its own, unless {@code extra} says where. */
+    public static JournalQBroker withMetrics(Map<String, String> extra) {
+        Map<String, String> settings = new TreeMap<>(extra);
+        settings.putIfAbsent("admin.listener", "localhost:" + BrokerProcess.freePort());
+        return new JournalQBroker(settings);
     }
 
     @Override
@@ -70,6 +79,16 @@ public final class JournalQBroker extends KafkaProtocolBroker {
     @Override
     public void settle() {
         process().settle();
+    }
+
+    @Override
+    public Optional<Path> dataFolder() {
+        return Optional.of(process().folder().resolve("data"));
+    }
+
+    @Override
+    public Optional<String> metricsAddress() {
+        return Optional.ofNullable(extra.get("admin.listener")).filter(address -> !address.isEmpty());
     }
 
     @Override

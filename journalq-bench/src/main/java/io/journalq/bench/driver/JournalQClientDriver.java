@@ -40,6 +40,11 @@ public final class JournalQClientDriver implements ClientDriver {
     }
 
     @Override
+    public Publisher openPublisher(ProducerSettings settings) {
+        return new Singles(settings.topic(), open(settings));
+    }
+
+    @Override
     public MessageConsumer openConsumer(ConsumerSettings settings) {
         Consumer.Builder builder = Consumer.builder().bootstrapServers(settings.bootstrap());
         settings.extra().forEach((name, value) -> JournalQClientSettings.apply(builder, name, value));
@@ -109,6 +114,24 @@ public final class JournalQClientDriver implements ClientDriver {
             }
             var unused = producer.sendBatch(topic, partition, records)
                     .whenComplete((acknowledged, failure) -> listener.onComplete(failure));
+        }
+
+        @Override
+        public void flush() {
+            producer.flush();
+        }
+
+        @Override
+        public void close() {
+            producer.close();
+        }
+    }
+
+    private record Singles(String topic, Producer producer) implements Publisher {
+        @Override
+        public void publish(byte[] value, Confirmation confirmation) {
+            var unused = producer.sendAsync(ProducerRecord.of(topic, value))
+                    .whenComplete((where, failure) -> confirmation.onConfirmed(failure));
         }
 
         @Override

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
@@ -129,6 +130,11 @@ public final class KafkaBroker extends KafkaProtocolBroker {
     @Override
     public void settle() {
         process().settle();
+    }
+
+    @Override
+    public Optional<Path> dataFolder() {
+        return Optional.of(process().folder().resolve("data"));
     }
 
     @Override

@@ -48,6 +48,11 @@ public final class KafkaClientsDriver implements ClientDriver {
     }
 
     @Override
+    public Publisher openPublisher(ProducerSettings settings) {
+        return new Singles(settings.topic(), open(settings));
+    }
+
+    @Override
     public MessageConsumer openConsumer(ConsumerSettings settings) {
         KafkaConsumer<byte[], byte[]> consumer = open(settings.bootstrap(), Map.of(), settings.extra());
         Map<TopicPartition, Long> starts = new HashMap<>();
@@ -142,6 +147,24 @@ public final class KafkaClientsDriver implements ClientDriver {
             for (byte[] value : values) {
                 var unused = producer.send(new ProducerRecord<>(topic, partition, null, value), countdown);
             }
+        }
+
+        @Override
+        public void flush() {
+            producer.flush();
+        }
+
+        @Override
+        public void close() {
+            producer.close(CLOSE_TIMEOUT);
+        }
+    }
+
+    private record Singles(String topic, KafkaProducer<byte[], byte[]> producer) implements Publisher {
+        @Override
+        public void publish(byte[] value, Confirmation confirmation) {
+            var unused = producer.send(
+                    new ProducerRecord<>(topic, value), (where, failure) -> confirmation.onConfirmed(failure));
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.journalq.bench.driver;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.admin.OffsetSpec;
 
@@ -17,8 +18,13 @@ abstract class KafkaProtocolBroker implements BrokerDriver {
     }
 
     @Override
-    public void createTopic(String topic, int partitions) {
-        admin().create(topic, partitions);
+    public void createTopic(String topic, int partitions, Map<String, String> settings) {
+        admin().create(topic, partitions, settings);
+    }
+
+    @Override
+    public int partitionCount(String topic) {
+        return admin().partitionCount(topic);
     }
 
     @Override

@@ -54,10 +54,10 @@ final class TopicAdmin implements AutoCloseable {
         }
     }
 
-    void create(String topic, int partitions) {
+    void create(String topic, int partitions, Map<String, String> settings) {
         for (int attempt = 1; ; attempt++) {
             try {
-                NewTopic newTopic = new NewTopic(topic, Optional.of(partitions), Optional.empty());
+                NewTopic newTopic = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(settings);
                 admin().createTopics(List.of(newTopic)).all().get();
                 awaitLeaders(topic, partitions);
                 return;
@@ -94,6 +94,15 @@ final class TopicAdmin implements AutoCloseable {
             sleep();
         }
         throw new BenchException("topic " + topic + " has no leaders", "look at the broker's log");
+    }
+
+    int partitionCount(String topic) {
+        return await(
+                        "describe topic " + topic,
+                        admin().describeTopics(List.of(topic)).allTopicNames())
+                .get(topic)
+                .partitions()
+                .size();
     }
 
     void delete(String topic) {

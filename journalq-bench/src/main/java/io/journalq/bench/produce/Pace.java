@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
  * was held up makes its missed calls at once, and each counts from the moment at which it was due (an open loop). One
  * thread.
  */
-final class Pace {
+public final class Pace {
     private final long intervalNs;
     private long dueNs;
 
@@ -24,7 +24,7 @@ final class Pace {
      * @param messagesPerCall 1, or the size of a batch
      * @param caller zero-based; callers begin one after the other
      */
-    static Pace of(long messagesPerSecond, int messagesPerCall, int caller, int callers) {
+    public static Pace of(long messagesPerSecond, int messagesPerCall, int caller, int callers) {
         if (messagesPerSecond == 0) {
             return new Pace(0, 0);
         }
@@ -33,12 +33,12 @@ final class Pace {
                 Math.max(1, (long) (callIntervalNs * callers)), System.nanoTime() + (long) (callIntervalNs * caller));
     }
 
-    boolean hasSchedule() {
+    public boolean hasSchedule() {
         return intervalNs > 0;
     }
 
     /** Waits until the next call is due or {@code goOn} says no; returns when it was due, in nanoseconds. */
-    long awaitNext(BooleanSupplier goOn) {
+    public long awaitNext(BooleanSupplier goOn) {
         if (!hasSchedule()) {
             return System.nanoTime();
         }

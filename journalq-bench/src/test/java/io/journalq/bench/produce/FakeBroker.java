@@ -4,6 +4,7 @@ import io.journalq.bench.driver.BatchProducer;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.MessageConsumer;
+import io.journalq.bench.driver.Publisher;
 import io.journalq.bench.driver.SyncProducer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,10 +117,15 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     public void thaw() {}
 
     @Override
-    public synchronized void createTopic(String topic, int partitions) {
+    public synchronized void createTopic(String topic, int partitions, Map<String, String> settings) {
         List<List<byte[]>> journals = new ArrayList<>();
         IntStream.range(0, partitions).forEach(partition -> journals.add(new ArrayList<>()));
         topics.put(topic, journals);
+    }
+
+    @Override
+    public synchronized int partitionCount(String topic) {
+        return topics.get(topic).size();
     }
 
     @Override
@@ -185,6 +191,11 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
             @Override
             public void close() {}
         };
+    }
+
+    @Override
+    public Publisher openPublisher(ProducerSettings settings) {
+        throw new UnsupportedOperationException("no case of produce sends so");
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.journalq.bench.cli;
+package io.journalq.bench.output;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
@@ -52,11 +52,15 @@ final class Output {
         System.out.print(text);
         System.out.flush();
         if (file != null) {
-            try {
-                Files.writeString(file, text);
-            } catch (IOException e) {
-                throw new BenchException("cannot write " + file, "give --out a file that can be written", e);
-            }
+            write(text, file);
+        }
+    }
+
+    static void write(String text, Path file) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + file, "give --out a file that can be written", e);
         }
     }
 

@@ -1,4 +1,4 @@
-package io.journalq.bench.cli;
+package io.journalq.bench.measure;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /** Finds the process that listens at a port of this machine, as the kernel's tables in {@code /proc} tell. */
-final class LocalListener {
+public final class LocalListener {
     private static final String LISTENING = "0A";
     private static final int LOCAL_ADDRESS = 1;
     private static final int STATE = 3;
@@ -18,7 +18,7 @@ final class LocalListener {
     private LocalListener() {}
 
     /** The process id, or 0 when the broker runs elsewhere or cannot be seen. */
-    static long pidOf(String bootstrap) {
+    public static long pidOf(String bootstrap) {
         int colon = bootstrap.lastIndexOf(':');
         try {
             int port = Integer.parseInt(bootstrap.substring(colon + 1));

@@ -1,4 +1,4 @@
-package io.journalq.bench.cli;
+package io.journalq.bench.output;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,126 @@
+package io.journalq.bench.measure;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * Looks at a broker's process from outside: the kernel's view of it, its page of metrics, and its folder. What it cannot
+ * see is -1, never a failed run. One thread.
+ */
+public final class BrokerSampler {
+    private static final Duration METRICS_TIMEOUT = Duration.ofSeconds(2);
+    private static final int DISK_TIMEOUT_S = 30;
+    private static final String HEAP = "jvm_memory_used_bytes{area=\"heap\"";
+    private static final String DIRECT = "journalq_buffers_direct_bytes";
+
+    private final long pid;
+    private final Path dataFolder;
+    private final HttpRequest metrics;
+    private final HttpClient http;
+    private ProcessSample last;
+    private long lastNs;
+
+    /**
+     * Begins to look.
+     *
+     * @param pid below 1 when there is no process to be seen
+     * @param dataFolder null when it is not known
+     * @param metricsAddress {@code host:port}; null when there is none
+     */
+    public BrokerSampler(long pid, Path dataFolder, String metricsAddress) {
+        this.pid = pid;
+        this.dataFolder = dataFolder;
+        this.metrics = metricsAddress == null
+                ? null
+                : HttpRequest.newBuilder(URI.create("http://" + metricsAddress + "/metrics"))
+                        .timeout(METRICS_TIMEOUT)
+                        .build();
+        this.http = metricsAddress == null
+                ? null
+                : HttpClient.newBuilder().connectTimeout(METRICS_TIMEOUT).build();
+        this.last = ProcessSample.of(pid);
+        this.lastNs = System.nanoTime();
+    }
+
+    public BrokerSample sample() {
+        ProcessSample now = ProcessSample.of(pid);
+        long nowNs = System.nanoTime();
+        double cpuPercent = pid < 1 ? -1 : 100.0 * (now.cpuNs() - last.cpuNs()) / Math.max(1, nowNs - lastNs);
+        last = now;
+        lastNs = nowNs;
+        String page = page();
+        return new BrokerSample(
+                cpuPercent,
+                pid < 1 ? -1 : now.residentBytes(),
+                sum(page, HEAP),
+                sum(page, DIRECT),
+                openFiles(),
+                pid < 1 ? -1 : ProcFile.number("/proc/" + pid + "/status", "Threads:"),
+                diskBytes());
+    }
+
+    private String page() {
+        if (metrics == null) {
+            return null;
+        }
+        try {
+            HttpResponse<String> answer = http.send(metrics, HttpResponse.BodyHandlers.ofString());
+            return answer.statusCode() == 200 ? answer.body() : null;
+        } catch (IOException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+
+    /** Of all lines whose name and labels begin so. */
+    private static long sum(String page, String begin) {
+        if (page == null) {
+            return -1;
+        }
+        return (long) page.lines()
+                .filter(line -> line.startsWith(begin))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    private long openFiles() {
+        if (pid < 1) {
+            return -1;
+        }
+        try (Stream<Path> files = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+            return files.count();
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    /** Blocks that are in use, not lengths: journals are laid out ahead of what is written. */
+    private long diskBytes() {
+        if (dataFolder == null) {
+            return -1;
+        }
+        try {
+            Process du = new ProcessBuilder("du", "-sk", dataFolder.toString())
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String line = new String(du.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            du.waitFor(DISK_TIMEOUT_S, TimeUnit.SECONDS);
+            return Long.parseLong(line.split("\\s", 2)[0]) * 1024;
+        } catch (IOException | NumberFormatException e) {
+            return -1;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return -1;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.journalq.bench.peer;
+
+import io.journalq.bench.driver.Publisher;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A broker under test with the client that drives it. The publishers and subscribers that it opens are used by other
+ * threads; the driver itself by one.
+ */
+public interface Driver extends AutoCloseable {
+    /** As options and results call it, such as {@code jetstream}. */
+    String name();
+
+    /** Versions of broker and client, and what was set other than their defaults. */
+    Map<String, String> about();
+
+    /** Starts the broker and returns once it answers; where it runs elsewhere, only asks whether it does. */
+    void start();
+
+    /** Process id of the broker on this machine; 0 when it is not known. */
+    long pid();
+
+    /** Where the broker keeps its data, when it was started here. */
+    Optional<Path> dataFolder();
+
+    /** Where the broker shows its metrics in Prometheus' format, as {@code host:port}; empty when it does not. */
+    Optional<String> metricsAddress();
+
+    /** Stops the broker's process where it stands, so that it takes nothing from another that is measured. */
+    void freeze();
+
+    /** Lets a frozen process go on. */
+    void thaw();
+
+    /** {@code partitions} means nothing to brokers without partitions. */
+    void createTopic(String topic, int partitions);
+
+    void deleteTopic(String topic);
+
+    /** A publisher with a connection of its own; {@code number} counts from 0 and spreads them over several targets. */
+    Publisher openPublisher(String topic, int number);
+
+    /** A subscriber with a connection of its own that gets every message from now on; returns when it is ready. */
+    Subscriber openSubscriber(String topic, int number);
+
+    /** Stops what {@link #start} started, and removes its files. */
+    @Override
+    void close();
+}

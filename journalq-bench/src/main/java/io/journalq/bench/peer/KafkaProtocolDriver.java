@@ -1,0 +1,240 @@
+package io.journalq.bench.peer;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ClientDriver.ConsumerSettings;
+import io.journalq.bench.driver.ClientDriver.GroupSettings;
+import io.journalq.bench.driver.ClientDriver.ProducerSettings;
+import io.journalq.bench.driver.ExternalBroker;
+import io.journalq.bench.driver.JournalQBroker;
+import io.journalq.bench.driver.KafkaBroker;
+import io.journalq.bench.driver.MessageConsumer;
+import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.measure.LocalListener;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * JournalQ or Apache Kafka, through either client. Each subscriber reads all partitions: by assignment where nothing is
+ * promised, otherwise as the only member of a consumer group, which commits every five seconds.
+ */
+final class KafkaProtocolDriver implements Driver {
+    private static final Duration JOIN_POLL = Duration.ofMillis(50);
+    private static final long JOIN_TIMEOUT_S = 120;
+
+    private final String name;
+    private final ClientDriver client;
+    private final DriverSettings settings;
+    private final BrokerDriver broker;
+    private final BrokerDriver subscribed;
+    private final Map<String, Integer> partitionsByTopic = new TreeMap<>();
+
+    KafkaProtocolDriver(String name, String brokerName, ClientDriver client, DriverSettings settings) {
+        this.name = name;
+        this.client = client;
+        this.settings = settings;
+        if (settings.isExternal()) {
+            String first = settings.publishTarget(0);
+            String from = settings.subscriberTarget();
+            broker = new ExternalBroker(brokerName, first, LocalListener.pidOf(first));
+            subscribed = from.equals(first) ? broker : new ExternalBroker(brokerName, from, LocalListener.pidOf(from));
+        } else {
+            broker = brokerName.equals("kafka")
+                    ? new KafkaBroker(settings.brokerSettings())
+                    : JournalQBroker.withMetrics(settings.brokerSettings());
+            subscribed = broker;
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public Map<String, String> about() {
+        Map<String, String> about = new TreeMap<>();
+        about.put("broker", broker.name() + " " + broker.version());
+        about.put("client", client.name() + " " + client.version());
+        about.put("broker_settings", broker.settings().toString());
+        about.put("topic_settings", topicSettings().toString());
+        about.put("client_settings", clientSettings().toString());
+        return about;
+    }
+
+    @Override
+    public void start() {
+        broker.start();
+        if (subscribed != broker) {
+            subscribed.start();
+        }
+    }
+
+    @Override
+    public long pid() {
+        return broker.pid();
+    }
+
+    @Override
+    public Optional<Path> dataFolder() {
+        return broker.dataFolder();
+    }
+
+    @Override
+    public Optional<String> metricsAddress() {
+        return broker.metricsAddress();
+    }
+
+    @Override
+    public void freeze() {
+        broker.freeze();
+    }
+
+    @Override
+    public void thaw() {
+        broker.thaw();
+    }
+
+    @Override
+    public void createTopic(String topic, int partitions) {
+        if (broker.topics().contains(topic)) {
+            partitionsByTopic.put(topic, broker.partitionCount(topic));
+            return;
+        }
+        broker.createTopic(topic, partitions, topicSettings());
+        partitionsByTopic.put(topic, partitions);
+    }
+
+    /** In both brokers a message is otherwise acknowledged from the page cache. */
+    private Map<String, String> topicSettings() {
+        if (settings.delivery() != Delivery.SYNCED) {
+            return Map.of();
+        }
+        return broker.name().equals("kafka") ? Map.of("flush.messages", "1") : Map.of("delivery.mode", "consistent");
+    }
+
+    @Override
+    public void deleteTopic(String topic) {
+        partitionsByTopic.remove(topic);
+        broker.deleteTopic(topic);
+    }
+
+    @Override
+    public Publisher openPublisher(String topic, int number) {
+        String target = settings.isExternal() ? settings.publishTarget(number) : broker.bootstrap();
+        return client.openPublisher(new ProducerSettings(target, topic, settings.compression(), clientSettings()));
+    }
+
+    private Map<String, String> clientSettings() {
+        Map<String, String> chosen = new TreeMap<>();
+        boolean own = client.name().equals("journalq");
+        chosen.put(
+                "acks",
+                switch (settings.delivery()) {
+                    case AT_MOST_ONCE -> own ? "none" : "0";
+                    case AT_LEAST_ONCE -> own ? "leader" : "1";
+                    case SYNCED -> "all";
+                });
+        settings.clientSettings().forEach((setting, value) -> {
+            if (!setting.startsWith("consumer.")) {
+                chosen.put(setting, value);
+            }
+        });
+        return chosen;
+    }
+
+    private Map<String, String> consumerSettings() {
+        Map<String, String> chosen = new TreeMap<>();
+        settings.clientSettings().forEach((setting, value) -> {
+            if (setting.startsWith("consumer.")) {
+                chosen.put(setting.substring("consumer.".length()), value);
+            }
+        });
+        return chosen;
+    }
+
+    @Override
+    public Subscriber openSubscriber(String topic, int number) {
+        int partitions = partitionsByTopic.getOrDefault(topic, 1);
+        List<Long> ends = subscribed.endOffsets(topic, partitions);
+        Map<Integer, Long> starts = new TreeMap<>();
+        for (int partition = 0; partition < partitions; partition++) {
+            starts.put(partition, ends.get(partition));
+        }
+        if (settings.delivery() == Delivery.AT_MOST_ONCE) {
+            return new Reader(client.openConsumer(
+                    new ConsumerSettings(subscribed.bootstrap(), topic, starts, consumerSettings())));
+        }
+        GroupSettings group = new GroupSettings(
+                subscribed.bootstrap(), topic, topic + "-" + number + "-" + System.nanoTime(), consumerSettings());
+        client.commitStart(group, starts);
+        Reader reader = new Reader(client.openMember(group));
+        reader.awaitShare(partitions);
+        return reader;
+    }
+
+    @Override
+    public void close() {
+        broker.close();
+        if (subscribed != broker) {
+            subscribed.close();
+        }
+    }
+
+    private static final class Reader implements Subscriber {
+        private final MessageConsumer consumer;
+
+        Reader(MessageConsumer consumer) {
+            this.consumer = consumer;
+        }
+
+        /** Nothing is published yet, so that nothing is missed here. */
+        void awaitShare(int partitions) {
+            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(JOIN_TIMEOUT_S);
+            try {
+                while (consumer.share() < partitions) {
+                    if (System.nanoTime() > deadlineNs) {
+                        throw new BenchException("a group was not given its partitions", "look at the broker's log");
+                    }
+                    consumer.poll(JOIN_POLL, all(value -> {}));
+                }
+            } catch (RuntimeException e) {
+                consumer.close();
+                throw e;
+            } catch (Exception e) {
+                consumer.close();
+                throw new BenchException("a group could not be joined", "look at the broker's log", e);
+            }
+        }
+
+        @Override
+        public void poll(Duration timeout, Visitor visitor) throws Exception {
+            consumer.poll(timeout, all(visitor));
+        }
+
+        private static MessageConsumer.Visitor all(Visitor visitor) {
+            return new MessageConsumer.Visitor() {
+                @Override
+                public boolean onMessage(int partition, long offset) {
+                    return true;
+                }
+
+                @Override
+                public void onValue(int partition, long offset, byte[] value) {
+                    visitor.onMessage(value);
+                }
+            };
+        }
+
+        @Override
+        public void close() {
+            consumer.close();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.journalq.bench.scenario;
+
+import io.journalq.bench.measure.Latency;
+import io.journalq.bench.traffic.TrafficCounts;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What came of a run.
+ *
+ * @param seconds measured
+ * @param measured within the measured time
+ * @param counts of the whole run, warm-up and what came after included
+ * @param lost of the whole run
+ * @param endToEnd within the measured time, from when messages were due
+ * @param answers the same until the acknowledgement
+ * @param firstError null when nothing failed
+ */
+record LiveResult(
+        double seconds,
+        TrafficCounts measured,
+        TrafficCounts counts,
+        long lost,
+        Latency endToEnd,
+        Latency answers,
+        String firstError,
+        List<LiveSample> samples) {
+
+    Map<String, Object> row() {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("measured_s", Math.round(seconds * 10) / 10.0);
+        row.put("published_per_s", Math.round(measured.confirmed() / seconds));
+        row.put("received_per_s", Math.round(measured.received() / seconds));
+        row.put("published", counts.confirmed());
+        row.put("received", counts.received());
+        row.put("lost", lost);
+        row.put("duplicated", counts.duplicated());
+        row.put("corrupt", counts.corrupt());
+        row.put("failed", counts.failed());
+        row.put("end_to_end_p50_us", endToEnd.p50Us());
+        row.put("end_to_end_p99_us", endToEnd.p99Us());
+        row.put("end_to_end_p999_us", endToEnd.p999Us());
+        row.put("end_to_end_max_us", endToEnd.maxUs());
+        row.put("acknowledged_p50_us", answers.p50Us());
+        row.put("acknowledged_p99_us", answers.p99Us());
+        if (!samples.isEmpty()) {
+            LiveSample last = samples.get(samples.size() - 1);
+            row.put(
+                    "cpu_percent",
+                    Math.round(samples.stream()
+                                            .mapToDouble(
+                                                    sample -> sample.broker().cpuPercent())
+                                            .average()
+                                            .orElse(0)
+                                    * 10)
+                            / 10.0);
+            row.put(
+                    "max_rss_bytes",
+                    samples.stream()
+                            .mapToLong(sample -> sample.broker().residentBytes())
+                            .max()
+                            .orElse(-1));
+            row.put("threads", last.broker().threads());
+            row.put("open_files", last.broker().openFiles());
+            row.put("disk_bytes", last.broker().diskBytes());
+        }
+        return row;
+    }
+}

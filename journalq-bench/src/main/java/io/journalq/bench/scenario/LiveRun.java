@@ -1,0 +1,141 @@
+package io.journalq.bench.scenario;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerSampler;
+import io.journalq.bench.measure.Latency;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.peer.Driver;
+import io.journalq.bench.traffic.Traffic;
+import io.journalq.bench.traffic.TrafficCounts;
+import io.journalq.bench.traffic.TrafficSettings;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
+
+/** One run of {@link LiveCommand}: progress every second, a sample of everything at each interval. One thread. */
+final class LiveRun {
+    private static final long SECOND_NS = 1_000_000_000L;
+    /** Subscribers that are behind get this long without a message before the rest counts as lost. */
+    private static final long SILENCE_MS = 10_000;
+
+    private static final long ANSWER_TIMEOUT_MS = 60_000;
+
+    private final Driver driver;
+    private final String topic;
+    private final TrafficSettings settings;
+    private final PayloadPool pool;
+    private final Consumer<String> progress;
+    private final List<LiveSample> samples = new ArrayList<>();
+    private final Histogram endToEnd = new Histogram(3);
+    private final Histogram answers = new Histogram(3);
+
+    LiveRun(Driver driver, String topic, TrafficSettings settings, PayloadPool pool, Consumer<String> progress) {
+        this.driver = driver;
+        this.topic = topic;
+        this.settings = settings;
+        this.pool = pool;
+        this.progress = progress;
+    }
+
+    LiveResult run(Duration warmup, Duration duration, Duration interval, BrokerSampler sampler, Path csv)
+            throws InterruptedException {
+        try (Traffic traffic = Traffic.start(driver, topic, settings, pool);
+                Writer out = Files.newBufferedWriter(csv)) {
+            out.write(LiveSample.HEADER);
+            Thread.sleep(warmup.toMillis());
+            traffic.takeEndToEnd();
+            traffic.takeAnswers();
+            sampler.sample();
+            TrafficCounts before = traffic.counts();
+            long startNs = System.nanoTime();
+            watch(traffic, startNs, duration, interval, sampler, out);
+            double seconds = (System.nanoTime() - startNs) / 1e9;
+            TrafficCounts measured = traffic.counts().since(before);
+            boolean stopped = traffic.stopPublishing(ANSWER_TIMEOUT_MS);
+            traffic.drain(SILENCE_MS);
+            String error = traffic.firstError();
+            return new LiveResult(
+                    seconds,
+                    measured,
+                    traffic.counts(),
+                    traffic.lost(),
+                    Latency.of(Latency.FROM_SCHEDULE, endToEnd),
+                    Latency.of(Latency.FROM_SCHEDULE, answers),
+                    error == null && !stopped ? "messages were not answered within a minute" : error,
+                    List.copyOf(samples));
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + csv, "give --results a folder that can be written", e);
+        }
+    }
+
+    private void watch(
+            Traffic traffic, long startNs, Duration duration, Duration interval, BrokerSampler sampler, Writer out)
+            throws InterruptedException, IOException {
+        long endNs = startNs + duration.toNanos();
+        TrafficCounts last = traffic.counts();
+        TrafficCounts lastSampled = last;
+        long lastNs = startNs;
+        long lastSampleNs = startNs;
+        long nextNs = startNs;
+        while (System.nanoTime() < endNs) {
+            nextNs += SECOND_NS;
+            long leftMs = (Math.min(nextNs, endNs) - System.nanoTime()) / 1_000_000L;
+            if (leftMs > 0) {
+                Thread.sleep(leftMs);
+            }
+            TrafficCounts now = traffic.counts();
+            long nowNs = System.nanoTime();
+            if (nowNs - lastSampleNs >= interval.toNanos() - SECOND_NS / 10 || nowNs >= endNs) {
+                LiveSample sample =
+                        sample(traffic, nowNs - startNs, now.since(lastSampled), nowNs - lastSampleNs, sampler);
+                samples.add(sample);
+                out.write(sample.csv());
+                out.flush();
+                lastSampled = now;
+                lastSampleNs = nowNs;
+            }
+            tell(now, now.since(last), (nowNs - startNs) / 1e9, duration, (nowNs - lastNs) / 1e9, traffic);
+            last = now;
+            lastNs = nowNs;
+        }
+    }
+
+    private LiveSample sample(
+            Traffic traffic, long atNs, TrafficCounts stretch, long stretchNs, BrokerSampler sampler) {
+        Histogram received = traffic.takeEndToEnd();
+        endToEnd.add(received);
+        answers.add(traffic.takeAnswers());
+        return new LiveSample(
+                atNs / 1e9,
+                stretch.confirmed() * 1e9 / stretchNs,
+                stretch.received() * 1e9 / stretchNs,
+                Latency.of(Latency.FROM_SCHEDULE, received),
+                sampler.sample());
+    }
+
+    private void tell(
+            TrafficCounts now,
+            TrafficCounts since,
+            double atSeconds,
+            Duration duration,
+            double seconds,
+            Traffic traffic) {
+        String line = "%s live, %.0f of %d s: published %,.0f/s, received %,.0f/s"
+                .formatted(
+                        driver.name(),
+                        atSeconds,
+                        duration.toSeconds(),
+                        since.confirmed() / Math.max(0.001, seconds),
+                        since.received() / Math.max(0.001, seconds));
+        if (now.duplicated() + now.corrupt() + now.failed() > 0) {
+            line += ", %,d repeated, %,d damaged, %,d failed".formatted(now.duplicated(), now.corrupt(), now.failed());
+        }
+        progress.accept(traffic.firstError() == null ? line : line + ", first problem: " + traffic.firstError());
+    }
+}
