@@ -5,6 +5,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.LogDirectories;
+import io.journalq.server.api.admin.config.ConfigRules;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.transaction.CoordinatorGate;
 import io.journalq.server.config.BrokerConfig;
@@ -142,7 +143,7 @@ public final class BrokerCore implements AutoCloseable {
                 config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
                 config.get(BrokerSettings.MAX_PARTITIONS));
         Controller opened = new Controller(
-                new MetadataMachine(limits),
+                new MetadataMachine(limits, new ConfigRules(config)),
                 new JournalMetadataLog(journal, surroundings.clock(), PooledByteBufAllocator.DEFAULT),
                 metadata,
                 surroundings.ids(),

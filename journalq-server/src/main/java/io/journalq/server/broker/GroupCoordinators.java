@@ -8,6 +8,7 @@ import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupRecords;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.MigrationPolicy;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.consumer.assignor.RangeAssignor;
@@ -38,9 +39,12 @@ import org.slf4j.LoggerFactory;
 final class GroupCoordinators {
     private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
 
+    private final BrokerConfig config;
     private final Coordinators<GroupMachine> coordinators;
     /** What machines that are loaded from now on begin with. */
     private volatile Topics topics = Topics.NONE;
+    /** As above. */
+    private volatile GroupTimes.Lookup times;
     /** Where partitions ended when the broker started. */
     private volatile Map<TopicPartition, RecoveredEnd> recoveredEnds = Map.of();
     /** Coordinators' partitions that were loaded since: what was committed there later may lie behind those ends. */
@@ -49,6 +53,8 @@ final class GroupCoordinators {
     /** @param slices what is stored of their state */
     GroupCoordinators(
             BrokerConfig config, Shards shards, BrokerCore.Surroundings surroundings, CoordinatorSlices slices) {
+        this.config = config;
+        this.times = new ImageGroupTimes(config, MetadataImage.EMPTY);
         Supplier<Uuid> ids = surroundings.ids();
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
@@ -101,6 +107,7 @@ final class GroupCoordinators {
     void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
         recoveredEnds = ends;
         topics = new ImageTopics(image);
+        times = new ImageGroupTimes(config, image);
         coordinators.follow(image);
     }
 
@@ -114,6 +121,11 @@ final class GroupCoordinators {
         Topics newest = new ImageTopics(now);
         topics = newest;
         coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newest));
+        if (!before.resources().byResource().equals(now.resources().byResource())) {
+            GroupTimes.Lookup newTimes = new ImageGroupTimes(config, now);
+            times = newTimes;
+            coordinators.submitToAll((machine, nowMs, replies) -> machine.onTimes(newTimes));
+        }
         boolean topicsGone = before.topics().stream().anyMatch(topic -> now.topic(topic.id()) == null);
         if (topicsGone) {
             coordinators.submitToAll(
@@ -128,6 +140,7 @@ final class GroupCoordinators {
 
     private void onLoaded(int partition, GroupMachine machine) {
         machine.onTopics(topics);
+        machine.onTimes(times);
         if (checked.add(partition)) {
             Map<TopicPartition, RecoveredEnd> ends = recoveredEnds;
             int moved = machine.offsets().onPartitionEnds((topic, number, leaderEpoch) -> {

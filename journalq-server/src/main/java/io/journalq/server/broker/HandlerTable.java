@@ -3,18 +3,13 @@ package io.journalq.server.broker;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.api.ApiVersionsHandler;
 import io.journalq.server.api.HandlerRegistry;
-import io.journalq.server.api.admin.AlterConfigsHandler;
 import io.journalq.server.api.admin.BrokerIdentity;
-import io.journalq.server.api.admin.ConfigDescriber;
 import io.journalq.server.api.admin.CreatePartitionsHandler;
 import io.journalq.server.api.admin.CreateTopicsHandler;
 import io.journalq.server.api.admin.DeleteTopicsHandler;
 import io.journalq.server.api.admin.DescribeClusterHandler;
-import io.journalq.server.api.admin.DescribeConfigsHandler;
 import io.journalq.server.api.admin.DescribeLogDirsHandler;
 import io.journalq.server.api.admin.DescribeTopicPartitionsHandler;
-import io.journalq.server.api.admin.IncrementalAlterConfigsHandler;
-import io.journalq.server.api.admin.ListConfigResourcesHandler;
 import io.journalq.server.api.admin.LogDirectories;
 import io.journalq.server.api.admin.MetadataHandler;
 import io.journalq.server.api.admin.OfflineReplicas;
@@ -23,6 +18,12 @@ import io.journalq.server.api.admin.cluster.DescribeQuorumHandler;
 import io.journalq.server.api.admin.cluster.ElectLeadersHandler;
 import io.journalq.server.api.admin.cluster.ListPartitionReassignmentsHandler;
 import io.journalq.server.api.admin.cluster.UpdateFeaturesHandler;
+import io.journalq.server.api.admin.config.AlterConfigsHandler;
+import io.journalq.server.api.admin.config.ConfigAlteration;
+import io.journalq.server.api.admin.config.ConfigDescriber;
+import io.journalq.server.api.admin.config.DescribeConfigsHandler;
+import io.journalq.server.api.admin.config.IncrementalAlterConfigsHandler;
+import io.journalq.server.api.admin.config.ListConfigResourcesHandler;
 import io.journalq.server.api.admin.quota.AlterClientQuotasHandler;
 import io.journalq.server.api.admin.quota.DescribeClientQuotasHandler;
 import io.journalq.server.api.data.DeleteRecordsHandler;
@@ -167,7 +168,9 @@ final class HandlerTable {
 
     /** What describes and changes the cluster. */
     void registerAdmin(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline) {
-        ConfigDescriber describer = new ConfigDescriber(config);
+        Supplier<MetadataImage> images = metadata::current;
+        ConfigDescriber describer = new ConfigDescriber(config, images);
+        ConfigAlteration alteration = new ConfigAlteration(identity.nodeId(), metadata, controller);
         registry.register(
                 ApiKey.FIND_COORDINATOR,
                 0,
@@ -187,13 +190,13 @@ final class HandlerTable {
         registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller));
         registry.register(ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(controller));
         registry.register(ApiKey.DESCRIBE_CONFIGS, 1, 4, new DescribeConfigsHandler(identity, metadata, describer));
-        registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(metadata, controller));
-        registry.register(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, new IncrementalAlterConfigsHandler(controller));
+        registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(alteration));
+        registry.register(
+                ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, new IncrementalAlterConfigsHandler(alteration, describer));
         registry.register(ApiKey.DESCRIBE_CLUSTER, 0, 2, new DescribeClusterHandler(identity, metadata));
         registry.register(
                 ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, new DescribeTopicPartitionsHandler(metadata, offline));
         registry.register(ApiKey.DESCRIBE_LOG_DIRS, 1, 4, new DescribeLogDirsHandler(directories));
-        Supplier<MetadataImage> images = metadata::current;
         registry.register(ApiKey.LIST_CONFIG_RESOURCES, 0, 1, new ListConfigResourcesHandler(identity, images));
         registry.register(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, new DescribeClientQuotasHandler(images));
         registry.register(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, new AlterClientQuotasHandler(controller));

@@ -113,6 +113,56 @@ public final class BrokerSettings {
             1,
             Integer.MAX_VALUE,
             "How long a member of the consumer protocol may be silent before it is taken for dead.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
+            "group.consumer.assignment.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            0,
+            0,
+            Integer.MAX_VALUE,
+            "Shortest time between two assignments of a group of the consumer protocol; what changes meanwhile goes into"
+                    + " the second.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
+            "group.consumer.min.session.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            45_000,
+            1,
+            Integer.MAX_VALUE,
+            "Shortest session time-out that a group of the consumer protocol may be given of its own.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_MAX_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
+            "group.consumer.max.session.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            60_000,
+            1,
+            Integer.MAX_VALUE,
+            "Longest session time-out that a group of the consumer protocol may be given of its own.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_MIN_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
+            "group.consumer.min.heartbeat.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            5_000,
+            1,
+            Integer.MAX_VALUE,
+            "Shortest interval of heartbeats that a group of the consumer protocol may be given of its own.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_MAX_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
+            "group.consumer.max.heartbeat.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            15_000,
+            1,
+            Integer.MAX_VALUE,
+            "Longest interval of heartbeats that a group of the consumer protocol may be given of its own.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_MIN_ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
+            "group.consumer.min.assignment.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            0,
+            0,
+            Integer.MAX_VALUE,
+            "Shortest interval of assignments that a group of the consumer protocol may be given of its own.");
+    public static final ConfigKey<Integer> GROUP_CONSUMER_MAX_ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
+            "group.consumer.max.assignment.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            15_000,
+            0,
+            Integer.MAX_VALUE,
+            "Longest interval of assignments that a group of the consumer protocol may be given of its own.");
     public static final ConfigKey<String> GROUP_CONSUMER_MIGRATION_POLICY = ConfigKey.ofChoice(
             "group.consumer.migration.policy",
             "bidirectional",
@@ -256,6 +306,13 @@ public final class BrokerSettings {
             1L,
             Long.MAX_VALUE,
             "How long an idempotent producer's sequence numbers are remembered after its last message.");
+    public static final ConfigKey<Long> PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS = ConfigKey.ofLong(
+            "producer.id.expiration.check.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            600_000L,
+            1L,
+            DAY_MS,
+            "How often that is checked.");
     public static final ConfigKey<Long> SHUTDOWN_TIMEOUT_MS = ConfigKey.ofLong(
             "shutdown.timeout.ms",
             ConfigUnit.MILLISECONDS,
@@ -267,7 +324,20 @@ public final class BrokerSettings {
     /** Those above, and behind them the defaults of every topic's settings. */
     public static final ConfigKeys ALL = all();
 
+    /** Those that can be changed while the broker runs: the defaults of topics and groups, and what is read as it goes. */
+    public static final ConfigKeys DYNAMIC = dynamic();
+
     private BrokerSettings() {}
+
+    private static ConfigKeys dynamic() {
+        List<ConfigKey<?>> keys = new ArrayList<>(List.of(
+                GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
+                GROUP_CONSUMER_SESSION_TIMEOUT_MS,
+                GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS,
+                PRODUCER_ID_EXPIRATION_MS));
+        keys.addAll(TopicSettings.ALL.all());
+        return new ConfigKeys(keys);
+    }
 
     private static ConfigKeys all() {
         List<ConfigKey<?>> keys = new ArrayList<>(List.of(
@@ -289,6 +359,13 @@ public final class BrokerSettings {
                 GROUP_INITIAL_REBALANCE_DELAY_MS,
                 GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
                 GROUP_CONSUMER_SESSION_TIMEOUT_MS,
+                GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS,
+                GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS,
+                GROUP_CONSUMER_MAX_SESSION_TIMEOUT_MS,
+                GROUP_CONSUMER_MIN_HEARTBEAT_INTERVAL_MS,
+                GROUP_CONSUMER_MAX_HEARTBEAT_INTERVAL_MS,
+                GROUP_CONSUMER_MIN_ASSIGNMENT_INTERVAL_MS,
+                GROUP_CONSUMER_MAX_ASSIGNMENT_INTERVAL_MS,
                 GROUP_CONSUMER_MIGRATION_POLICY,
                 OFFSET_METADATA_MAX_BYTES,
                 OFFSETS_RETENTION_MINUTES,
@@ -310,6 +387,7 @@ public final class BrokerSettings {
                 LOG_CLEANER_DEDUPE_BUFFER_SIZE,
                 LOG_CLEANER_BACKOFF_MS,
                 PRODUCER_ID_EXPIRATION_MS,
+                PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS,
                 SHUTDOWN_TIMEOUT_MS));
         keys.addAll(TopicSettings.ALL.all());
         return new ConfigKeys(keys);

@@ -39,6 +39,15 @@ public final class ConfigKeys {
         return key;
     }
 
+    /**
+     * Reads a value of the key of that name.
+     *
+     * @throws ConfigException when there is no such key, with the nearest one, or when the value is not one of it
+     */
+    public Object parse(String name, String text) throws ConfigException {
+        return get(name).parse(text);
+    }
+
     /** "; did you mean 'x'?", or nothing when no name is near. */
     public String suggestion(String unknownName) {
         return nearest(unknownName)

@@ -5,5 +5,9 @@ public enum ConfigOrigin {
     DEFAULT,
     FILE,
     ENVIRONMENT,
-    COMMAND_LINE
+    COMMAND_LINE,
+    /** Set while the broker runs, for every broker. */
+    DYNAMIC_DEFAULT,
+    /** Set while the broker runs, for this one. */
+    DYNAMIC_BROKER
 }

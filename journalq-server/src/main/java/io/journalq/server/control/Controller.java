@@ -6,6 +6,7 @@ import io.journalq.common.protocol.Message;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.QuotaEntity;
+import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.TopicSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -129,6 +130,17 @@ public final class Controller implements AutoCloseable {
                         null));
     }
 
+    /** Changes settings of what is no topic; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> alterResourceConfigs(List<ResourceChange> changes, boolean validateOnly) {
+        return forEach(
+                changes,
+                validateOnly,
+                change -> new Step(
+                        machine.alterResourceConfig(
+                                change.resource(), change.changes().get()),
+                        null));
+    }
+
     /** Changes what clients may do at most; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> alterQuotas(List<QuotaChange> changes, boolean validateOnly) {
         return forEach(
@@ -178,6 +190,13 @@ public final class Controller implements AutoCloseable {
      *     build on the newest image
      */
     public record ConfigChange(String topic, Supplier<Map<String, String>> changes) {}
+
+    /**
+     * A change of the settings of what is no topic.
+     *
+     * @param changes as of {@link ConfigChange}
+     */
+    public record ResourceChange(ResourceId resource, Supplier<Map<String, String>> changes) {}
 
     /**
      * A change of what a client may do at most.

@@ -10,6 +10,7 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.netty.buffer.ByteBuf;
@@ -36,7 +37,8 @@ final class MetadataRecordCodec {
             new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ProducerIdsRecord.HIGHEST_VERSION),
             new Type(NodeStartedRecord.class, NodeStartedRecord::read, NodeStartedRecord.HIGHEST_VERSION),
             new Type(ClientQuotaRecord.class, ClientQuotaRecord::read, ClientQuotaRecord.HIGHEST_VERSION),
-            new Type(SnapshotEndRecord.class, SnapshotEndRecord::read, SnapshotEndRecord.HIGHEST_VERSION));
+            new Type(SnapshotEndRecord.class, SnapshotEndRecord::read, SnapshotEndRecord.HIGHEST_VERSION),
+            new Type(ResourceConfigRecord.class, ResourceConfigRecord::read, ResourceConfigRecord.HIGHEST_VERSION));
 
     private MetadataRecordCodec() {}
 

@@ -23,6 +23,7 @@ import io.journalq.server.group.consumer.ConsumerGroup;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.ConsumerGroups;
 import io.journalq.server.group.consumer.Fault;
+import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
@@ -251,6 +252,11 @@ public final class GroupMachine implements CoordinatorMachine {
     /** The topics are others now. */
     public void onTopics(Topics topics) {
         consumer.onTopics(topics);
+    }
+
+    /** What groups of the consumer protocol do by the clock is something else now. */
+    public void onTimes(GroupTimes.Lookup times) {
+        consumer.onTimes(times);
     }
 
     /** A member of the consumer protocol joins, lives on or leaves (KIP-848). */

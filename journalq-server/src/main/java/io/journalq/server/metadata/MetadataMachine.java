@@ -13,11 +13,13 @@ import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -26,6 +28,7 @@ import java.util.TreeMap;
  */
 public final class MetadataMachine {
     private final MetadataLimits limits;
+    private final ResourceRules resourceRules;
     private final Map<String, TopicImage> topicByName = new TreeMap<>();
     private final Map<Uuid, String> nameById = new TreeMap<>();
     /** Topics' names as tools write them that know no dots. */
@@ -36,9 +39,21 @@ public final class MetadataMachine {
     private int partitionCount;
     private long version;
     private ClientQuotas quotas = ClientQuotas.NONE;
+    private ResourceConfigs resources = ResourceConfigs.NONE;
 
+    /** A machine in which only topics have settings. */
     public MetadataMachine(MetadataLimits limits) {
+        this(limits, ResourceRules.NONE);
+    }
+
+    /**
+     * A machine without state.
+     *
+     * @param resourceRules which settings other things than topics may have
+     */
+    public MetadataMachine(MetadataLimits limits, ResourceRules resourceRules) {
         this.limits = limits;
+        this.resourceRules = resourceRules;
     }
 
     /** Whether the cluster has its id. */
@@ -63,7 +78,7 @@ public final class MetadataMachine {
 
     /** Everything as it is now. */
     public MetadataImage image() {
-        return new MetadataImage(clusterId, version, topicByName, quotas);
+        return new MetadataImage(clusterId, version, topicByName, quotas, resources);
     }
 
     /** Records that lead a new machine to this state, and are few whatever happened before. */
@@ -169,6 +184,35 @@ public final class MetadataMachine {
     }
 
     /**
+     * The settings of something that is no topic change.
+     *
+     * @param changes texts by name; null for back to the default
+     */
+    public Decision alterResourceConfig(ResourceId resource, Map<String, String> changes) {
+        SortedMap<String, String> result = new TreeMap<>(resources.of(resource));
+        List<Message> records = new ArrayList<>();
+        for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
+            if (change.getValue() != null) {
+                result.put(change.getKey(), change.getValue());
+            } else if (result.remove(change.getKey()) == null) {
+                continue;
+            }
+            records.add(MetadataSnapshot.resourceRecord(resource, change.getKey(), change.getValue()));
+        }
+        String problem = result.isEmpty() ? null : resourceRules.problem(resource, result);
+        if (problem != null) {
+            return Decision.refuse(ErrorCode.INVALID_CONFIG, problem);
+        }
+        if (!result.isEmpty() && resources.isOneTooMany(resource)) {
+            return Decision.refuse(
+                    ErrorCode.POLICY_VIOLATION,
+                    ResourceConfigs.MAX_RESOURCES + " groups, brokers and subscriptions have settings of their own,"
+                            + " and more may not");
+        }
+        return Decision.append(records);
+    }
+
+    /**
      * What a client may do at most changes.
      *
      * @param changes limits by their keys in {@link QuotaKeys}; null for none any more
@@ -222,6 +266,8 @@ public final class MetadataMachine {
             replayStart(started);
         } else if (record instanceof ClientQuotaRecord quota) {
             replayQuota(quota);
+        } else if (record instanceof ResourceConfigRecord config) {
+            replayResource(config);
         } else {
             throw new IllegalArgumentException("not a metadata record: " + record);
         }
@@ -236,6 +282,14 @@ public final class MetadataMachine {
                 record.user() ? new QuotaEntity.Part(record.userName()) : null,
                 record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
         quotas = quotas.with(entity, record.key(), record.remove() ? null : record.value());
+    }
+
+    private void replayResource(ResourceConfigRecord record) {
+        ResourceId.Kind kind = ResourceId.Kind.of(record.resourceType());
+        if (kind == null) {
+            throw new IllegalArgumentException("settings of an unknown kind of thing: " + record);
+        }
+        resources = resources.with(new ResourceId(kind, record.resourceName()), record.name(), record.value());
     }
 
     private void replayTopic(TopicRecord record) {

@@ -7,6 +7,7 @@ import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
@@ -33,6 +34,10 @@ final class MetadataSnapshot {
                 .byEntity()
                 .forEach((entity, limits) ->
                         limits.forEach((key, limit) -> records.add(quotaRecord(entity, key, limit))));
+        image.resources()
+                .byResource()
+                .forEach((resource, configs) ->
+                        configs.forEach((name, value) -> records.add(resourceRecord(resource, name, value))));
         records.add(new SnapshotEndRecord().setVersion(image.version()));
         return records;
     }
@@ -61,6 +66,19 @@ final class MetadataSnapshot {
                 .setLeaderEpoch(partition.leaderEpoch())
                 .setReplicas(partition.replicas())
                 .setInSyncReplicas(partition.inSyncReplicas());
+    }
+
+    /**
+     * A setting of what is no topic.
+     *
+     * @param value null for back to its default
+     */
+    static ResourceConfigRecord resourceRecord(ResourceId resource, String name, String value) {
+        return new ResourceConfigRecord()
+                .setResourceType(resource.kind().code())
+                .setResourceName(resource.name())
+                .setName(name)
+                .setValue(value);
     }
 
     /**

@@ -418,10 +418,14 @@ public final class PartitionHost {
         }
     }
 
-    /** Looks after the journal by the clock: closes and gives up old segments, forgets silent producers. */
+    /** Forgets silent producers. */
+    void expireProducers(ShardTimes times) {
+        producers.onTick(times.clock().millis(), times.producerExpiryMs().getAsLong());
+    }
+
+    /** Looks after the journal by the clock: closes and gives up old segments. */
     void maintain(ShardTimes times) {
         long nowMs = times.clock().millis();
-        producers.onTick(nowMs, times.producerExpiryMs());
         countHangingTransactions(times, nowMs);
         if (journal.applyRetention(nowMs, highWatermark) > 0) {
             fireAll();

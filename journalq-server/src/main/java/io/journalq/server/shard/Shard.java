@@ -35,6 +35,15 @@ public final class Shard {
         this.offlinePartitions = offlinePartitions;
         this.flusher = new Flusher(cycle, blockingPool);
         cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
+        cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs());
+    }
+
+    private void expireProducers() {
+        try {
+            hosts().forEach(host -> host.expireProducers(times));
+        } finally {
+            cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs());
+        }
     }
 
     private void maintain() {

@@ -8,8 +8,10 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
+import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,6 +19,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,6 +43,8 @@ public final class Shards {
     private final Executor blockingPool;
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private MetadataImage followed = MetadataImage.EMPTY;
+    private BrokerConfig inForce;
+    private volatile long producerExpiryMs;
 
     /**
      * Makes one shard for each loop; none hosts anything yet.
@@ -49,13 +54,16 @@ public final class Shards {
      */
     public Shards(BrokerConfig config, List<LoopCycle> cycles, FileStore store, Executor blockingPool, Clock clock) {
         this.config = config;
+        this.inForce = config;
+        this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         this.blockingPool = blockingPool;
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock);
         this.shards = new Shard[cycles.size()];
         ShardTimes times = new ShardTimes(
                 clock,
                 config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
-                config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS),
+                config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS),
+                () -> producerExpiryMs,
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
         for (LoopCycle cycle : cycles) {
             shards[cycle.index()] = new Shard(cycle, times, blockingPool, offlinePartitions);
@@ -97,13 +105,14 @@ public final class Shards {
      * @return completed when the added partitions can be appended to and read
      */
     public synchronized CompletableFuture<Void> open(MetadataImage image) {
+        boolean defaultsChanged = followBrokerSettings(image);
         List<CompletableFuture<Void>> opening = new ArrayList<>();
         for (TopicImage topic : image.topics()) {
             TopicImage before = followed.topic(topic.id());
-            if (topic.equals(before)) {
+            if (topic.equals(before) && !defaultsChanged) {
                 continue;
             }
-            PartitionSettings settings = PartitionSettings.of(TopicConfig.of(config, topic.configs()));
+            PartitionSettings settings = PartitionSettings.of(TopicConfig.of(inForce, topic.configs()));
             int known = before == null ? 0 : before.partitions().size();
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
                 if (partition >= known) {
@@ -115,6 +124,17 @@ public final class Shards {
         }
         followed = image;
         return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
+    }
+
+    /** Whether topics may have other defaults now. */
+    private boolean followBrokerSettings(MetadataImage image) {
+        Map<String, SortedMap<String, String>> before = followed.resources().ofKind(Kind.BROKER);
+        if (image.resources().ofKind(Kind.BROKER).equals(before)) {
+            return false;
+        }
+        inForce = BrokerOverrides.inForce(config, image.resources());
+        producerExpiryMs = inForce.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
+        return true;
     }
 
     /** Deletes the partitions that {@code before} held and {@code now} does not. */

@@ -17,6 +17,7 @@ import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
@@ -25,6 +26,7 @@ import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.io.IOException;
@@ -75,6 +77,10 @@ class MetadataSnapshotTest {
         assertThat(image.quotas().byEntity())
                 .isEqualTo(machine.image().quotas().byEntity())
                 .hasSize(2);
+        assertThat(image.resources().byResource())
+                .isEqualTo(Map.of(
+                        new ResourceId(ResourceId.Kind.GROUP, "readers"),
+                        Map.of("consumer.session.timeout.ms", "50000")));
         assertThat(other.nextProducerId()).isEqualTo(77);
         assertThat(other.snapshot()).isEqualTo(machine.snapshot());
     }
@@ -103,7 +109,18 @@ class MetadataSnapshotTest {
                 quota("anna", "consumer_byte_rate", false),
                 quota(null, "consumer_byte_rate", false),
                 quota("otto", "consumer_byte_rate", false),
-                quota("otto", "consumer_byte_rate", true));
+                quota("otto", "consumer_byte_rate", true),
+                resource("consumer.session.timeout.ms", "50000"),
+                resource("consumer.heartbeat.interval.ms", "7000"),
+                resource("consumer.heartbeat.interval.ms", null));
+    }
+
+    private static ResourceConfigRecord resource(String name, String value) {
+        return new ResourceConfigRecord()
+                .setResourceType(ResourceId.Kind.GROUP.code())
+                .setResourceName("readers")
+                .setName(name)
+                .setValue(value);
     }
 
     private static ClientQuotaRecord quota(String user, String key, boolean remove) {

@@ -51,7 +51,10 @@ final class SteppedPartition {
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         Clock clock = Clock.systemUTC();
         Shard shard = new Shard(
-                cycle, new ShardTimes(clock, 1_000, 86_400_000, 900_000), Runnable::run, new OfflinePartitions());
+                cycle,
+                new ShardTimes(clock, 1_000, 1_000, () -> 86_400_000, 900_000),
+                Runnable::run,
+                new OfflinePartitions());
         PartitionFiles files = new PartitionFiles(new SystemFileStore(), List.of(directory), Runnable::run, clock);
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
         host = new PartitionHost(shard, recovered, settings, 0);

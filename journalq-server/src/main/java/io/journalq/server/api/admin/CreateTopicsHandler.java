@@ -11,6 +11,7 @@ import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicCo
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;

@@ -21,12 +21,12 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq configs}. */
 @Command(
         name = "configs",
-        description = "Shows and changes the configs of topics and brokers.",
+        description = "Shows and changes the configs of topics, groups, brokers and client metrics.",
         subcommands = {ConfigsCommand.Describe.class, ConfigsCommand.Set.class, ConfigsCommand.Unset.class})
 public final class ConfigsCommand extends CommandGroup {
     private static final String EVERY_BROKER = "all";
 
-    /** Whose configs are meant: exactly one of the two options. */
+    /** Whose configs are meant: exactly one of the options. */
     static final class Resource {
         @Option(names = "--topic", required = true, paramLabel = "NAME", description = "Configs of this topic.")
         private String topic;
@@ -38,9 +38,25 @@ public final class ConfigsCommand extends CommandGroup {
                 description = "Configs of the broker with this id, or of '" + EVERY_BROKER + "'.")
         private String broker;
 
+        @Option(names = "--group", required = true, paramLabel = "ID", description = "Configs of this consumer group.")
+        private String group;
+
+        @Option(
+                names = "--client-metrics",
+                required = true,
+                paramLabel = "NAME",
+                description = "Configs of this subscription of client metrics (KIP-714).")
+        private String clientMetrics;
+
         private ConfigResource resource() {
             if (topic != null) {
                 return ConfigResource.topic(topic);
+            }
+            if (group != null) {
+                return ConfigResource.group(group);
+            }
+            if (clientMetrics != null) {
+                return new ConfigResource(ConfigResource.Type.CLIENT_METRICS, clientMetrics);
             }
             return new ConfigResource(ConfigResource.Type.BROKER, broker.equals(EVERY_BROKER) ? "" : broker);
         }
@@ -103,7 +119,12 @@ public final class ConfigsCommand extends CommandGroup {
             name = "set",
             description = "Sets configs; takes effect at once and stays over restarts.",
             footerHeading = "%nExamples:%n",
-            footer = "  journalq configs set --topic orders retention.ms=86400000 segment.bytes=268435456")
+            footer = {
+                "  journalq configs set --topic orders retention.ms=86400000 segment.bytes=268435456",
+                "  journalq configs set --group billing consumer.session.timeout.ms=60000",
+                "  journalq configs set --broker all retention.ms=86400000",
+                "  journalq configs set --client-metrics slow interval.ms=30000 metrics=org.apache.kafka.producer."
+            })
     static final class Set extends ClientCommand {
         @ArgGroup(multiplicity = "1")
         private Resource named;

@@ -187,6 +187,11 @@ public final class ConsumerGroup implements Group {
         return records;
     }
 
+    /** When the next assignment may be made at the earliest: at once for the first one, and when nobody is left. */
+    long assignmentDueMs(int intervalMs) {
+        return members.isEmpty() || assignmentEpoch == 0 ? 0 : assignedAtMs + intervalMs;
+    }
+
     /** The newest change of members, subscriptions or topics. */
     public int epoch() {
         return epoch;

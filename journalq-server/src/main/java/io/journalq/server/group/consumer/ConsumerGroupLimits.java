@@ -9,8 +9,8 @@ import java.util.List;
  * How groups of the consumer protocol are bounded.
  *
  * @param sizeMax most members of a group
- * @param heartbeatIntervalMs how often members are told to send heartbeats
- * @param sessionTimeoutMs a member is gone after such a silence
+ * @param heartbeatIntervalMs how often members are told to send heartbeats, until {@link ConsumerGroups#onTimes}
+ * @param sessionTimeoutMs a member is gone after such a silence, until then
  * @param migration which groups may change their protocol while they have members
  * @param assignors those on offer, the default first
  */

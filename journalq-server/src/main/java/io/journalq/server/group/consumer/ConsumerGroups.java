@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.group.Origin;
+import io.journalq.server.group.consumer.Deadlines.Kind;
 import io.journalq.server.group.consumer.Deadlines.Subject;
 import io.journalq.server.group.consumer.Reconciliation.Claim;
 import io.journalq.server.group.consumer.assignor.Assignment;
@@ -75,12 +76,19 @@ public final class ConsumerGroups {
         membership.setTopics(newTopics);
     }
 
-    /** Lets members go whose time is up. Returns when to call again at the latest. */
+    /** What groups do by the clock is something else now; deadlines that are set stay as they are. */
+    public void onTimes(GroupTimes.Lookup newTimes) {
+        membership.setTimes(newTimes);
+    }
+
+    /** Lets members go whose time is up, and makes assignments that had to wait. Returns when to call again at the latest. */
     public long onTick(long nowMs) {
         Deadlines deadlines = membership.deadlines();
         for (Subject due = deadlines.pollDue(nowMs); due != null; due = deadlines.pollDue(nowMs)) {
             ConsumerGroup group = groups.get(due.groupId());
-            if (group != null && group.member(due.memberId()) != null) {
+            if (group != null && due.kind() == Kind.ASSIGNMENT) {
+                membership.settle(group, nowMs);
+            } else if (group != null && group.member(due.memberId()) != null) {
                 membership.remove(group, due.memberId(), nowMs);
             }
         }
@@ -134,7 +142,7 @@ public final class ConsumerGroups {
         ConsumerGroupHeartbeatResponse response = new ConsumerGroupHeartbeatResponse()
                 .setMemberId(memberId)
                 .setMemberEpoch(current.memberEpoch())
-                .setHeartbeatIntervalMs(limits.heartbeatIntervalMs());
+                .setHeartbeatIntervalMs(membership.timesOf(group).heartbeatIntervalMs());
         // A member that says what it owns may have missed the answer that told it.
         boolean asksForAll = request.memberEpoch() == 0 || request.topicPartitions() != null;
         if (asksForAll || !current.assigned().equals(before)) {

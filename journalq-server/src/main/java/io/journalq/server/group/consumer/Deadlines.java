@@ -16,14 +16,20 @@ final class Deadlines {
         /** Giving up partitions; in the classic protocol, joining again. */
         REBALANCE,
         /** In the classic protocol, asking for the assignment after joining. */
-        SYNC
+        SYNC,
+        /** The group's next assignment, which came too soon after the one before; of no member. */
+        ASSIGNMENT
     }
 
-    /** Whose deadline it is. */
+    /** Whose deadline it is; of a whole group, the member's id is empty. */
     record Subject(String groupId, String memberId, Kind kind) implements Comparable<Subject> {
         private static final Comparator<Subject> ORDER = Comparator.comparing(Subject::groupId)
                 .thenComparing(Subject::memberId)
                 .thenComparing(Subject::kind);
+
+        static Subject assignment(String groupId) {
+            return new Subject(groupId, "", Kind.ASSIGNMENT);
+        }
 
         @Override
         public int compareTo(Subject other) {

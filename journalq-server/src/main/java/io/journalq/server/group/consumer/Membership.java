@@ -21,6 +21,7 @@ final class Membership {
     private final ClassicTurn classicTurn;
     private final Deadlines deadlines = new Deadlines();
     private Topics topics = Topics.NONE;
+    private GroupTimes.Lookup times;
 
     /** Hears that a group is left to members of the classic protocol. */
     @FunctionalInterface
@@ -31,8 +32,10 @@ final class Membership {
     Membership(ConsumerGroupLimits limits, Outbox outbox, ClassicTurn classicTurn) {
         this.limits = limits;
         this.outbox = outbox;
-        this.settling = new Settling(limits, outbox);
+        this.settling = new Settling(limits, outbox, deadlines);
         this.classicTurn = classicTurn;
+        GroupTimes ofAll = new GroupTimes(limits.heartbeatIntervalMs(), limits.sessionTimeoutMs(), 0);
+        this.times = groupId -> ofAll;
     }
 
     Topics topics() {
@@ -41,6 +44,14 @@ final class Membership {
 
     void setTopics(Topics newTopics) {
         topics = newTopics;
+    }
+
+    void setTimes(GroupTimes.Lookup newTimes) {
+        times = newTimes;
+    }
+
+    GroupTimes timesOf(ConsumerGroup group) {
+        return times.of(group.groupId());
     }
 
     Deadlines deadlines() {
@@ -59,7 +70,7 @@ final class Membership {
      */
     void update(ConsumerGroup group, String memberId, List<CoordinatorRecord> change, Claim claim, long nowMs) {
         outbox.append(change);
-        settling.settle(group, topics, nowMs);
+        settle(group, nowMs);
         CurrentAssignment before = group.current(memberId);
         CurrentAssignment next = Reconciliation.next(
                 before,
@@ -73,10 +84,17 @@ final class Membership {
         awaitLife(group, memberId, nowMs);
     }
 
+    /** Looks whether the group needs another assignment, and makes it when it is due. */
+    void settle(ConsumerGroup group, long nowMs) {
+        settling.settle(group, topics, timesOf(group).assignmentIntervalMs(), nowMs);
+    }
+
     /** Begins to wait for the member's next sign of life. */
     void awaitLife(ConsumerGroup group, String memberId, long nowMs) {
         MemberMetadata member = group.member(memberId);
-        int timeoutMs = member.isClassic() ? member.classic().sessionTimeoutMs() : limits.sessionTimeoutMs();
+        int timeoutMs = member.isClassic()
+                ? member.classic().sessionTimeoutMs()
+                : timesOf(group).sessionTimeoutMs();
         deadlines.set(new Subject(group.groupId(), memberId, Kind.SESSION), nowMs + timeoutMs);
     }
 
@@ -102,7 +120,7 @@ final class Membership {
         deadlines.cancelAll(group.groupId(), memberId);
         outbox.append(ConsumerRecords.withoutMember(group.groupId(), memberId));
         if (!turnClassic(group, nowMs)) {
-            settling.settle(group, topics, nowMs);
+            settle(group, nowMs);
         }
     }
 

@@ -3,6 +3,7 @@ package io.journalq.server.group.consumer;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.group.consumer.Deadlines.Subject;
 import io.journalq.server.group.consumer.assignor.Assignor;
 import io.journalq.server.group.consumer.assignor.Assignor.Subscriber;
 import java.util.ArrayList;
@@ -19,13 +20,17 @@ import java.util.TreeSet;
 final class Settling {
     private final ConsumerGroupLimits limits;
     private final Outbox outbox;
+    private final Deadlines deadlines;
 
-    Settling(ConsumerGroupLimits limits, Outbox outbox) {
+    /** @param deadlines where an assignment is put that must wait */
+    Settling(ConsumerGroupLimits limits, Outbox outbox, Deadlines deadlines) {
         this.limits = limits;
         this.outbox = outbox;
+        this.deadlines = deadlines;
     }
 
-    void settle(ConsumerGroup group, Topics topics, long nowMs) {
+    /** @param intervalMs shortest time from one assignment to the next */
+    void settle(ConsumerGroup group, Topics topics, int intervalMs, long nowMs) {
         if (!group.isSettledFor(topics)) {
             outbox.append(patterns(group, topics, nowMs));
             List<Subscriber> subscribers = group.subscribers(topics);
@@ -35,6 +40,11 @@ final class Settling {
                 outbox.append(List.of(ConsumerRecords.epoch(group.groupId(), group.epoch() + 1, hash)));
             }
             if (group.epoch() > group.assignmentEpoch()) {
+                long dueMs = group.assignmentDueMs(intervalMs);
+                if (dueMs > nowMs) {
+                    deadlines.set(Subject.assignment(group.groupId()), dueMs);
+                    return;
+                }
                 outbox.append(targets(group, subscribers, partitionCounts, nowMs));
             }
             group.settle(topics);

@@ -1,4 +1,4 @@
-package io.journalq.server.api.admin;
+package io.journalq.server.api.admin.config;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeConfigsRequest;
@@ -8,12 +8,17 @@ import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfi
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
 import java.util.List;
 
-/** DescribeConfigs, versions 1 to 4: settings of topics and of this broker, where each comes from and what it means. */
+/**
+ * DescribeConfigs, versions 1 to 4: settings of topics, of groups, of subscriptions of client metrics and of this broker,
+ * where each comes from and what it means.
+ */
 public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequest> {
     private final BrokerIdentity identity;
     private final MetadataPublisher metadata;
@@ -54,17 +59,17 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
                             .setErrorMessage("there is no topic '" + resource.resourceName() + "'")
                     : result.setConfigs(only(resource.configurationKeys(), describer.topic(topic)));
         }
-        if (resource.resourceType() == ConfigResource.BROKER) {
-            // An empty name means the defaults of all brokers, which are set nowhere.
-            boolean here = resource.resourceName().equals(Integer.toString(identity.nodeId()));
-            if (here || resource.resourceName().isEmpty()) {
-                return result.setConfigs(here ? only(resource.configurationKeys(), describer.broker()) : List.of());
-            }
-            return result.setErrorCode(ErrorCode.INVALID_REQUEST.code())
-                    .setErrorMessage("this is broker " + identity.nodeId() + ", not " + resource.resourceName());
+        Outcome problem = ConfigResource.problem(resource.resourceType(), resource.resourceName(), identity.nodeId());
+        if (problem != null) {
+            return result.setErrorCode(problem.error().code()).setErrorMessage(problem.reason());
         }
-        return result.setErrorCode(ErrorCode.INVALID_REQUEST.code())
-                .setErrorMessage(ConfigResource.unsupported(resource.resourceType()));
+        return result.setConfigs(only(
+                resource.configurationKeys(),
+                switch (resource.resourceType()) {
+                    case ConfigResource.GROUP -> describer.group(resource.resourceName());
+                    case ConfigResource.CLIENT_METRICS -> describer.clientMetrics(resource.resourceName());
+                    default -> resource.resourceName().isEmpty() ? describer.everyBroker() : describer.broker();
+                }));
     }
 
     private static List<DescribeConfigsResourceResult> only(

@@ -1,18 +1,21 @@
-package io.journalq.server.api.admin;
+package io.journalq.server.api.admin.config;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListConfigResourcesRequest;
 import io.journalq.common.protocol.message.ListConfigResourcesResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.ResourceId.Kind;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * ListConfigResources, versions 0 and 1 (KIP-714, KIP-1142): what has settings of its own, by kind. Version 0 asks for
- * subscriptions of client metrics, of which there are none.
+ * ListConfigResources, versions 0 and 1 (KIP-714, KIP-1142): what has settings, by kind; of groups and subscriptions of
+ * client metrics, those that set something. Version 0 asks for subscriptions of client metrics.
  */
 public final class ListConfigResourcesHandler implements Handler<ListConfigResourcesRequest> {
     private static final List<Byte> EVERY_TYPE = List.of(
@@ -58,12 +61,12 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
                 : request.resourceTypes().stream().distinct().toList();
     }
 
-    private List<String> names(byte type) {
+    private Collection<String> names(byte type) {
         return switch (type) {
             case ConfigResource.TOPIC ->
                 images.get().topics().stream().map(topic -> topic.name()).toList();
             case ConfigResource.BROKER, ConfigResource.BROKER_LOGGER -> List.of(Integer.toString(identity.nodeId()));
-            default -> List.of(); // groups and subscriptions of client metrics have no settings here
+            default -> images.get().resources().ofKind(Kind.of(type)).keySet();
         };
     }
 }

@@ -1,0 +1,137 @@
+package io.journalq.server.api.admin.config;
+
+import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResourceResult;
+import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsSynonym;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ClientMetricsSettings;
+import io.journalq.server.config.ConfigKey;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.config.GroupSettings;
+import io.journalq.server.config.TopicSettings;
+import io.journalq.server.metadata.BrokerOverrides;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.ResourceId;
+import io.journalq.server.metadata.ResourceId.Kind;
+import io.journalq.server.metadata.TopicImage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** Says what settings are, and what set them, as the protocol says it (KIP-226, KIP-569). Any thread. */
+public final class ConfigDescriber {
+    private static final byte SET_ON_TOPIC = 1;
+    private static final byte SET_ON_BROKER = 2;
+    private static final byte SET_ON_EVERY_BROKER = 3;
+    private static final byte STARTED_WITH = 4;
+    private static final byte DEFAULT = 5;
+    private static final byte SET_ON_CLIENT_METRICS = 7;
+    private static final byte SET_ON_GROUP = 8;
+
+    private final BrokerConfig started;
+    private final Supplier<MetadataImage> images;
+
+    /** @param started what the broker was started with */
+    public ConfigDescriber(BrokerConfig started, Supplier<MetadataImage> images) {
+        this.started = started;
+        this.images = images;
+    }
+
+    /** Every setting of a topic, with documentation and synonyms. */
+    public List<DescribeConfigsResourceResult> topic(TopicImage topic) {
+        List<DescribeConfigsResourceResult> results = new ArrayList<>();
+        for (ConfigKey<?> key : TopicSettings.ALL.all()) {
+            results.add(result(key, own(key, topic.configs(), SET_ON_TOPIC), layers(key)));
+        }
+        return results;
+    }
+
+    /** Every setting of a group, whether there is one of that id or not. */
+    List<DescribeConfigsResourceResult> group(String groupId) {
+        Map<String, String> configs = images.get().resources().of(new ResourceId(Kind.GROUP, groupId));
+        List<DescribeConfigsResourceResult> results = new ArrayList<>();
+        for (ConfigKey<?> key : GroupSettings.ALL.all()) {
+            results.add(result(key, own(key, configs, SET_ON_GROUP), layers(GroupSettings.ofBroker(key))));
+        }
+        return results;
+    }
+
+    /** Every setting of a subscription of client metrics; none when there is no such subscription. */
+    List<DescribeConfigsResourceResult> clientMetrics(String name) {
+        Map<String, String> configs = images.get().resources().of(new ResourceId(Kind.CLIENT_METRICS, name));
+        List<DescribeConfigsResourceResult> results = new ArrayList<>();
+        if (!configs.isEmpty()) {
+            for (ConfigKey<?> key : ClientMetricsSettings.ALL.all()) {
+                List<DescribeConfigsSynonym> layers = List.of(synonym(key, key.format(key.defaultValue()), DEFAULT));
+                results.add(result(key, own(key, configs, SET_ON_CLIENT_METRICS), layers));
+            }
+        }
+        return results;
+    }
+
+    /** Every setting of the broker. */
+    List<DescribeConfigsResourceResult> broker() {
+        List<DescribeConfigsResourceResult> results = new ArrayList<>();
+        for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
+            boolean readOnly = BrokerSettings.DYNAMIC.find(key.name()) == null;
+            results.add(result(key, List.of(), layers(key)).setReadOnly(readOnly));
+        }
+        return results;
+    }
+
+    /** What is set for every broker, and nothing else. */
+    List<DescribeConfigsResourceResult> everyBroker() {
+        Map<String, String> configs = images.get().resources().of(BrokerOverrides.EVERY_BROKER);
+        List<DescribeConfigsResourceResult> results = new ArrayList<>();
+        for (ConfigKey<?> key : BrokerSettings.DYNAMIC.all()) {
+            if (configs.containsKey(key.name())) {
+                results.add(result(key, own(key, configs, SET_ON_EVERY_BROKER), List.of()));
+            }
+        }
+        return results;
+    }
+
+    /** What a setting is where nothing of that kind sets it. */
+    String inheritedBy(byte type, ConfigKey<?> key) {
+        return type == ConfigResource.TOPIC ? layers(key).get(0).value() : key.format(key.defaultValue());
+    }
+
+    /** What is set of the broker's setting, the strongest first. */
+    private List<DescribeConfigsSynonym> layers(ConfigKey<?> key) {
+        MetadataImage image = images.get();
+        List<DescribeConfigsSynonym> layers = new ArrayList<>();
+        if (BrokerSettings.DYNAMIC.find(key.name()) != null) {
+            ResourceId here = BrokerOverrides.of(started.get(BrokerSettings.NODE_ID));
+            layers.addAll(own(key, image.resources().of(here), SET_ON_BROKER));
+            layers.addAll(own(key, image.resources().of(BrokerOverrides.EVERY_BROKER), SET_ON_EVERY_BROKER));
+        }
+        if (started.origin(key) != ConfigOrigin.DEFAULT) {
+            layers.add(synonym(key, started.text(key), STARTED_WITH));
+        }
+        layers.add(synonym(key, key.format(key.defaultValue()), DEFAULT));
+        return layers;
+    }
+
+    private static List<DescribeConfigsSynonym> own(ConfigKey<?> key, Map<String, String> configs, byte source) {
+        String text = configs.get(key.name());
+        return text == null ? List.of() : List.of(synonym(key, text, source));
+    }
+
+    private static DescribeConfigsResourceResult result(
+            ConfigKey<?> key, List<DescribeConfigsSynonym> own, List<DescribeConfigsSynonym> inherited) {
+        List<DescribeConfigsSynonym> synonyms = new ArrayList<>(own);
+        synonyms.addAll(inherited);
+        return new DescribeConfigsResourceResult()
+                .setName(key.name())
+                .setValue(synonyms.get(0).value())
+                .setConfigSource(synonyms.get(0).source())
+                .setConfigType(key.type().code())
+                .setDocumentation(key.documentation())
+                .setSynonyms(synonyms);
+    }
+
+    private static DescribeConfigsSynonym synonym(ConfigKey<?> key, String value, byte source) {
+        return new DescribeConfigsSynonym().setName(key.name()).setValue(value).setSource(source);
+    }
+}

@@ -1,0 +1,63 @@
+package io.journalq.server.api.admin.config;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ClientMetricsSettings;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.GroupSettings;
+import io.journalq.server.coordinator.BoundedPattern;
+import io.journalq.server.metadata.ResourceId;
+import io.journalq.server.metadata.ResourceRules;
+import java.util.Map;
+
+/** Which settings groups, subscriptions of client metrics and brokers may have. Immutable, any thread. */
+public final class ConfigRules implements ResourceRules {
+    private final BrokerConfig broker;
+
+    /**
+     * Makes rules.
+     *
+     * @param broker what it was started with; ranges of groups' settings stand there
+     */
+    public ConfigRules(BrokerConfig broker) {
+        this.broker = broker;
+    }
+
+    @Override
+    public String problem(ResourceId resource, Map<String, String> configs) {
+        try {
+            switch (resource.kind()) {
+                case GROUP -> {
+                    return GroupSettings.problem(broker, configs);
+                }
+                case CLIENT_METRICS -> checkClientMetrics(configs);
+                case BROKER -> checkBroker(configs);
+            }
+            return null;
+        } catch (ConfigException wrong) {
+            return wrong.getMessage();
+        }
+    }
+
+    private static void checkClientMetrics(Map<String, String> configs) throws ConfigException {
+        for (Map.Entry<String, String> config : configs.entrySet()) {
+            ClientMetricsSettings.ALL.parse(config.getKey(), config.getValue());
+        }
+        String match = configs.getOrDefault(ClientMetricsSettings.MATCH.name(), "");
+        Map<String, String> patterns = ClientMetricsSettings.patterns(ClientMetricsSettings.MATCH.parse(match));
+        for (Map.Entry<String, String> pattern : patterns.entrySet()) {
+            try {
+                BoundedPattern.compile(pattern.getValue());
+            } catch (IllegalArgumentException wrong) {
+                throw new ConfigException("Invalid value for " + ClientMetricsSettings.MATCH + ": the pattern of "
+                        + pattern.getKey() + " is none: " + wrong.getMessage());
+            }
+        }
+    }
+
+    private static void checkBroker(Map<String, String> configs) throws ConfigException {
+        for (Map.Entry<String, String> config : configs.entrySet()) {
+            BrokerSettings.DYNAMIC.parse(config.getKey(), config.getValue());
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.journalq.server.config;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Every setting that a group may have of its own, each with a broker's setting for groups that do not set it. Those of
+ * the consumer protocol, as Kafka has them (KIP-1072).
+ */
+public final class GroupSettings {
+    public static final ConfigKey<Integer> SESSION_TIMEOUT_MS = ConfigKey.ofInt(
+            "consumer.session.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            45_000,
+            1,
+            Integer.MAX_VALUE,
+            "How long a member of the consumer protocol may be silent before it is taken for dead.");
+    public static final ConfigKey<Integer> HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
+            "consumer.heartbeat.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            5_000,
+            1,
+            Integer.MAX_VALUE,
+            "How often members of the consumer protocol are told to send heartbeats.");
+    public static final ConfigKey<Integer> ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
+            "consumer.assignment.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            0,
+            0,
+            Integer.MAX_VALUE,
+            "Shortest time between two assignments of a group of the consumer protocol; what changes meanwhile goes into"
+                    + " the second.");
+
+    public static final ConfigKeys ALL =
+            new ConfigKeys(List.of(SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS, ASSIGNMENT_INTERVAL_MS));
+
+    private GroupSettings() {}
+
+    /** The broker's setting that holds for groups that do not set {@code key}, one of {@link #ALL}. */
+    @SuppressWarnings("unchecked") // every key of a group is a number, and so is the broker's
+    public static ConfigKey<Integer> ofBroker(ConfigKey<?> key) {
+        return (ConfigKey<Integer>) BrokerSettings.ALL.find("group." + key.name());
+    }
+
+    /**
+     * What is wrong with a group's settings; null when nothing is.
+     *
+     * @param broker whose ranges hold
+     * @param configs texts by name, all that the group sets
+     */
+    public static String problem(BrokerConfig broker, Map<String, String> configs) {
+        try {
+            int sessionTimeoutMs = value(broker, configs, SESSION_TIMEOUT_MS);
+            int heartbeatIntervalMs = value(broker, configs, HEARTBEAT_INTERVAL_MS);
+            for (Map.Entry<String, String> config : configs.entrySet()) {
+                ALL.parse(config.getKey(), config.getValue());
+                checkRange(broker, config.getKey(), config.getValue());
+            }
+            return heartbeatIntervalMs < sessionTimeoutMs
+                    ? null
+                    : SESSION_TIMEOUT_MS + " (" + sessionTimeoutMs + ") must be greater than " + HEARTBEAT_INTERVAL_MS
+                            + " (" + heartbeatIntervalMs + ")";
+        } catch (ConfigException wrong) {
+            return wrong.getMessage();
+        }
+    }
+
+    /**
+     * The value that holds for a group, within the broker's range of today even if it was set under another one.
+     *
+     * @param configs texts by name, all that the group sets; what cannot be read counts as not set
+     */
+    public static int effective(BrokerConfig broker, Map<String, String> configs, ConfigKey<Integer> key) {
+        try {
+            if (configs.containsKey(key.name())) {
+                int set = key.parse(configs.get(key.name()));
+                return Math.max(broker.get(lowest(key)), Math.min(set, broker.get(highest(key))));
+            }
+        } catch (ConfigException ofAnotherRelease) {
+            // Checked when it was set, maybe by a release that knows more.
+        }
+        return broker.get(ofBroker(key));
+    }
+
+    private static int value(BrokerConfig broker, Map<String, String> configs, ConfigKey<Integer> key)
+            throws ConfigException {
+        String text = configs.get(key.name());
+        return text == null ? broker.get(ofBroker(key)) : key.parse(text);
+    }
+
+    private static void checkRange(BrokerConfig broker, String name, String text) throws ConfigException {
+        for (ConfigKey<Integer> key : List.of(SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS, ASSIGNMENT_INTERVAL_MS)) {
+            if (key.name().equals(name)) {
+                int value = key.parse(text);
+                if (value < broker.get(lowest(key))) {
+                    throw new ConfigException(name + " must be greater than or equal to " + lowest(key) + " ("
+                            + broker.get(lowest(key)) + ")");
+                }
+                if (value > broker.get(highest(key))) {
+                    throw new ConfigException(name + " must be less than or equal to " + highest(key) + " ("
+                            + broker.get(highest(key)) + ")");
+                }
+            }
+        }
+    }
+
+    private static ConfigKey<Integer> lowest(ConfigKey<Integer> key) {
+        return bound(key, "min");
+    }
+
+    private static ConfigKey<Integer> highest(ConfigKey<Integer> key) {
+        return bound(key, "max");
+    }
+
+    @SuppressWarnings("unchecked") // as in ofBroker
+    private static ConfigKey<Integer> bound(ConfigKey<Integer> key, String which) {
+        String protocol = "consumer.";
+        return (ConfigKey<Integer>) BrokerSettings.ALL.find(
+                "group." + protocol + which + "." + key.name().substring(protocol.length()));
+    }
+}
