@@ -82,6 +82,8 @@ final class HandlerTable {
     private final BrokerConfig config;
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private CoordinatorTopic groupsTopic;
+    private CoordinatorTopic transactionsTopic;
 
     HandlerTable(BrokerConfig config, MetadataPublisher metadata, Controller controller) {
         this.config = config;
@@ -117,17 +119,13 @@ final class HandlerTable {
     void registerTransactions(TransactionCoordinators ofBroker, Coordinators<GroupMachine> groups) {
         Supplier<MetadataImage> images = metadata::current;
         Coordinators<TransactionMachine> transactions = ofBroker.coordinators();
+        transactionsTopic = coordinatorTopic(
+                InternalTopics.TRANSACTIONS, BrokerSettings.TRANSACTION_TOPIC_PARTITIONS, transactions);
         registry.register(
                 ApiKey.INIT_PRODUCER_ID, 0, 5, new InitProducerIdHandler(ofBroker.producerIds(), transactions));
         registry.register(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5, new AddPartitionsToTxnHandler(transactions, images));
         registry.register(
-                ApiKey.ADD_OFFSETS_TO_TXN,
-                0,
-                4,
-                new AddOffsetsToTxnHandler(
-                        transactions,
-                        groups,
-                        coordinatorTopic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS)));
+                ApiKey.ADD_OFFSETS_TO_TXN, 0, 4, new AddOffsetsToTxnHandler(transactions, groups, groupsTopic));
         registry.register(ApiKey.END_TXN, 0, 5, new EndTxnHandler(transactions));
         registry.register(
                 ApiKey.TXN_OFFSET_COMMIT,
@@ -145,12 +143,15 @@ final class HandlerTable {
         registry.register(ApiKey.DESCRIBE_PRODUCERS, 0, 0, new DescribeProducersHandler(images, shards));
     }
 
-    private CoordinatorTopic coordinatorTopic(String topic, ConfigKey<Integer> partitions) {
-        return new CoordinatorTopic(InternalTopics.spec(topic, config.get(partitions)), metadata, controller);
+    private CoordinatorTopic coordinatorTopic(
+            String topic, ConfigKey<Integer> partitions, Coordinators<?> coordinators) {
+        return new CoordinatorTopic(
+                InternalTopics.spec(topic, config.get(partitions)), metadata, controller, coordinators);
     }
 
-    /** What groups and committed offsets are made of. */
+    /** What groups and committed offsets are made of; before {@link #registerTransactions}. */
     void registerGroups(Coordinators<GroupMachine> groups) {
+        groupsTopic = coordinatorTopic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS, groups);
         Supplier<MetadataImage> images = metadata::current;
         registry.register(ApiKey.JOIN_GROUP, 0, 9, new JoinGroupHandler(groups));
         registry.register(ApiKey.SYNC_GROUP, 0, 5, new SyncGroupHandler(groups));
@@ -179,10 +180,9 @@ final class HandlerTable {
                         identity,
                         Map.of(
                                 FindCoordinatorHandler.GROUP,
-                                coordinatorTopic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS),
+                                groupsTopic,
                                 FindCoordinatorHandler.TRANSACTION,
-                                coordinatorTopic(
-                                        InternalTopics.TRANSACTIONS, BrokerSettings.TRANSACTION_TOPIC_PARTITIONS))));
+                                transactionsTopic)));
         boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
         registry.register(
                 ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, offline, autoCreate));

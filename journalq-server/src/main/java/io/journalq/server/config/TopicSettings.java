@@ -16,6 +16,9 @@ public final class TopicSettings {
     /** Item of {@link #CLEANUP_POLICY}. */
     public static final String POLICY_COMPACT = "compact";
 
+    /** Value of {@link #COMPRESSION_TYPE}: batches are kept as they came. */
+    public static final String COMPRESSION_OF_PRODUCER = "producer";
+
     public static final ConfigKey<List<String>> CLEANUP_POLICY = ConfigKey.ofList(
                     "cleanup.policy",
                     List.of(POLICY_DELETE),
@@ -114,7 +117,11 @@ public final class TopicSettings {
             Long.MAX_VALUE,
             "How far past the broker's clock a message's timestamp may lie.");
     public static final ConfigKey<String> COMPRESSION_TYPE = ConfigKey.ofChoice(
-            "compression.type", "producer", List.of("producer"), "How batches are kept. producer: as they came.");
+            "compression.type",
+            COMPRESSION_OF_PRODUCER,
+            List.of(COMPRESSION_OF_PRODUCER, "uncompressed", "none", "gzip", "snappy", "lz4", "zstd"),
+            "How batches are kept. producer: as they came; a codec: in that one, which the broker recompresses them to,"
+                    + " at the cost of its processor; uncompressed, or none: without.");
     public static final ConfigKey<Integer> MIN_INSYNC_REPLICAS = ConfigKey.ofInt(
             "min.insync.replicas",
             ConfigUnit.NONE,

@@ -33,6 +33,7 @@ public final class InternalTopics {
     private static Map<String, String> configs() {
         Map<String, String> configs = new TreeMap<>();
         configs.put("cleanup.policy", "compact");
+        configs.put("compression.type", "producer");
         configs.put("segment.bytes", Integer.toString(SEGMENT_BYTES));
         configs.put("retention.ms", "-1");
         configs.put("retention.bytes", "-1");

@@ -23,6 +23,7 @@ public abstract class Append {
     private long nextOffset = NONE;
     private long appendTimeMs = NONE;
     private long logStartOffset = NONE;
+    private int keptSizeBytes;
 
     /**
      * Prepares an append.
@@ -95,6 +96,16 @@ public abstract class Append {
     /** Offset behind the batch: what must be written, or flushed, before the producer hears of it. */
     final long nextOffset() {
         return nextOffset;
+    }
+
+    /** The batch is kept in that many bytes, which need not be those that came. */
+    final void keep(int sizeBytes) {
+        keptSizeBytes = sizeBytes;
+    }
+
+    /** What the batch adds to the partition; 0 for a duplicate. */
+    final int keptSizeBytes() {
+        return keptSizeBytes;
     }
 
     /** The batch has its place, now or, as a duplicate, since before. */

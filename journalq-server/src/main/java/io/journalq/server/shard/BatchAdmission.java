@@ -1,8 +1,10 @@
 package io.journalq.server.shard;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchRecompression;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
+import io.journalq.common.record.CorruptBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
@@ -72,16 +74,50 @@ final class BatchAdmission {
                 return false;
             }
         }
-        stage(append, checked, settings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME, leaderEpoch, nowMs);
+        if (settings.compression() != null && settings.compression() != checked.codec()) {
+            return stageRecompressed(append, checked, settings, leaderEpoch, nowMs);
+        }
+        long appendTimeMs = settings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME;
+        stage(append, records, checked, appendTimeMs, leaderEpoch, nowMs);
         return true;
     }
 
-    private void stage(Append append, BatchValidation checked, long appendTimeMs, int leaderEpoch, long nowMs) {
-        ByteBuf records = append.records();
+    /** The same in the topic's compression, unless that makes it too large. */
+    private boolean stageRecompressed(
+            Append append, BatchValidation checked, PartitionSettings settings, int leaderEpoch, long nowMs) {
+        ByteBuf recompressed;
+        try {
+            recompressed = BatchRecompression.recompress(
+                    append.records(),
+                    settings.compression(),
+                    settings.rules().maxDecompressedSizeBytes(),
+                    PooledByteBufAllocator.DEFAULT);
+        } catch (CorruptBatchException corrupt) {
+            append.refuse(ErrorCode.INVALID_RECORD, corrupt.getMessage());
+            return false;
+        }
+        try {
+            if (recompressed.readableBytes() > settings.rules().maxBatchSizeBytes()) {
+                append.refuse(
+                        ErrorCode.MESSAGE_TOO_LARGE,
+                        "the batch is larger than the topic's max.message.bytes in the topic's compression.type");
+                return false;
+            }
+            long appendTimeMs = settings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME;
+            stage(append, recompressed, checked, appendTimeMs, leaderEpoch, nowMs);
+            return true;
+        } finally {
+            recompressed.release();
+        }
+    }
+
+    private void stage(
+            Append append, ByteBuf records, BatchValidation checked, long appendTimeMs, int leaderEpoch, long nowMs) {
         if (appendTimeMs != PRODUCERS_TIME) {
             BatchValidator.stampLogAppendTime(records, records.readerIndex(), appendTimeMs);
         }
         long baseOffset = journal.append(records, leaderEpoch);
+        append.keep(records.readableBytes());
         counters.onAppended(checked.recordCount(), checked.sizeBytes());
         producers.replay(
                 checked.producerId(),

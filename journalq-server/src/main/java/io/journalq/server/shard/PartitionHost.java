@@ -163,7 +163,7 @@ public final class PartitionHost {
             append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
         } else if (admission.admit(
                 append, settings, leaderEpoch, shard.times().clock().millis())) {
-            await(append, append.records().readableBytes());
+            await(append, append.keptSizeBytes());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.journalq.server.shard;
 
 import io.journalq.common.record.BatchRules;
+import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.journal.JournalConfig;
@@ -13,10 +14,16 @@ import io.journalq.server.journal.compaction.CompactionConfig;
  * @param deliveryMode when an append is acknowledged
  * @param flushIntervalMs longest time that an acknowledged append may be off the disk, in milliseconds
  * @param deletes whether old records may be deleted whatever their keys
+ * @param compression in which batches are kept; null for that in which they come
  * @param journal for the journal
  */
 public record PartitionSettings(
-        BatchRules rules, DeliveryMode deliveryMode, long flushIntervalMs, boolean deletes, JournalConfig journal) {
+        BatchRules rules,
+        DeliveryMode deliveryMode,
+        long flushIntervalMs,
+        boolean deletes,
+        CompressionCodec compression,
+        JournalConfig journal) {
     private static final String LOG_APPEND_TIME = "LogAppendTime";
 
     /** The settings that {@code config} holds. */
@@ -38,7 +45,19 @@ public record PartitionSettings(
                 DeliveryMode.of(config.get(TopicSettings.DELIVERY_MODE)),
                 config.get(TopicSettings.FLUSH_INTERVAL_MS),
                 deletes,
+                compression(config),
                 journal);
+    }
+
+    private static CompressionCodec compression(TopicConfig config) {
+        return switch (config.get(TopicSettings.COMPRESSION_TYPE)) {
+            case "uncompressed", "none" -> CompressionCodec.NONE;
+            case "gzip" -> CompressionCodec.GZIP;
+            case "snappy" -> CompressionCodec.SNAPPY;
+            case "lz4" -> CompressionCodec.LZ4;
+            case "zstd" -> CompressionCodec.ZSTD;
+            default -> null; // as the producer sends them
+        };
     }
 
     private static CompactionConfig compaction(TopicConfig config) {

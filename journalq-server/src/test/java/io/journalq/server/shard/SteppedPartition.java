@@ -47,7 +47,7 @@ final class SteppedPartition {
     }
 
     private SteppedPartition(Path directory, JournalConfig journal, DeliveryMode mode) throws IOException {
-        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, true, journal);
+        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, true, null, journal);
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         Clock clock = Clock.systemUTC();
         Shard shard = new Shard(

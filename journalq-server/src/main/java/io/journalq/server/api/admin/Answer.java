@@ -38,7 +38,7 @@ public final class Answer {
      * As {@link #when}, but after {@code timeoutMs} it waits no longer and answers as after a {@link
      * TimeoutException}; the operation goes on. Zero and less wait for nothing.
      */
-    static <T> void within(
+    public static <T> void within(
             int timeoutMs,
             CompletableFuture<T> operation,
             RequestContext context,

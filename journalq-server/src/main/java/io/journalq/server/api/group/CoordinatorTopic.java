@@ -3,17 +3,21 @@ package io.journalq.server.api.group;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The internal topic of one kind of coordinators, created when one of them is first asked for. Any thread. */
+/** The coordinators of one kind, and their internal topic, created when one of them is first asked for. Any thread. */
 public final class CoordinatorTopic {
     private final TopicSpec spec;
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private final Coordinators<?> coordinators;
 
     /** @param spec as which it is created */
-    public CoordinatorTopic(TopicSpec spec, MetadataPublisher metadata, Controller controller) {
+    public CoordinatorTopic(
+            TopicSpec spec, MetadataPublisher metadata, Controller controller, Coordinators<?> coordinators) {
+        this.coordinators = coordinators;
         this.spec = spec;
         this.metadata = metadata;
         this.controller = controller;
@@ -26,7 +30,12 @@ public final class CoordinatorTopic {
                 : controller.createTopics(List.of(spec), false).handle((outcomes, failure) -> isThere());
     }
 
-    private boolean isThere() {
+    /** As {@link #ensure}, and completed once the coordinators of {@code keys} are loaded. */
+    CompletableFuture<Boolean> ensureLoaded(List<String> keys) {
+        return ensure().thenCompose(exists -> coordinators.whenLoaded(keys).thenApply(loaded -> exists));
+    }
+
+    boolean isThere() {
         return metadata.current().topic(spec.name()) != null;
     }
 }

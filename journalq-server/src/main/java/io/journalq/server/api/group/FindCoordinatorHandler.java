@@ -6,6 +6,7 @@ import io.journalq.common.protocol.message.FindCoordinatorResponse;
 import io.journalq.common.protocol.message.FindCoordinatorResponse.Coordinator;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.admin.Answer;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.config.ListenerAddress;
 import java.util.ArrayList;
@@ -16,7 +17,8 @@ import java.util.TreeMap;
 /**
  * FindCoordinator, versions 0 to 6: which broker coordinates a group or a transactional id, several of them from version 4
  * on (KIP-699). With one broker that is this one. The first question of a kind creates the internal topic that holds the
- * coordinators' records. Share groups (KIP-932) are not served.
+ * coordinators' records. The answer waits for coordinators that are being loaded, so that a client's first commit finds
+ * them ready. Share groups (KIP-932) are not served.
  */
 public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequest> {
     /** Key type of groups. */
@@ -27,6 +29,9 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
 
     private static final short FIRST_BATCHED_VERSION = 4;
     private static final int NO_NODE = -1;
+
+    /** Then the client is told all the same, and hears from the coordinator itself that it is loading. */
+    private static final int LOAD_WAIT_MAX_MS = 5_000;
 
     private final BrokerIdentity identity;
     private final Map<Byte, CoordinatorTopic> topics;
@@ -41,31 +46,38 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     public void handle(RequestContext context, FindCoordinatorRequest request) {
         CoordinatorTopic topic = topics.get(request.keyType());
         if (topic == null) {
-            respond(context, request, ErrorCode.INVALID_REQUEST);
+            context.respond(response(context, request, ErrorCode.INVALID_REQUEST));
             return;
         }
-        var unused = topic.ensure()
-                .thenAccept(exists ->
-                        respond(context, request, exists ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE));
+        Answer.within(LOAD_WAIT_MAX_MS, topic.ensureLoaded(keys(context, request)), context, (done, failure) -> {
+            ErrorCode error = topic.isThere() ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE;
+            return response(context, request, error);
+        });
     }
 
-    private void respond(RequestContext context, FindCoordinatorRequest request, ErrorCode error) {
-        boolean batched = context.apiVersion() >= FIRST_BATCHED_VERSION;
+    private static boolean isBatched(RequestContext context) {
+        return context.apiVersion() >= FIRST_BATCHED_VERSION;
+    }
+
+    private static List<String> keys(RequestContext context, FindCoordinatorRequest request) {
+        return isBatched(context) ? request.coordinatorKeys() : List.of(request.key());
+    }
+
+    private FindCoordinatorResponse response(RequestContext context, FindCoordinatorRequest request, ErrorCode error) {
         List<Coordinator> coordinators = new ArrayList<>();
-        for (String key : batched ? request.coordinatorKeys() : List.of(request.key())) {
+        for (String key : keys(context, request)) {
             coordinators.add(coordinator(context, key, error));
         }
         FindCoordinatorResponse response = new FindCoordinatorResponse();
-        if (batched) {
-            context.respond(response.setCoordinators(coordinators));
-        } else {
-            Coordinator only = coordinators.get(0);
-            context.respond(response.setErrorCode(only.errorCode())
-                    .setErrorMessage(only.errorMessage())
-                    .setNodeId(only.nodeId())
-                    .setHost(only.host())
-                    .setPort(only.port()));
+        if (isBatched(context)) {
+            return response.setCoordinators(coordinators);
         }
+        Coordinator only = coordinators.get(0);
+        return response.setErrorCode(only.errorCode())
+                .setErrorMessage(only.errorMessage())
+                .setNodeId(only.nodeId())
+                .setHost(only.host())
+                .setPort(only.port());
     }
 
     private Coordinator coordinator(RequestContext context, String key, ErrorCode error) {

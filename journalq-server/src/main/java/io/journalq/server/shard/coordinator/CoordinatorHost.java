@@ -39,6 +39,10 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private static final long RELOAD_DELAY_MS = 500;
 
     private static final long SHORTEST_TICK_MS = 1;
+
+    /** Who waits for the machine at most; those beyond are let go on at once. */
+    private static final int MAX_WAITING = 10_000;
+
     private static final int PRODUCE_VERSION = 12;
 
     private final CoordinatorKind<M> kind;
@@ -54,6 +58,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
     /** Stores what the machine in force appends; null before the first. */
     private SliceFeed feed;
+
+    /** What is to go on once the machine is loaded. */
+    private final List<Runnable> waiting = new ArrayList<>();
 
     private boolean closed;
 
@@ -138,7 +145,23 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             running = next;
             feed = new SliceFeed(name, cycle, loading, replay.slice());
             next.begin(machine);
+            letGoOn();
         });
+    }
+
+    /** Runs {@code action} when there is a machine, or there never will be one here. */
+    void whenLoaded(Runnable action) {
+        if (running != null || closed || waiting.size() >= MAX_WAITING) {
+            action.run();
+        } else {
+            waiting.add(action);
+        }
+    }
+
+    private void letGoOn() {
+        List<Runnable> actions = List.copyOf(waiting);
+        waiting.clear();
+        actions.forEach(Runnable::run);
     }
 
     private void loadLater() {
@@ -160,6 +183,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         if (running != null) {
             running.end(ErrorCode.NOT_COORDINATOR);
         }
+        letGoOn();
         builder.close();
     }
 

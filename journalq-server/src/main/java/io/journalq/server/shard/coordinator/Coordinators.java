@@ -11,7 +11,10 @@ import io.journalq.server.shard.Shards;
 import io.journalq.server.store.CoordinatorSlices;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -128,6 +131,30 @@ public final class Coordinators<M extends CoordinatorMachine> {
         if (host == null || !host.cycle().enqueue(() -> host.run(step, unavailable))) {
             unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
         }
+    }
+
+    /** Completed when the machines of {@code keys} are loaded, or are not to be here. Any thread. */
+    public CompletableFuture<Void> whenLoaded(Collection<String> keys) {
+        List<CompletableFuture<Void>> loaded = new ArrayList<>();
+        for (CoordinatorHost<M> host : hostsOf(keys)) {
+            CompletableFuture<Void> one = new CompletableFuture<>();
+            if (host.cycle().execute(() -> host.whenLoaded(() -> one.complete(null)))) {
+                loaded.add(one);
+            }
+        }
+        return CompletableFuture.allOf(loaded.toArray(new CompletableFuture<?>[0]));
+    }
+
+    private Collection<CoordinatorHost<M>> hostsOf(Collection<String> keys) {
+        List<CoordinatorHost<M>> current = hosts;
+        Map<Integer, CoordinatorHost<M>> found = new TreeMap<>();
+        if (!current.isEmpty()) {
+            for (String key : keys) {
+                int partition = partitionOf(key, current.size());
+                found.put(partition, current.get(partition));
+            }
+        }
+        return found.values();
     }
 
     private CoordinatorHost<M> hostOf(String key) {
