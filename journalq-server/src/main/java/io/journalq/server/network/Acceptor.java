@@ -9,6 +9,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -28,9 +29,13 @@ public final class Acceptor {
     private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
 
     private static final int BACKLOG = 1_024;
+    private static final int READS_AT_A_TIME = 16;
     private static final int SMALLEST_READ_BYTES = 4 * 1024;
     private static final int FIRST_READ_BYTES = 64 * 1024;
     private static final int LARGEST_READ_BYTES = 512 * 1024;
+    private static final RecvByteBufAllocator USUAL_READS = new AdaptiveRecvByteBufAllocator(
+                    SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_READ_BYTES)
+            .maxMessagesPerRead(READS_AT_A_TIME);
     private static final int WRITE_LOW_WATER_BYTES = 1024 * 1024;
     private static final int WRITE_HIGH_WATER_BYTES = 4 * 1024 * 1024;
     private static final long DRAIN_POLL_MS = 5;
@@ -54,6 +59,7 @@ public final class Acceptor {
                     cycle,
                     limits,
                     new InFlightBudget(limits.maxLoopInFlightBytes()),
+                    new FrameRoom(),
                     new IdleConnections(cycle, limits.admission().maxIdleMs(), counters),
                     exchanges,
                     counters);
@@ -79,9 +85,6 @@ public final class Acceptor {
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
-                .childOption(
-                        ChannelOption.RECVBUF_ALLOCATOR,
-                        new AdaptiveRecvByteBufAllocator(SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_READ_BYTES))
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
                         new WriteBufferWaterMark(WRITE_LOW_WATER_BYTES, WRITE_HIGH_WATER_BYTES))
@@ -167,7 +170,9 @@ public final class Acceptor {
                             + " connections of one address (max.connections.per.ip)");
             return;
         }
-        channel.pipeline().addLast(new FrameDecoder(connection, limits.maxFrameSizeBytes()), connection);
+        FrameDecoder decoder = new FrameDecoder(connection::refuse, limits.maxFrameSizeBytes(), context.frameRoom());
+        channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
+        channel.pipeline().addLast(decoder, connection);
     }
 
     private void turnAway(ConnectionHandler connection, String reason) {

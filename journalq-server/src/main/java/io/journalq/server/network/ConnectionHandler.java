@@ -48,6 +48,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             LoopCycle cycle,
             ConnectionLimits limits,
             InFlightBudget budget,
+            FrameRoom frameRoom,
             IdleConnections idle,
             ExchangeFactory exchanges,
             NetworkCounters counters) {}

@@ -1,41 +1,82 @@
 package io.journalq.server.network;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.function.Consumer;
 
 /**
  * Cuts a connection's bytes into frames: four bytes of length, then so many bytes. A frame that arrived whole is passed
- * on as a slice of what was read; one that comes in parts is gathered in a buffer that grows with what arrives, never
- * with what the length claims. A length that is negative or above the limit ends the connection.
+ * on as a slice of what was read. One that comes in parts is gathered in a buffer of its own, into which the socket is
+ * read directly ({@link FrameReads}), so that the bytes of a large frame are not copied. The buffer has room for the
+ * whole frame while {@link FrameRoom} allows, else it grows with what arrives; a length that is negative or above the
+ * limit ends the connection.
  *
  * <p>One per connection, on its loop.
  */
 final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private static final int LENGTH_SIZE_BYTES = Integer.BYTES;
     private static final int FIRST_CAPACITY_BYTES = 64 * 1024;
+    /** Behind a frame of this size only the beginning of the next is read at first, for it will be as large. */
+    private static final int LARGE_FRAME_BYTES = 64 * 1024;
 
-    private final ConnectionHandler connection;
+    private static final int BEGINNING_BYTES = 1024;
+
+    private final Consumer<String> refuse;
     private final int maxFrameSizeBytes;
+    private final FrameRoom room;
+    private int lastFrameSizeBytes;
+    /** A frame from its length on, of which something is missing. */
     private ByteBuf unfinished;
+    /** The unfilled part of {@link #unfinished} that the socket was last told to read into. */
+    private ByteBuf target;
+
+    private int reservedBytes;
     private boolean refused;
 
-    FrameDecoder(ConnectionHandler connection, int maxFrameSizeBytes) {
-        this.connection = connection;
+    /** {@code refuse} ends the connection, and says why. */
+    FrameDecoder(Consumer<String> refuse, int maxFrameSizeBytes, FrameRoom room) {
+        this.refuse = refuse;
         this.maxFrameSizeBytes = maxFrameSizeBytes;
+        this.room = room;
+    }
+
+    /** What the socket is to be read into next, the caller's to release; null for any buffer of usual size. */
+    ByteBuf nextTarget(ByteBufAllocator allocator) {
+        target = null;
+        if (refused) {
+            return null;
+        }
+        if (unfinished != null) {
+            int sizeBytes = makeRoom();
+            target = unfinished
+                    .retainedSlice(unfinished.writerIndex(), sizeBytes)
+                    .clear();
+            return target;
+        }
+        return lastFrameSizeBytes < LARGE_FRAME_BYTES ? null : allocator.ioBuffer(BEGINNING_BYTES, BEGINNING_BYTES);
     }
 
     @Override
+    @SuppressWarnings("ReferenceEquality") // two buffers with the same content are two buffers
     public void channelRead(ChannelHandlerContext context, Object message) {
         ByteBuf arrived = (ByteBuf) message;
         try {
-            if (unfinished != null) {
-                finish(context, arrived);
+            if (arrived == target) {
+                unfinished.writerIndex(unfinished.writerIndex() + arrived.readableBytes());
+                arrived.skipBytes(arrived.readableBytes());
+                passOnIfWhole(context);
             }
-            while (!refused && unfinished == null && arrived.isReadable()) {
-                cut(context, arrived);
+            while (!refused && arrived.isReadable()) {
+                if (unfinished == null) {
+                    cut(context, arrived);
+                } else {
+                    fill(context, arrived);
+                }
             }
         } finally {
+            target = null;
             arrived.release();
         }
     }
@@ -43,6 +84,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
         if (unfinished != null) {
+            giveRoomBack();
             unfinished.release();
             unfinished = null;
         }
@@ -58,41 +100,77 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
             }
             if (available >= length) {
                 arrived.skipBytes(LENGTH_SIZE_BYTES);
+                lastFrameSizeBytes = length;
                 context.fireChannelRead(arrived.readRetainedSlice(length));
                 return;
             }
         }
+        begin(context, arrived);
+    }
+
+    private void begin(ChannelHandlerContext context, ByteBuf arrived) {
         int capacity = Math.max(arrived.readableBytes(), FIRST_CAPACITY_BYTES);
-        unfinished = context.alloc().buffer(Math.min(capacity, LENGTH_SIZE_BYTES + maxFrameSizeBytes));
+        if (arrived.readableBytes() >= LENGTH_SIZE_BYTES) {
+            int sizeBytes = LENGTH_SIZE_BYTES + arrived.getInt(arrived.readerIndex());
+            boolean wholly = reserve(sizeBytes - arrived.readableBytes());
+            capacity = wholly ? sizeBytes : Math.min(capacity, sizeBytes);
+        }
+        unfinished = context.alloc().directBuffer(capacity);
         unfinished.writeBytes(arrived);
     }
 
-    /** Completes the frame that an earlier read began, as far as {@code arrived} reaches. */
-    private void finish(ChannelHandlerContext context, ByteBuf arrived) {
-        if (unfinished.readableBytes() < LENGTH_SIZE_BYTES) {
-            fill(arrived, LENGTH_SIZE_BYTES);
-            if (unfinished.readableBytes() < LENGTH_SIZE_BYTES || !isAcceptable(unfinished.getInt(0))) {
-                return;
-            }
+    /** Puts bytes that came in a buffer of their own behind the unfinished frame's. */
+    private void fill(ChannelHandlerContext context, ByteBuf arrived) {
+        unfinished.writeBytes(arrived, Math.min(makeRoom(), arrived.readableBytes()));
+        passOnIfWhole(context);
+    }
+
+    private void passOnIfWhole(ChannelHandlerContext context) {
+        if (unfinished.readableBytes() == LENGTH_SIZE_BYTES && !isAcceptable(unfinished.getInt(0))) {
+            return;
         }
-        int size = LENGTH_SIZE_BYTES + unfinished.getInt(0);
-        fill(arrived, size);
-        if (unfinished.readableBytes() == size) {
+        if (missingBytes() == 0) {
             ByteBuf frame = unfinished;
             unfinished = null;
+            giveRoomBack();
+            lastFrameSizeBytes = frame.readableBytes();
             context.fireChannelRead(frame.skipBytes(LENGTH_SIZE_BYTES));
         }
     }
 
-    private void fill(ByteBuf arrived, int size) {
-        int missing = size - unfinished.readableBytes();
-        unfinished.writeBytes(arrived, Math.min(missing, arrived.readableBytes()));
+    /** Of the length while that is not there, then of the frame. */
+    private int missingBytes() {
+        int have = unfinished.readableBytes();
+        return (have < LENGTH_SIZE_BYTES ? LENGTH_SIZE_BYTES : LENGTH_SIZE_BYTES + unfinished.getInt(0)) - have;
+    }
+
+    /** Of what is missing as much as there is room for; grows to hold it all, or else twice what arrived. */
+    private int makeRoom() {
+        int missing = missingBytes();
+        if (!unfinished.isWritable()) {
+            int have = unfinished.readableBytes();
+            unfinished.capacity(have + (reserve(missing) ? missing : Math.min(missing, have)));
+        }
+        return Math.min(missing, unfinished.writableBytes());
+    }
+
+    private boolean reserve(int sizeBytes) {
+        if (reservedBytes > 0 || !room.reserve(sizeBytes)) {
+            return false;
+        }
+        reservedBytes = sizeBytes;
+        return true;
+    }
+
+    private void giveRoomBack() {
+        room.giveBack(reservedBytes);
+        reservedBytes = 0;
     }
 
     private boolean isAcceptable(int length) {
         if (length < 0 || length > maxFrameSizeBytes) {
             refused = true;
-            connection.refuse("a frame of " + length + " bytes; the limit is " + maxFrameSizeBytes
+            refuse.accept("a frame of " + length + " bytes; the limit is " + maxFrameSizeBytes
                     + " (socket.request.max.bytes)");
             return false;
         }

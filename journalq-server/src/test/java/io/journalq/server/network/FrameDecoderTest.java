@@ -1,0 +1,117 @@
+package io.journalq.server.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+final class FrameDecoderTest {
+    private static final int MAX_FRAME_BYTES = 1_000_000;
+
+    private final FrameRoom room = new FrameRoom();
+    private final List<String> refusals = new ArrayList<>();
+
+    @Test
+    void shouldCutTheSameFramesWhereverTheReadsEnd() {
+        // given frames of many sizes
+        Random random = new Random(42);
+        int[] sizes = {0, 5, 100, 70_000, 4, 300_000, 300_001, 17, 900_000, 1};
+        ByteBuf all = Unpooled.buffer();
+        for (int size : sizes) {
+            byte[] body = new byte[size];
+            random.nextBytes(body);
+            all.writeInt(size).writeBytes(body);
+        }
+        for (int round = 0; round < 50; round++) {
+            FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+            EmbeddedChannel channel = new EmbeddedChannel(decoder);
+            boolean asked = round % 2 == 0;
+            // when they come in pieces, read to where the decoder wants them or not
+            ByteBuf bytes = all.duplicate();
+            while (bytes.isReadable()) {
+                int most = round < 2 ? 1 + random.nextInt(9) : 1 + random.nextInt(100_000);
+                ByteBuf target = asked ? decoder.nextTarget(PooledByteBufAllocator.DEFAULT) : null;
+                ByteBuf piece = target == null ? PooledByteBufAllocator.DEFAULT.directBuffer(most, most) : target;
+                bytes.readBytes(piece, Math.min(Math.min(most, piece.writableBytes()), bytes.readableBytes()));
+                channel.writeInbound(piece);
+            }
+            // then
+            int at = 0;
+            for (int size : sizes) {
+                ByteBuf frame = channel.readInbound();
+                assertThat(frame).isEqualTo(all.slice(at + Integer.BYTES, size));
+                frame.release();
+                at += Integer.BYTES + size;
+            }
+            assertThat(channel.finish()).isFalse();
+        }
+        assertThat(room.reserve(FrameRoom.LIMIT_BYTES))
+                .as("all room is given back")
+                .isTrue();
+        assertThat(refusals).isEmpty();
+    }
+
+    @Test
+    void shouldNotReadBeyondTheFrameIntoItsBuffer() {
+        FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+        EmbeddedChannel channel = new EmbeddedChannel(decoder);
+
+        channel.writeInbound(Unpooled.buffer().writeInt(500_000).writeZero(100));
+
+        ByteBuf target = decoder.nextTarget(PooledByteBufAllocator.DEFAULT);
+        assertThat(target.capacity()).isEqualTo(499_900);
+        target.release();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void shouldTakeLittleMoreThanArrivedWhenManyAnnounceMuch() {
+        // given more connections than there is room for
+        int announcedBytes = 900_000;
+        int connections = 4 * FrameRoom.LIMIT_BYTES / announcedBytes;
+        List<EmbeddedChannel> channels = new ArrayList<>();
+        long takenBytes = 0;
+        for (int i = 0; i < connections; i++) {
+            FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+            EmbeddedChannel channel = new EmbeddedChannel(decoder);
+            channels.add(channel);
+            // when each sends the beginning of a frame
+            channel.writeInbound(Unpooled.buffer().writeInt(announcedBytes).writeZero(1));
+            ByteBuf target = decoder.nextTarget(PooledByteBufAllocator.DEFAULT);
+            takenBytes += target.capacity();
+            target.release();
+        }
+        // then
+        assertThat(takenBytes).isLessThan(FrameRoom.LIMIT_BYTES + connections * 64L * 1024);
+        // when they go
+        channels.forEach(EmbeddedChannel::finishAndReleaseAll);
+        // then
+        assertThat(room.reserve(FrameRoom.LIMIT_BYTES)).isTrue();
+    }
+
+    @Test
+    void shouldRefuseALengthBeyondTheLimitOrNegative() {
+        for (int length : new int[] {-1, MAX_FRAME_BYTES + 1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+            for (int firstBytes = 1; firstBytes <= Integer.BYTES; firstBytes++) {
+                FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+                EmbeddedChannel channel = new EmbeddedChannel(decoder);
+                ByteBuf bytes = Unpooled.buffer().writeInt(length).writeZero(10);
+
+                channel.writeInbound(bytes.readRetainedSlice(firstBytes));
+                channel.writeInbound(bytes);
+
+                assertThat(refusals).hasSize(1).first().asString().contains("a frame of " + length + " bytes");
+                assertThat(decoder.nextTarget(PooledByteBufAllocator.DEFAULT)).isNull();
+                assertThat(channel.<Object>readInbound()).isNull();
+                refusals.clear();
+                channel.finishAndReleaseAll();
+            }
+        }
+    }
+}
