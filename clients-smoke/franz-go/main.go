@@ -1,4 +1,4 @@
-// Topic administration, produce and consumer groups with franz-go against the broker at $JOURNALQ_BOOTSTRAP.
+// Topic administration, produce, consumer groups and transactions with franz-go against the broker at $JOURNALQ_BOOTSTRAP.
 package main
 
 import (
@@ -17,6 +17,14 @@ const (
 	limit      = 60 * time.Second
 )
 
+var codecs = []kgo.CompressionCodec{
+	kgo.NoCompression(),
+	kgo.GzipCompression(),
+	kgo.SnappyCompression(),
+	kgo.Lz4Compression(),
+	kgo.ZstdCompression(),
+}
+
 func check(holds bool, format string, values ...any) {
 	if !holds {
 		fmt.Fprintf(os.Stderr, format+"\n", values...)
@@ -24,10 +32,28 @@ func check(holds bool, format string, values ...any) {
 	}
 }
 
+func bootstrap() string {
+	return os.Getenv("JOURNALQ_BOOTSTRAP")
+}
+
 func client(options ...kgo.Opt) *kgo.Client {
-	made, err := kgo.NewClient(append(options, kgo.SeedBrokers(os.Getenv("JOURNALQ_BOOTSTRAP")))...)
+	made, err := kgo.NewClient(append(options, kgo.SeedBrokers(bootstrap()))...)
 	check(err == nil, "client: %v", err)
 	return made
+}
+
+// produce sends the same number of messages in each codec, by an idempotent producer each.
+func produce(ctx context.Context, topic string) {
+	for i, codec := range codecs {
+		producer := client(kgo.DefaultProduceTopic(topic), kgo.ProducerBatchCompression(codec))
+		records := make([]*kgo.Record, count/len(codecs))
+		for j := range records {
+			number := i*len(records) + j
+			records[j] = &kgo.Record{Key: fmt.Appendf(nil, "k%d", number), Value: fmt.Appendf(nil, "v%d", number)}
+		}
+		check(producer.ProduceSync(ctx, records...).FirstErr() == nil, "produce failed")
+		producer.Close()
+	}
 }
 
 // read reads as a member of a group until it has what it expects and nothing more comes, commits, and leaves.
@@ -65,15 +91,11 @@ func main() {
 	topic := fmt.Sprintf("franz-go-%d", time.Now().UnixMilli())
 	group := "group-of-" + topic
 
-	producer := client(kgo.DefaultProduceTopic(topic), kgo.ProducerBatchCompression(kgo.Lz4Compression()))
-	admin := kadm.NewClient(producer)
+	administrator := client()
+	admin := kadm.NewClient(administrator)
 	_, err := admin.CreateTopic(ctx, partitions, 1, nil, topic)
 	check(err == nil, "create: %v", err)
-	records := make([]*kgo.Record, count)
-	for i := range records {
-		records[i] = &kgo.Record{Key: fmt.Appendf(nil, "k%d", i), Value: fmt.Appendf(nil, "v%d", i)}
-	}
-	check(producer.ProduceSync(ctx, records...).FirstErr() == nil, "produce failed")
+	produce(ctx, topic)
 
 	seen := read(ctx, topic, group, count)
 	for i := range count {
@@ -83,11 +105,13 @@ func main() {
 	check(err == nil, "lag: %v", err)
 	check(lag[group].Lag.Total() == 0, "lag: %d", lag[group].Lag.Total())
 	check(len(read(ctx, topic, group, 0)) == 0, "messages came again")
+	transact(ctx, admin, topic, count)
 
 	_, err = admin.DeleteGroups(ctx, group)
 	check(err == nil, "delete: %v", err)
 	_, err = admin.DeleteTopics(ctx, topic)
 	check(err == nil, "delete: %v", err)
-	producer.Close()
-	fmt.Printf("franz-go: %d messages produced, read by a group, not read again\n", count)
+	administrator.Close()
+	fmt.Printf("franz-go: %d messages in %d codecs, read by a group, not read again; copied in transactions\n",
+		count, len(codecs))
 }

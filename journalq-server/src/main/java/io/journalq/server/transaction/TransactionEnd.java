@@ -43,6 +43,9 @@ final class TransactionEnd {
         if (known == null) {
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
         }
+        if (isOfTheNext(known, request)) {
+            return ErrorCode.CONCURRENT_TRANSACTIONS;
+        }
         boolean overflown = isAgainAfterOverflow(known, request);
         if (known.producerId() != request.producerId() && !overflown) {
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
@@ -51,6 +54,17 @@ final class TransactionEnd {
             return version >= FIRST_VERSION_WITH_FENCED ? ErrorCode.PRODUCER_FENCED : ErrorCode.INVALID_PRODUCER_EPOCH;
         }
         return waits.contains(known.id()) ? ErrorCode.CONCURRENT_TRANSACTIONS : ErrorCode.NONE;
+    }
+
+    /**
+     * Whether the producer was told of the end already, and now ends the transaction after it, while partitions are still
+     * being told of the one before: it is to ask again, not to be taken for an old instance (KAFKA-18464).
+     */
+    private static boolean isOfTheNext(Transaction known, EndTxnRequest request) {
+        return known.state().isPrepared()
+                && known.version() == TransactionVersion.SECOND
+                && known.producerIdAfterwards() == request.producerId()
+                && known.epochAfterwards() == request.producerEpoch();
     }
 
     private static boolean isEpochValid(Transaction known, short version, EndTxnRequest request) {

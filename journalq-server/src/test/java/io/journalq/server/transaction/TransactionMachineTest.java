@@ -71,6 +71,22 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldNotTakeAProducerForAnOldOneWhenItEndsTheNextTransactionBeforeTheLastIsComplete() {
+        // given a transaction whose end the producer knows, and its partitions do not yet
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        EndTxnResponse ended = end(SECOND, producer.producerId(), producer.producerEpoch(), true);
+        // when it aborts the next one, of which nothing arrived
+        EndTxnResponse early = end(SECOND, ended.producerId(), ended.producerEpoch(), false);
+        // then it is to ask again, and is served once the partitions know
+        assertThat(early.errorCode()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
+        world.completeMarkers(world.markers.get(ID));
+        EndTxnResponse again = end(SECOND, ended.producerId(), ended.producerEpoch(), false);
+        assertThat(again.errorCode()).isZero();
+        assertThat(again.producerEpoch()).isEqualTo((short) (ended.producerEpoch() + 1));
+    }
+
+    @Test
     void shouldTellNobodyBeforeTheDecisionIsSafe() {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
