@@ -13,7 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.LoggerFactory;
 
 /** Defects that the broker survives, and only logs: an unexpected exception is one, an operating error is none. */
-final class Defects extends AppenderBase<ILoggingEvent> {
+public final class Defects extends AppenderBase<ILoggingEvent> {
     private static final Defects LISTENER = new Defects();
     private static final int MAX_WORDS = 2_000;
 
@@ -22,7 +22,7 @@ final class Defects extends AppenderBase<ILoggingEvent> {
     private Defects() {}
 
     /** From now on defects are reported to {@code violations}; nothing else is logged. */
-    static void listen(Violations violations) {
+    public static void listen(Violations violations) {
         LISTENER.violations = violations;
         if (!LISTENER.isStarted()) {
             Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);

@@ -39,7 +39,7 @@ final class TopicOffsets {
         topicId = offset.topicId();
         remove(partition);
         count++;
-        if (partition >= offsets.length + LARGEST_GAP || offset.offset() < 0) {
+        if (partition < 0 || partition >= offsets.length + LARGEST_GAP || offset.offset() < 0) {
             scattered.put(partition, offset);
             return;
         }

@@ -103,7 +103,11 @@ record JournalCheckpoint(
             if (version > VERSION || version < VERSION_WITHOUT_COMPACTION) {
                 throw new NewerFormatException(file, "a checkpoint", version, VERSION);
             }
-            return decodeBody(in, version);
+            JournalCheckpoint checkpoint = decodeBody(in, version);
+            if (!checkpoint.isPossible()) {
+                throw new CorruptJournalException(file, HEADER_SIZE_BYTES, "checkpoint that contradicts itself");
+            }
+            return checkpoint;
         } catch (BufferUnderflowException tooShort) {
             throw new CorruptJournalException(file, content.length, "checkpoint cut short");
         }
@@ -132,6 +136,33 @@ record JournalCheckpoint(
         }
         return new JournalCheckpoint(
                 startOffset, compactedOffset, new LeaderEpochs.Entries(epochs, startOffsets), segments);
+    }
+
+    /** Whether a journal could be like that. A right checksum does not say so: somebody may have written nonsense. */
+    private boolean isPossible() {
+        long next = 0;
+        for (SegmentState segment : segments) {
+            SegmentExtent extent = segment.extent();
+            if (extent.baseOffset() < next || extent.sizeBytes() < 0 || extent.endOffset() < extent.baseOffset()) {
+                return false;
+            }
+            if (!areRanges(segment.badRanges(), extent.sizeBytes())) {
+                return false;
+            }
+            next = extent.endOffset();
+        }
+        return startOffset >= 0 && compactedOffset >= 0;
+    }
+
+    private static boolean areRanges(int[] positions, int endPosition) {
+        int before = 0;
+        for (int position : positions) {
+            if (position < before || position > endPosition) {
+                return false;
+            }
+            before = position;
+        }
+        return positions.length % 2 == 0;
     }
 
     private static int bounded(ByteBuffer in, int count, int eachBytes) {

@@ -104,6 +104,16 @@ public final class SimBroker {
         return new Connection();
     }
 
+    /** The handlers of all APIs. */
+    public HandlerRegistry handlers() {
+        return core.handlers();
+    }
+
+    /** One of its loops. */
+    public LoopCycle cycle(int index) {
+        return cycles.get(index);
+    }
+
     Violations violations() {
         return violations;
     }

@@ -1,5 +1,6 @@
 package io.journalq.server.group.consumer;
 
+import io.journalq.common.protocol.BadFrameException;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
@@ -27,6 +28,9 @@ import java.util.SortedSet;
 
 /** The records of consumer groups, and what they mean; layout and numbers as published for the protocol's first broker. */
 public final class ConsumerRecords {
+    /** The most that {@code max.partitions.per.topic} can be set to. */
+    private static final int MAX_PARTITIONS_PER_TOPIC = 1_000_000;
+
     private ConsumerRecords() {}
 
     /** The types of records that belong to consumer groups. */
@@ -155,8 +159,8 @@ public final class ConsumerRecords {
 
     static Assignment target(ConsumerGroupTargetAssignmentMemberValue value) {
         Assignment.Builder target = new Assignment.Builder();
-        value.topicPartitions()
-                .forEach(topic -> topic.partitions().forEach(partition -> target.add(topic.topicId(), partition)));
+        value.topicPartitions().forEach(topic -> topic.partitions()
+                .forEach(partition -> target.add(topic.topicId(), possible(partition))));
         return target.build();
     }
 
@@ -201,8 +205,17 @@ public final class ConsumerRecords {
 
     private static Assignment assignment(List<ConsumerGroupCurrentMemberAssignmentValue.TopicPartitions> topics) {
         Assignment.Builder assignment = new Assignment.Builder();
-        topics.forEach(topic -> topic.partitions().forEach(partition -> assignment.add(topic.topicId(), partition)));
+        topics.forEach(
+                topic -> topic.partitions().forEach(partition -> assignment.add(topic.topicId(), possible(partition))));
         return assignment.build();
+    }
+
+    /** A partition's number takes memory in proportion to itself, so that a damaged one must not be believed. */
+    private static int possible(int partition) {
+        if (partition < 0 || partition >= MAX_PARTITIONS_PER_TOPIC) {
+            throw new BadFrameException("a partition numbered " + partition);
+        }
+        return partition;
     }
 
     /** Everything of a member goes. */

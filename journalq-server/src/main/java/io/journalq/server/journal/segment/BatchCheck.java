@@ -34,6 +34,21 @@ public final class BatchCheck {
         return at;
     }
 
+    /**
+     * Whether a header says nothing that no batch of ours could say, whatever its checksum: compaction leaves fewer records
+     * than offsets, never more.
+     */
+    static boolean isPossible(ByteBuf header, int at) {
+        int lastOffsetDelta = RecordBatch.lastOffsetDelta(header, at);
+        int records = RecordBatch.recordCount(header, at);
+        return RecordBatch.magic(header, at) == RecordBatch.CURRENT_MAGIC
+                && RecordBatch.baseOffset(header, at) >= 0
+                && lastOffsetDelta >= 0
+                && RecordBatch.nextOffset(header, at) > RecordBatch.baseOffset(header, at)
+                && records >= 0
+                && records - 1 <= lastOffsetDelta;
+    }
+
     private static boolean isSound(ByteBuf batches, int at) {
         int available = batches.writerIndex() - at;
         if (available < RecordBatch.HEADER_SIZE_BYTES) {
@@ -42,9 +57,7 @@ public final class BatchCheck {
         int sizeBytes = RecordBatch.sizeBytes(batches, at);
         return sizeBytes >= RecordBatch.HEADER_SIZE_BYTES
                 && sizeBytes <= available
-                && RecordBatch.magic(batches, at) == RecordBatch.CURRENT_MAGIC
-                && RecordBatch.lastOffsetDelta(batches, at) >= 0
-                && RecordBatch.nextOffset(batches, at) > RecordBatch.baseOffset(batches, at)
+                && isPossible(batches, at)
                 && Crc32c.compute(batches, at + RecordBatch.ATTRIBUTES, sizeBytes - RecordBatch.ATTRIBUTES)
                         == RecordBatch.crc(batches, at);
     }

@@ -52,9 +52,7 @@ public final class BatchScanner {
             return false;
         }
         claimedEnd = position + claimedBytes;
-        if (RecordBatch.magic(header, 0) != RecordBatch.CURRENT_MAGIC
-                || RecordBatch.baseOffset(header, 0) < 0
-                || RecordBatch.lastOffsetDelta(header, 0) < 0) {
+        if (!BatchCheck.isPossible(header, 0)) {
             return false;
         }
         sizeBytes = claimedBytes;

@@ -194,7 +194,11 @@ public final class SparseIndex {
             if (base != baseOffset || covered < neededBytes) {
                 throw new CorruptJournalException(file, 8, "index of another or of a shorter segment");
             }
-            return decodeEntries(in, entries, new SparseIndex(baseOffset, intervalBytes));
+            SparseIndex index = decodeEntries(in, entries, new SparseIndex(baseOffset, intervalBytes));
+            if (!index.isAscending(covered)) {
+                throw new CorruptJournalException(file, HEADER_SIZE_BYTES, "index that contradicts itself");
+            }
+            return index;
         } catch (BufferUnderflowException tooShort) {
             throw new CorruptJournalException(file, content.length, "index cut short");
         }
@@ -210,6 +214,19 @@ public final class SparseIndex {
         into.columns = columns;
         into.count = entries;
         return into;
+    }
+
+    /** Whether offsets and positions ascend, within what is covered: a right checksum does not say so. */
+    private boolean isAscending(int coveredBytes) {
+        Columns in = columns;
+        for (int i = 0; i < count; i++) {
+            int lowestOffset = i == 0 ? 0 : in.offsets[i - 1] + 1;
+            int lowestPosition = i == 0 ? 0 : in.positions[i - 1] + 1;
+            if (in.offsets[i] < lowestOffset || in.positions[i] < lowestPosition || in.positions[i] >= coveredBytes) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Of everything but the CRC itself. */
