@@ -26,6 +26,7 @@ final class BrokerProcess implements AutoCloseable {
     private final List<String> javaOptions;
     private final List<String> settings;
     private Process process;
+    private Runnable onEnding = () -> {};
 
     /**
      * Not started yet.
@@ -97,12 +98,18 @@ final class BrokerProcess implements AutoCloseable {
         }
     }
 
+    /** Has {@code work} run right before each freeze and each kill. */
+    void onEnding(Runnable work) {
+        onEnding = work;
+    }
+
     boolean isAlive() {
         return process.isAlive();
     }
 
     /** SIGKILL: nothing of it runs any more when this returns. */
     void kill() {
+        onEnding.run();
         process.destroyForcibly();
         try {
             if (!process.waitFor(STOP_LIMIT_SECONDS, TimeUnit.SECONDS)) {
@@ -115,6 +122,7 @@ final class BrokerProcess implements AutoCloseable {
 
     /** SIGSTOP. */
     void freeze() {
+        onEnding.run();
         signal("STOP");
     }
 

@@ -32,13 +32,17 @@ import picocli.CommandLine.Option;
 public final class ChaosMain implements Callable<Integer> {
     private static final List<String> BROKER_OPTIONS =
             List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    /** The write interval, and what an overloaded machine may add to it. */
+    private static final long LOSS_BOUND_MS = 1_000;
+
     private static final int PARTITIONS = 2;
     private static final List<String> TRANSACTIONAL_TOPICS = List.of("chaos-transactions-1", "chaos-transactions-2");
-    private static final int PAUSE_MS = 2;
     private static final int LONGEST_LIFE_MS = 1_500;
     private static final int SHORTEST_LIFE_MS = 50;
     private static final int LONGEST_FREEZE_MS = 800;
     private static final int FREEZE_ODDS = 4;
+    private static final int MOST_AWAITED_MESSAGES = 300;
+    private static final long LONGEST_WAIT_MS = 20_000;
 
     @Option(names = "--cycles", defaultValue = "20", description = "How often the broker is killed (default: 20).")
     private int cycles;
@@ -54,7 +58,7 @@ public final class ChaosMain implements Callable<Integer> {
     @Option(
             names = "--mode",
             defaultValue = "eventual",
-            description = "Delivery mode of all topics: eventual or consistent (default: eventual).")
+            description = "Delivery mode of all topics: eventual, consistent or performance (default: eventual).")
     private String mode;
 
     @Option(
@@ -62,6 +66,12 @@ public final class ChaosMain implements Callable<Integer> {
             defaultValue = "25",
             description = "Read all back after so many kills (default: 25).")
     private int checkEvery;
+
+    @Option(
+            names = "--pause-ms",
+            defaultValue = "2",
+            description = "How long each producer waits between two messages (default: 2).")
+    private int pauseMs;
 
     @Option(names = "--keep", description = "Keep the folder with data and log even when all is well.")
     private boolean keep;
@@ -80,11 +90,20 @@ public final class ChaosMain implements Callable<Integer> {
         long itsSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         Path folder = Files.createTempDirectory("journalq-chaos");
         System.out.printf(Locale.ROOT, "seed %d, %d cycles, mode %s, folder %s%n", itsSeed, cycles, mode, folder);
-        Ledger ledger = new Ledger();
+        Losses losses = mode.equals("performance") ? new Losses(LOSS_BOUND_MS) : null;
+        Ledger ledger = new Ledger(losses);
         List<String> settings = List.of("delivery.mode=" + mode, "segment.bytes=1048576", "shards=2");
         try (BrokerProcess broker = new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_OPTIONS, settings)) {
             broker.start();
+            broker.onEnding(() -> {
+                if (losses != null) {
+                    losses.onEnding();
+                }
+            });
             torture(broker, ledger, new Random(itsSeed));
+        }
+        if (losses != null) {
+            System.out.println(losses);
         }
         ledger.findings().forEach(finding -> System.out.println("FINDING " + finding));
         if (ledger.findings().isEmpty() && !keep) {
@@ -114,7 +133,7 @@ public final class ChaosMain implements Callable<Integer> {
         };
         int kills;
         long consumed;
-        try (Load load = new Load(ledger, broker.address(), PAUSE_MS)) {
+        try (Load load = new Load(ledger, broker.address(), pauseMs)) {
             begin(load, topics, transactions);
             kills = killAgainAndAgain(broker, ledger, reading, random);
             consumed = load.consumedCount();
@@ -172,6 +191,7 @@ public final class ChaosMain implements Callable<Integer> {
                 && System.nanoTime() < endNanos
                 && ledger.findings().isEmpty()) {
             Thread.sleep(SHORTEST_LIFE_MS + random.nextInt(LONGEST_LIFE_MS));
+            awaitProgress(ledger, random.nextInt(MOST_AWAITED_MESSAGES));
             if (random.nextInt(FREEZE_ODDS) == 0) {
                 broker.freeze();
                 Thread.sleep(random.nextInt(LONGEST_FREEZE_MS));
@@ -197,6 +217,15 @@ public final class ChaosMain implements Callable<Integer> {
             }
         }
         return kills;
+    }
+
+    /** On a machine that is busy with other things no client might get anywhere in so short a life. */
+    private static void awaitProgress(Ledger ledger, int messages) throws InterruptedException {
+        long wanted = ledger.acknowledgedCount() + messages;
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONGEST_WAIT_MS);
+        while (ledger.acknowledgedCount() < wanted && System.nanoTime() < endNanos) {
+            Thread.sleep(1);
+        }
     }
 
     static void delete(Path folder) throws IOException {

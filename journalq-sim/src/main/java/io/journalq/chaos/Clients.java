@@ -19,7 +19,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** The clients that make the load: JournalQ's own, and Kafka's. */
 final class Clients {
     private static final int MOST_IN_FLIGHT = 500;
-    private static final int DELIVERY_TIMEOUT_MS = 600_000;
+    static final int DELIVERY_TIMEOUT_MS = 600_000;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
     private static final Duration POLL = Duration.ofMillis(200);
 
@@ -90,6 +90,7 @@ final class Clients {
                     .lingerMs(2)
                     .requestTimeoutMs(REQUEST_TIMEOUT_MS)
                     .deliveryTimeoutMs(DELIVERY_TIMEOUT_MS)
+                    .callTimeoutMs(DELIVERY_TIMEOUT_MS)
                     .build()) {
                 while (!load.isStopping()) {
                     int partition = numbers.partition();
@@ -123,6 +124,7 @@ final class Clients {
         config.put("group.id", group);
         config.put("group.protocol", protocol);
         config.put("isolation.level", isolation);
+        config.put("default.api.timeout.ms", DELIVERY_TIMEOUT_MS);
         config.put("auto.offset.reset", "earliest");
         config.put("enable.auto.commit", true);
         config.put("auto.commit.interval.ms", 100);
@@ -147,6 +149,7 @@ final class Clients {
             try (Consumer consumer = Consumer.builder()
                     .bootstrapServers(load.servers())
                     .groupId(group)
+                    .callTimeoutMs(DELIVERY_TIMEOUT_MS)
                     .isolation(isolation)
                     .startAt(Consumer.Start.BEGINNING)
                     .autoCommit(true)
@@ -172,7 +175,10 @@ final class Clients {
     /** Reads every partition from its beginning to its end. */
     static void readEverything(Ledger ledger, String servers, List<TopicPartition> partitions) {
         ledger.beginReading();
-        try (Consumer consumer = Consumer.builder().bootstrapServers(servers).build()) {
+        try (Consumer consumer = Consumer.builder()
+                .bootstrapServers(servers)
+                .callTimeoutMs(DELIVERY_TIMEOUT_MS)
+                .build()) {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
             Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);

@@ -12,17 +12,34 @@ final class Ledger {
 
     private final Map<String, Lane> lanes = new TreeMap<>();
     private final List<String> findings = new ArrayList<>();
+    private final Losses losses;
     private long acknowledged;
     private long found;
 
     /** The messages of one producer in one partition. */
     private static final class Lane {
         private final BitSet acknowledged = new BitSet();
+        private final AcknowledgedTimes times = new AcknowledgedTimes();
         /** What had been acknowledged when the reading began, and so must be found by it. */
         private BitSet due = new BitSet();
 
         private BitSet found = new BitSet();
         private long last = -1;
+    }
+
+    /** Nothing may be lost. */
+    Ledger() {
+        this(null);
+    }
+
+    /**
+     * Where something may be lost.
+     *
+     * @param losses what of it, null for nothing; where something may, a message may also be there again or out of order:
+     *     its producer cannot know what is left of what it sent
+     */
+    Ledger(Losses losses) {
+        this.losses = losses;
     }
 
     private Lane lane(String partition, int producer) {
@@ -33,6 +50,7 @@ final class Ledger {
         Lane lane = lane(partition, producer);
         if (!lane.acknowledged.get((int) number)) {
             lane.acknowledged.set((int) number);
+            lane.times.add((int) number);
             acknowledged++;
         }
     }
@@ -56,6 +74,10 @@ final class Ledger {
         }
         Lane lane = lane(partition, payload.producer());
         found++;
+        if (losses != null) {
+            lane.found.set((int) payload.number());
+            return;
+        }
         if (lane.found.get((int) payload.number())) {
             report(where + " holds " + payload + " again");
         } else if (payload.number() < lane.last) {
@@ -70,6 +92,9 @@ final class Ledger {
         lanes.forEach((name, lane) -> {
             BitSet missing = (BitSet) lane.due.clone();
             missing.andNot(lane.found);
+            if (losses != null) {
+                losses.takeAllowed(missing, lane.times, lane.acknowledged);
+            }
             if (!missing.isEmpty()) {
                 report(name + ": " + missing.cardinality() + " acknowledged messages are lost, the first is number "
                         + missing.nextSetBit(0));

@@ -41,13 +41,21 @@ final class Load implements AutoCloseable {
                     try {
                         work.run();
                     } catch (Exception failure) {
-                        ledger.report(name + " gave up: " + failure);
+                        ledger.report(name + " gave up: " + failure + causes(failure));
                     }
                 },
                 name);
         thread.setDaemon(true);
         threads.add(thread);
         thread.start();
+    }
+
+    private static String causes(Throwable failure) {
+        StringBuilder text = new StringBuilder();
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            text.append("; caused by ").append(cause);
+        }
+        return text.toString();
     }
 
     boolean isStopping() {

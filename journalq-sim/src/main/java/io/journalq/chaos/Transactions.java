@@ -24,7 +24,6 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class Transactions {
     private static final int ABORT_EVERY = 5;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
-    private static final int DELIVERY_TIMEOUT_MS = 600_000;
     private static final int TRANSACTION_TIMEOUT_MS = 60_000;
     private static final Duration POLL = Duration.ofMillis(200);
 
@@ -61,8 +60,8 @@ final class Transactions {
                     .transactionTimeoutMs(TRANSACTION_TIMEOUT_MS)
                     .compression(codec)
                     .requestTimeoutMs(REQUEST_TIMEOUT_MS)
-                    .deliveryTimeoutMs(DELIVERY_TIMEOUT_MS)
-                    .callTimeoutMs(DELIVERY_TIMEOUT_MS)
+                    .deliveryTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
+                    .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
                     .build()) {
                 for (int transaction = 0; !load.isStopping(); transaction++) {
                     writeOne(producer, id, transaction);
@@ -102,8 +101,8 @@ final class Transactions {
         config.put("transaction.timeout.ms", TRANSACTION_TIMEOUT_MS);
         config.put("compression.type", codec.name().toLowerCase(Locale.ROOT));
         config.put("request.timeout.ms", REQUEST_TIMEOUT_MS);
-        config.put("delivery.timeout.ms", DELIVERY_TIMEOUT_MS);
-        config.put("max.block.ms", DELIVERY_TIMEOUT_MS);
+        config.put("delivery.timeout.ms", Clients.DELIVERY_TIMEOUT_MS);
+        config.put("max.block.ms", Clients.DELIVERY_TIMEOUT_MS);
         config.put("reconnect.backoff.max.ms", 200);
         load.begin("kafka transactions " + id, () -> {
             int transaction = 0;
@@ -156,7 +155,10 @@ final class Transactions {
      */
     void readCommitted(String servers, boolean settled) {
         ledger.beginReading();
-        try (Consumer ends = Consumer.builder().bootstrapServers(servers).build()) {
+        try (Consumer ends = Consumer.builder()
+                .bootstrapServers(servers)
+                .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
+                .build()) {
             if (withKafka) {
                 readWithKafka(servers, ends.endOffsets(partitions));
             } else {
@@ -171,6 +173,7 @@ final class Transactions {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", servers);
         config.put("isolation.level", "read_committed");
+        config.put("default.api.timeout.ms", Clients.DELIVERY_TIMEOUT_MS);
         try (KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             Map<org.apache.kafka.common.TopicPartition, Long> wanted = new HashMap<>();
@@ -190,6 +193,7 @@ final class Transactions {
         try (Consumer consumer = Consumer.builder()
                 .bootstrapServers(servers)
                 .isolation(Consumer.Isolation.READ_COMMITTED)
+                .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
                 .build()) {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);

@@ -22,6 +22,9 @@ import java.util.Random;
 /** The topics of one simulation, and who works on them. */
 final class Clients {
     private static final int CREATE_VERSION = 7;
+    private static final List<String> MODES =
+            List.of("eventual", "consistent", "eventual", "consistent", "performance");
+    private static final int LONGEST_WRITE_INTERVAL_MS = 100;
     private static final int MOST_TOPICS = 2;
     private static final int MOST_PARTITIONS = 2;
 
@@ -47,11 +50,16 @@ final class Clients {
         return partitions.stream().anyMatch(partition -> !partition.isConsistent());
     }
 
+    /** Whether there is a topic that may lose something when the broker is killed. */
+    boolean anyInMemory() {
+        return partitions.stream().anyMatch(PartitionHistory::isAcknowledgedFromMemory);
+    }
+
     /** Creates the topics, and prepares their clients. */
     void createTopics() {
         int count = 1 + random.nextInt(MOST_TOPICS);
         for (int i = 0; i < count; i++) {
-            createTopic("topic" + i, random.nextBoolean());
+            createTopic("topic" + i, MODES.get(random.nextInt(MODES.size())));
         }
         for (PartitionHistory partition : partitions) {
             Consumer consumer = new Consumer(world, partition);
@@ -74,7 +82,8 @@ final class Clients {
                 .toList();
     }
 
-    private void createTopic(String name, boolean consistent) {
+    private void createTopic(String name, String mode) {
+        long writeIntervalMs = mode.equals("performance") ? 1 + random.nextInt(LONGEST_WRITE_INTERVAL_MS) : 0;
         long flushIntervalMs = Scenario.flushInterval(random);
         int count = 1 + random.nextInt(MOST_PARTITIONS);
         CreateTopicsRequest request = new CreateTopicsRequest()
@@ -84,7 +93,8 @@ final class Clients {
                         .setNumPartitions(count)
                         .setReplicationFactor((short) 1)
                         .setConfigs(List.of(
-                                config("delivery.mode", Scenario.mode(consistent)),
+                                config("delivery.mode", mode),
+                                config("write.interval.ms", Long.toString(Math.max(1, writeIntervalMs))),
                                 config("flush.interval.ms", Long.toString(flushIntervalMs)),
                                 config("segment.bytes", Integer.toString(Scenario.segmentBytes(random)))))));
         Uuid[] id = new Uuid[1];
@@ -97,8 +107,9 @@ final class Clients {
             id[0] = result.topicId();
         });
         world.runUntil(() -> id[0] != null);
+        PartitionHistory.Promise promise = new PartitionHistory.Promise(mode, writeIntervalMs, flushIntervalMs);
         for (int i = 0; i < count; i++) {
-            partitions.add(new PartitionHistory(name, id[0], i, consistent, flushIntervalMs));
+            partitions.add(new PartitionHistory(name, id[0], i, promise));
         }
     }
 

@@ -111,6 +111,9 @@ public final class Simulation implements SimDisk.Surroundings {
         }
         if (first) {
             clients.createTopics();
+            if (clients.anyInMemory()) {
+                world.setMayLose();
+            }
         } else {
             check();
         }
@@ -159,7 +162,8 @@ public final class Simulation implements SimDisk.Surroundings {
             atMs = Math.min(atMs, lastEnd.atMs());
         }
         disk.restart(kind);
-        lastEnd = new NothingAcknowledgedIsLost.End(powerLost, disk.isHarmed(), atMs, slackMs);
+        lastEnd = new NothingAcknowledgedIsLost.End(
+                powerLost, disk.isHarmed(), scenario.faults().refusesWrites(), atMs, slackMs);
         mayTear |= disk.isHarmed() || (powerLost && clients.anyEventual());
         if (disk.isHarmed()) {
             world.setHarmed();

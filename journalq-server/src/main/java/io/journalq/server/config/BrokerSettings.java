@@ -278,6 +278,14 @@ public final class BrokerSettings {
             1L,
             DAY_MS,
             "How often journals are checked for segments past their retention.");
+    public static final ConfigKey<Long> UNWRITTEN_MAX_BYTES = ConfigKey.ofLong(
+            "unwritten.max.bytes",
+            ConfigUnit.BYTES,
+            16L << 20,
+            1L,
+            16L << 30,
+            "Most that is acknowledged from memory in delivery mode performance and not written yet, of all topics"
+                    + " together; beyond it is written before write.interval.ms is over.");
     public static final ConfigKey<Integer> LOG_CLEANER_THREADS = ConfigKey.ofInt(
             "log.cleaner.threads",
             ConfigUnit.NONE,
@@ -383,6 +391,7 @@ public final class BrokerSettings {
                 FETCH_MAX_BYTES,
                 METADATA_DELETE_DELAY_MS,
                 RETENTION_CHECK_INTERVAL_MS,
+                UNWRITTEN_MAX_BYTES,
                 LOG_CLEANER_THREADS,
                 LOG_CLEANER_DEDUPE_BUFFER_SIZE,
                 LOG_CLEANER_BACKOFF_MS,

@@ -55,9 +55,17 @@ public final class TopicSettings {
     public static final ConfigKey<String> DELIVERY_MODE = ConfigKey.ofChoice(
             "delivery.mode",
             "eventual",
-            List.of("eventual", "consistent"),
+            List.of("eventual", "consistent", "performance"),
             "When a message is acknowledged. eventual: in the page cache, synced within flush.interval.ms;"
-                    + " consistent: synced to disk.");
+                    + " consistent: synced to disk; performance: in memory, written within write.interval.ms, so that a"
+                    + " killed broker loses what is not written.");
+    public static final ConfigKey<Long> WRITE_INTERVAL_MS = ConfigKey.ofLong(
+            "write.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            10L,
+            1L,
+            60_000L,
+            "In delivery mode performance a message is written, and seen by consumers, within this time.");
     public static final ConfigKey<Long> FLUSH_INTERVAL_MS = ConfigKey.ofLong(
             "flush.interval.ms",
             ConfigUnit.MILLISECONDS,
@@ -137,6 +145,7 @@ public final class TopicSettings {
             MAX_COMPACTION_LAG_MS,
             DELETE_RETENTION_MS,
             DELIVERY_MODE,
+            WRITE_INTERVAL_MS,
             FLUSH_INTERVAL_MS,
             RETENTION_MS,
             RETENTION_BYTES,

@@ -145,7 +145,16 @@ public final class Journal implements AutoCloseable {
      *     see {@link #writtenOffset}; the rest is dropped, its offsets are free again, and the next append may succeed
      */
     public void write() throws IOException {
-        writer.write(config);
+        write(0);
+    }
+
+    /**
+     * As {@link #write()}, for an owner that has acknowledged some of it already.
+     *
+     * @param acknowledgedOffset what lies before this is not dropped when it cannot be written, but stays for the next try
+     */
+    public void write(long acknowledgedOffset) throws IOException {
+        writer.write(config, acknowledgedOffset);
     }
 
     // ---- offsets and sizes

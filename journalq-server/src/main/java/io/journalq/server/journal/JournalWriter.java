@@ -66,20 +66,23 @@ final class JournalWriter {
         return baseOffset;
     }
 
-    /** See {@link Journal#write}. */
-    void write(JournalConfig config) throws IOException {
+    /** See {@link Journal#write(long)}. */
+    void write(JournalConfig config, long acknowledgedOffset) throws IOException {
         if (staged.count() == 0) {
             return;
         }
         try {
             writeStaged(config);
         } catch (IOException failure) {
-            endOffset = writtenOffset;
-            epochs.truncateTo(endOffset);
+            endOffset = Math.max(writtenOffset, acknowledgedOffset);
+            epochs.truncateTo(writtenOffset);
+            staged.keep(writtenOffset, endOffset);
             throw failure;
-        } finally {
+        } catch (RuntimeException | AssertionError defect) {
             staged.clear();
+            throw defect;
         }
+        staged.clear();
     }
 
     /** Forgets what was not written. */

@@ -106,6 +106,22 @@ final class StagedBatches {
         }
     }
 
+    /** Gives back all references but those to batches from {@code fromOffset} on that lie before {@code toOffset}. */
+    void keep(long fromOffset, long toOffset) {
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            ByteBuf batch = batches[i];
+            batches[i] = null;
+            if (RecordBatch.baseOffset(batch, batch.readerIndex()) >= fromOffset
+                    && RecordBatch.baseOffset(batch, batch.readerIndex()) < toOffset) {
+                batches[kept++] = batch;
+            } else {
+                batch.release();
+            }
+        }
+        count = kept;
+    }
+
     /** Gives all references back. */
     void clear() {
         for (int i = 0; i < count; i++) {

@@ -46,9 +46,11 @@ final class BatchAdmission {
     /**
      * Stages a batch, or finds that it is there already; else refuses the append.
      *
+     * @param staysInMemory whether the batch waits for longer than this cycle: then a copy is staged, as it may be a small
+     *     part of a large buffer
      * @return whether {@code append} now waits for the journal to be written
      */
-    boolean admit(Append append, PartitionSettings settings, int leaderEpoch, long nowMs) {
+    boolean admit(Append append, PartitionSettings settings, int leaderEpoch, long nowMs, boolean staysInMemory) {
         ByteBuf records = append.records();
         BatchValidation checked = validator.validate(records, append.produceVersion(), settings.rules(), nowMs);
         if (!checked.isSound()) {
@@ -78,8 +80,23 @@ final class BatchAdmission {
             return stageRecompressed(append, checked, settings, leaderEpoch, nowMs);
         }
         long appendTimeMs = settings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME;
-        stage(append, records, checked, appendTimeMs, leaderEpoch, nowMs);
+        if (staysInMemory) {
+            stageCopy(append, checked, appendTimeMs, leaderEpoch, nowMs);
+        } else {
+            stage(append, records, checked, appendTimeMs, leaderEpoch, nowMs);
+        }
         return true;
+    }
+
+    private void stageCopy(Append append, BatchValidation checked, long appendTimeMs, int leaderEpoch, long nowMs) {
+        ByteBuf records = append.records();
+        ByteBuf copy = PooledByteBufAllocator.DEFAULT.buffer(records.readableBytes());
+        try {
+            copy.writeBytes(records, records.readerIndex(), records.readableBytes());
+            stage(append, copy, checked, appendTimeMs, leaderEpoch, nowMs);
+        } finally {
+            copy.release();
+        }
     }
 
     /** The same in the topic's compression, unless that makes it too large. */
@@ -164,14 +181,20 @@ final class BatchAdmission {
         return true;
     }
 
-    /** What was staged before {@code offset} is written, the rest is lost: the journal is told which ends it has. */
-    void onWritten(long offset) {
+    /**
+     * What was staged before {@code offset} is written, what is behind {@code keptOffset} is lost: the journal is told
+     * which ends it has.
+     */
+    void onWritten(long offset, long keptOffset) {
+        if (unwrittenAborts.isEmpty()) {
+            return;
+        }
         for (AbortedTransaction aborted : unwrittenAborts) {
             if (aborted.markerOffset() < offset) {
                 journal.addAborted(aborted);
             }
         }
-        unwrittenAborts.clear();
+        unwrittenAborts.removeIf(aborted -> aborted.markerOffset() < offset || aborted.markerOffset() >= keptOffset);
     }
 
     static AbortedTransaction aborted(EndedTransaction ended) {

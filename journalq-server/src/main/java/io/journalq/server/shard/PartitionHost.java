@@ -40,6 +40,10 @@ public final class PartitionHost {
     private final ArmedReaders committedReaders = new ArmedReaders();
     private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
     private final ArrayDeque<Append> unflushed = new ArrayDeque<>();
+
+    /** What lies before this was acknowledged, perhaps from memory: it is not dropped when it cannot be written. */
+    private long acknowledgedOffset;
+
     private final Runnable write = this::write;
     private PartitionSettings settings;
     private int leaderEpoch;
@@ -161,9 +165,35 @@ public final class PartitionHost {
     public void append(Append append) {
         if (closed) {
             append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
-        } else if (admission.admit(
-                append, settings, leaderEpoch, shard.times().clock().millis())) {
-            await(append, append.keptSizeBytes());
+            return;
+        }
+        boolean fromMemory = isAcknowledgedFromMemory(append);
+        if (admission.admit(append, settings, leaderEpoch, shard.times().clock().millis(), fromMemory)) {
+            int sizeBytes = append.keptSizeBytes();
+            if (fromMemory) {
+                acknowledgeFromMemory(append, sizeBytes);
+            } else {
+                await(append, sizeBytes);
+            }
+        }
+    }
+
+    /** While writing fails, nothing is: what cannot be kept would be acknowledged without end. */
+    private boolean isAcknowledgedFromMemory(Append append) {
+        return settings.deliveryMode() == DeliveryMode.PERFORMANCE && !failing && !append.isInTransaction();
+    }
+
+    private void acknowledgeFromMemory(Append append, int sizeBytes) {
+        unreadableBytes += sizeBytes;
+        acknowledgedOffset = Math.max(acknowledgedOffset, append.nextOffset());
+        shard.lateWrites().add(this, sizeBytes, settings.writeIntervalMs());
+        append.complete(journal.startOffset());
+    }
+
+    /** Writes what was acknowledged from memory. */
+    void writeLate() {
+        if (journal.isDirty()) {
+            write();
         }
     }
 
@@ -361,7 +391,7 @@ public final class PartitionHost {
             return;
         }
         try {
-            journal.write();
+            journal.write(acknowledgedOffset);
             if (failing) {
                 failing = false;
                 log.info("partition accepts records again: partition={}", name);
@@ -369,7 +399,7 @@ public final class PartitionHost {
         } catch (IOException failure) {
             onWriteFailure(failure);
         }
-        admission.onWritten(journal.writtenOffset());
+        admission.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
         shard.flusher().onWritten(this);
         snapshotIfRolled();
         if (settings.deliveryMode() == DeliveryMode.CONSISTENT) {
@@ -381,17 +411,23 @@ public final class PartitionHost {
         }
     }
 
-    /** What could not be written is dropped from the journal: its producers are told, and may send it again. */
+    /**
+     * What could not be written is dropped from the journal: its producers are told, and may send it again. What was
+     * acknowledged from memory stays there, and is tried again.
+     */
     private void onWriteFailure(IOException failure) {
         if (!failing) {
             failing = true;
             log.error("cannot write: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
-        long writtenOffset = journal.writtenOffset();
-        transactions.truncateTo(writtenOffset);
+        long keptOffset = Math.max(journal.writtenOffset(), acknowledgedOffset);
+        if (journal.isDirty()) {
+            shard.lateWrites().add(this, 0, settings.writeIntervalMs());
+        }
+        transactions.truncateTo(keptOffset);
         List<Append> lost = new ArrayList<>();
         for (Append append : unwritten) {
-            if (append.nextOffset() > writtenOffset) {
+            if (append.nextOffset() > keptOffset) {
                 lost.add(append);
             }
         }
@@ -413,6 +449,7 @@ public final class PartitionHost {
     /** The disk failed under what was written: nobody can say what of it is safe. */
     void onFlushFailure(IOException failure) {
         log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
+        failing = true;
         while (!unflushed.isEmpty()) {
             unflushed.poll().refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage());
         }
@@ -492,6 +529,12 @@ public final class PartitionHost {
         if (journal.isDirty()) {
             // What is staged is in the producers' state already: both go on together.
             write();
+        }
+        if (journal.isDirty()) {
+            log.error(
+                    "what was acknowledged from memory is lost, as it cannot be written: partition={} fromOffset={}",
+                    name,
+                    journal.writtenOffset());
         }
         closed = true;
         failAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);

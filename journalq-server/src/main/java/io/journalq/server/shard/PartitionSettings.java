@@ -12,6 +12,7 @@ import io.journalq.server.journal.compaction.CompactionConfig;
  *
  * @param rules what a batch must be like
  * @param deliveryMode when an append is acknowledged
+ * @param writeIntervalMs longest time that an append may be in memory only, in milliseconds
  * @param flushIntervalMs longest time that an acknowledged append may be off the disk, in milliseconds
  * @param deletes whether old records may be deleted whatever their keys
  * @param compression in which batches are kept; null for that in which they come
@@ -20,6 +21,7 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 public record PartitionSettings(
         BatchRules rules,
         DeliveryMode deliveryMode,
+        long writeIntervalMs,
         long flushIntervalMs,
         boolean deletes,
         CompressionCodec compression,
@@ -43,6 +45,7 @@ public record PartitionSettings(
         return new PartitionSettings(
                 rules(config, compaction.enabled()),
                 DeliveryMode.of(config.get(TopicSettings.DELIVERY_MODE)),
+                config.get(TopicSettings.WRITE_INTERVAL_MS),
                 config.get(TopicSettings.FLUSH_INTERVAL_MS),
                 deletes,
                 compression(config),
@@ -58,6 +61,14 @@ public record PartitionSettings(
             case "zstd" -> CompressionCodec.ZSTD;
             default -> null; // as the producer sends them
         };
+    }
+
+    /** As these, and what is acknowledged is at least written: for what the broker itself must not forget. */
+    PartitionSettings kept() {
+        return deliveryMode != DeliveryMode.PERFORMANCE
+                ? this
+                : new PartitionSettings(
+                        rules, DeliveryMode.EVENTUAL, writeIntervalMs, flushIntervalMs, deletes, compression, journal);
     }
 
     private static CompactionConfig compaction(TopicConfig config) {

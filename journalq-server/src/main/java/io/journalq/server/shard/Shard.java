@@ -24,16 +24,23 @@ public final class Shard {
     private final Executor blockingPool;
     private final BatchValidator validator = new BatchValidator(PooledByteBufAllocator.DEFAULT);
     private final Flusher flusher;
+    private final LateWrites lateWrites;
     private final OfflinePartitions offlinePartitions;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
     private volatile int hangingTransactions;
 
-    Shard(LoopCycle cycle, ShardTimes times, Executor blockingPool, OfflinePartitions offlinePartitions) {
+    Shard(
+            LoopCycle cycle,
+            ShardTimes times,
+            long maxUnwrittenBytes,
+            Executor blockingPool,
+            OfflinePartitions offlinePartitions) {
         this.cycle = cycle;
         this.times = times;
         this.blockingPool = blockingPool;
         this.offlinePartitions = offlinePartitions;
         this.flusher = new Flusher(cycle, blockingPool);
+        this.lateWrites = new LateWrites(cycle, maxUnwrittenBytes);
         cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
         cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs());
     }
@@ -104,6 +111,10 @@ public final class Shard {
         return flusher;
     }
 
+    LateWrites lateWrites() {
+        return lateWrites;
+    }
+
     void add(Uuid topicId, int partition, PartitionHost host) {
         PartitionHost[] hosts = hostsByTopic.getOrDefault(topicId, new PartitionHost[0]);
         if (partition >= hosts.length) {
@@ -122,6 +133,7 @@ public final class Shard {
                 if (host != null) {
                     host.close();
                     flusher.forget(host);
+                    lateWrites.forget(host);
                     hosts.add(host);
                 }
             }

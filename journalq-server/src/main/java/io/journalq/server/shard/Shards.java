@@ -9,6 +9,7 @@ import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.BrokerOverrides;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.ResourceId.Kind;
@@ -65,8 +66,9 @@ public final class Shards {
                 config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS),
                 () -> producerExpiryMs,
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
+        long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
         for (LoopCycle cycle : cycles) {
-            shards[cycle.index()] = new Shard(cycle, times, blockingPool, offlinePartitions);
+            shards[cycle.index()] = new Shard(cycle, times, maxUnwrittenBytes, blockingPool, offlinePartitions);
         }
     }
 
@@ -113,6 +115,9 @@ public final class Shards {
                 continue;
             }
             PartitionSettings settings = PartitionSettings.of(TopicConfig.of(inForce, topic.configs()));
+            if (InternalTopics.contains(topic.name())) {
+                settings = settings.kept();
+            }
             int known = before == null ? 0 : before.partitions().size();
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
                 if (partition >= known) {

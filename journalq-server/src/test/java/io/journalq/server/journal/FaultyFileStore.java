@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A store that fills up, refuses to sync, and remembers which files were opened. */
-final class FaultyFileStore implements FileStore {
+public final class FaultyFileStore implements FileStore {
     private final FileStore delegate;
     final List<String> opened = new ArrayList<>();
     long writableBytes = Long.MAX_VALUE;
@@ -20,8 +20,13 @@ final class FaultyFileStore implements FileStore {
 
     boolean truncateFails;
 
-    FaultyFileStore(FileStore delegate) {
+    public FaultyFileStore(FileStore delegate) {
         this.delegate = delegate;
+    }
+
+    /** Whether nothing more can be written. */
+    public void setFull(boolean full) {
+        writableBytes = full ? 0 : Long.MAX_VALUE;
     }
 
     @Override

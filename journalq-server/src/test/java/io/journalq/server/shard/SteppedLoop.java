@@ -2,11 +2,14 @@ package io.journalq.server.shard;
 
 import io.journalq.server.loop.Loop;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 
-/** A loop that the test's thread is on, and that runs when the test says so. Timers never fire. */
+/** A loop that the test's thread is on, and that runs when the test says so. Timers fire when the test lets them. */
 final class SteppedLoop implements Loop {
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final ArrayDeque<Runnable> afterIteration = new ArrayDeque<>();
+    private final List<Runnable> timers = new ArrayList<>();
 
     /** Runs iterations until nothing is left to do. */
     void run() {
@@ -14,6 +17,14 @@ final class SteppedLoop implements Loop {
             runAll(new ArrayDeque<>(tasks), tasks);
             runAll(new ArrayDeque<>(afterIteration), afterIteration);
         }
+    }
+
+    /** Runs what waits for its time, as if that had come. */
+    void fireTimers() {
+        List<Runnable> due = List.copyOf(timers);
+        timers.clear();
+        due.forEach(Runnable::run);
+        run();
     }
 
     private static void runAll(ArrayDeque<Runnable> now, ArrayDeque<Runnable> from) {
@@ -38,7 +49,8 @@ final class SteppedLoop implements Loop {
 
     @Override
     public Timer schedule(Runnable work, long delayMs) {
-        return () -> {};
+        timers.add(work);
+        return () -> timers.remove(work);
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.loop.LoopCycle;
@@ -29,6 +30,9 @@ final class SteppedPartition {
     private static final int PRODUCE_VERSION = 12;
     private static final short TRANSACTION_VERSION = 0;
 
+    /** In delivery mode performance. */
+    static final int MAX_UNWRITTEN_BYTES = 10_000;
+
     private final SteppedLoop loop = new SteppedLoop();
     private final PartitionHost host;
 
@@ -46,26 +50,33 @@ final class SteppedPartition {
         }
     }
 
-    private SteppedPartition(Path directory, JournalConfig journal, DeliveryMode mode) throws IOException {
-        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, true, null, journal);
+    private SteppedPartition(FileStore store, Path directory, JournalConfig journal, DeliveryMode mode)
+            throws IOException {
+        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, 1, true, null, journal);
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         Clock clock = Clock.systemUTC();
         Shard shard = new Shard(
                 cycle,
                 new ShardTimes(clock, 1_000, 1_000, () -> 86_400_000, 900_000),
+                MAX_UNWRITTEN_BYTES,
                 Runnable::run,
                 new OfflinePartitions());
-        PartitionFiles files = new PartitionFiles(new SystemFileStore(), List.of(directory), Runnable::run, clock);
+        PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock);
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
         host = new PartitionHost(shard, recovered, settings, 0);
     }
 
     static SteppedPartition open(Path directory, JournalConfig journal) throws IOException {
-        return new SteppedPartition(directory, journal, DeliveryMode.EVENTUAL);
+        return open(directory, journal, DeliveryMode.EVENTUAL);
     }
 
     static SteppedPartition open(Path directory, JournalConfig journal, DeliveryMode mode) throws IOException {
-        return new SteppedPartition(directory, journal, mode);
+        return open(new SystemFileStore(), directory, journal, mode);
+    }
+
+    static SteppedPartition open(FileStore store, Path directory, JournalConfig journal, DeliveryMode mode)
+            throws IOException {
+        return new SteppedPartition(store, directory, journal, mode);
     }
 
     /** The folder that a partition in {@code directory} lies in. */

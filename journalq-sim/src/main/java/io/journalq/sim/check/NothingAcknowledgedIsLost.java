@@ -11,7 +11,8 @@ import java.util.TreeMap;
 
 /**
  * What was acknowledged, or shown to anybody, is there after a restart at its offset. In mode {@code eventual} power loss
- * may take what was written within the flush interval, and what a flush then takes.
+ * may take what was written within the flush interval, and what a flush then takes. In mode {@code performance} every end,
+ * and every failing write, may take what nobody has read and was acknowledged within the write interval.
  */
 public final class NothingAcknowledgedIsLost {
     private final Violations violations;
@@ -22,9 +23,10 @@ public final class NothingAcknowledgedIsLost {
      * @param powerLost whether what was not synced may be gone
      * @param harmed whether synced data were damaged: then a loss is allowed, but not silence
      * @param atMs when it ended
-     * @param slackMs how much longer than its interval a flush may take
+     * @param writesFailed whether the disk refused to take something
+     * @param slackMs how much longer than its interval a write or a flush may take
      */
-    public record End(boolean powerLost, boolean harmed, long atMs, long slackMs) {}
+    public record End(boolean powerLost, boolean harmed, boolean writesFailed, long atMs, long slackMs) {}
 
     public NothingAcknowledgedIsLost(Violations violations) {
         this.violations = violations;
@@ -70,7 +72,14 @@ public final class NothingAcknowledgedIsLost {
         if (end.harmed()) {
             return true;
         }
-        boolean withinBound = seen.atMs() + partition.flushIntervalMs() + end.slackMs() >= end.atMs();
+        long writtenAtMs = seen.atMs() + partition.writeIntervalMs() + end.slackMs();
+        if (partition.isAcknowledgedFromMemory() && seen.leaderEpoch() < 0) {
+            // Nobody has read it: it may never have left the memory.
+            if (end.writesFailed() || writtenAtMs >= end.atMs()) {
+                return true;
+            }
+        }
+        boolean withinBound = writtenAtMs + partition.flushIntervalMs() >= end.atMs();
         return end.powerLost() && !partition.isConsistent() && withinBound;
     }
 }

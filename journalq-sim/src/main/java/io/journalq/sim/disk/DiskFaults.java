@@ -23,6 +23,11 @@ public record DiskFaults(
         long capacityBytes) {
     public static final DiskFaults NONE = new DiskFaults(0, 0, 0, 0, 0, 0, 0, Long.MAX_VALUE);
 
+    /** Whether the disk, or a journal that was fenced, may not take what is to be written. */
+    public boolean refusesWrites() {
+        return writeErrorOdds > 0 || syncErrorOdds > 0 || capacityBytes < Long.MAX_VALUE;
+    }
+
     /** Whether synced data may be damaged, which nothing above can prevent, but must detect. */
     public boolean damagesSyncedData() {
         return misdirectOdds > 0 || flippedBits > 0;

@@ -13,8 +13,7 @@ public final class PartitionHistory {
     private final String topic;
     private final Uuid topicId;
     private final int partition;
-    private final boolean consistent;
-    private final long flushIntervalMs;
+    private final Promise promise;
     private final Map<String, Sent> sent = new HashMap<>();
     private final NavigableMap<Long, Seen> seen = new TreeMap<>();
     private final NavigableMap<Long, Integer> lostEpochs = new TreeMap<>();
@@ -33,16 +32,24 @@ public final class PartitionHistory {
     public record Seen(String id, int leaderEpoch, long atMs, boolean acknowledged) {}
 
     /**
-     * Begins a history.
+     * What the topic's delivery mode and settings promise.
      *
-     * @param consistent whether the topic's delivery mode is that one, else it is eventual
+     * @param mode its name
+     * @param writeIntervalMs how long something acknowledged may be in memory only; 0 where it never is
+     * @param flushIntervalMs how long something written may not be synced
      */
-    public PartitionHistory(String topic, Uuid topicId, int partition, boolean consistent, long flushIntervalMs) {
+    public record Promise(String mode, long writeIntervalMs, long flushIntervalMs) {
+        boolean isConsistent() {
+            return mode.equals("consistent");
+        }
+    }
+
+    /** Begins a history. */
+    public PartitionHistory(String topic, Uuid topicId, int partition, Promise promise) {
         this.topic = topic;
         this.topicId = topicId;
         this.partition = partition;
-        this.consistent = consistent;
-        this.flushIntervalMs = flushIntervalMs;
+        this.promise = promise;
     }
 
     public String topic() {
@@ -58,11 +65,20 @@ public final class PartitionHistory {
     }
 
     public boolean isConsistent() {
-        return consistent;
+        return promise.isConsistent();
+    }
+
+    /** Whether something is acknowledged before it is written. */
+    public boolean isAcknowledgedFromMemory() {
+        return promise.writeIntervalMs() > 0;
+    }
+
+    public long writeIntervalMs() {
+        return promise.writeIntervalMs();
     }
 
     public long flushIntervalMs() {
-        return flushIntervalMs;
+        return promise.flushIntervalMs();
     }
 
     /** Remembers a record before it is sent. */
@@ -109,6 +125,6 @@ public final class PartitionHistory {
 
     @Override
     public String toString() {
-        return topic + "-" + partition + (consistent ? " (consistent)" : " (eventual)");
+        return topic + "-" + partition + " (" + promise.mode() + ")";
     }
 }

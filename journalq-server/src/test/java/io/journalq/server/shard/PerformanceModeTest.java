@@ -1,0 +1,172 @@
+package io.journalq.server.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.FaultyFileStore;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.shard.SteppedPartition.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Acknowledged from memory, written later: what is promised of that. */
+class PerformanceModeTest {
+    private static final short EPOCH = 0;
+    private static final int ALL = 1 << 20;
+
+    @TempDir
+    private Path directory;
+
+    private FaultyFileStore store;
+    private SteppedPartition partition;
+
+    @BeforeEach
+    void open() throws IOException {
+        store = new FaultyFileStore(new SystemFileStore());
+        partition = reopen();
+    }
+
+    private SteppedPartition reopen() throws IOException {
+        return SteppedPartition.open(store, directory, JournalConfig.DEFAULT, DeliveryMode.PERFORMANCE);
+    }
+
+    @Test
+    void shouldAcknowledgeFromMemoryAndShowWhatIsWritten() throws IOException {
+        // when
+        Outcome outcome = partition.append(1, EPOCH, 0, false, "a", "b");
+
+        // then it is acknowledged, in no file, and seen by nobody
+        assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(outcome.offset()).isZero();
+        assertThat(partition.host().journal().writtenOffset()).isZero();
+        assertThat(partition.host().highWatermark()).isZero();
+
+        // and when the write interval is over, it is there
+        partition.loop().fireTimers();
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("a", "b");
+    }
+
+    @Test
+    void shouldWriteAtOnceWhenMoreIsUnwrittenThanMayBe() {
+        // given
+        String large = "x".repeat(SteppedPartition.MAX_UNWRITTEN_BYTES / 2);
+        partition.append(1, EPOCH, 0, false, large);
+        assertThat(partition.host().journal().writtenOffset()).isZero();
+
+        // when
+        partition.append(1, EPOCH, 1, false, large);
+
+        // then
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldLoseOnlyWhatWasNotWrittenWhenKilled() throws IOException {
+        // given
+        partition.append(1, EPOCH, 0, false, "written");
+        partition.loop().fireTimers();
+        partition.append(1, EPOCH, 1, false, "lost");
+
+        // when nothing more of it runs
+        SteppedPartition next = reopen();
+
+        // then
+        assertThat(next.readCommitted(0, ALL)).containsExactly("written");
+        assertThat(next.host().highWatermark()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldLoseNothingWhenStoppedInOrder() throws IOException {
+        // given
+        partition.append(1, EPOCH, 0, false, "a");
+
+        // when
+        partition.closeCleanly();
+
+        // then
+        assertThat(reopen().readCommitted(0, ALL)).containsExactly("a");
+    }
+
+    @Test
+    void shouldAcknowledgeARepeatedBatchAtItsFirstPlace() {
+        // given
+        partition.append(1, EPOCH, 0, false, "a");
+
+        // when
+        Outcome again = partition.append(1, EPOCH, 0, false, "a");
+
+        // then
+        assertThat(again.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(again.offset()).isZero();
+        partition.loop().fireTimers();
+        assertThat(partition.host().highWatermark()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldWriteWhatBelongsToATransactionBeforeItIsAcknowledged() throws IOException {
+        // given something that is in memory only
+        partition.append(1, EPOCH, 0, false, "a");
+
+        // when
+        Outcome staged = partition.stage(2, EPOCH, 0, true, "b");
+        assertThat(staged.error()).isNull();
+        partition.loop().run();
+        partition.mark(2, EPOCH, true);
+
+        // then all before it is written too
+        assertThat(staged.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(reopen().readCommitted(0, ALL)).containsExactly("a", "b");
+    }
+
+    @Test
+    void shouldKeepWhatItAcknowledgedUntilWritingWorksAgain() throws IOException {
+        // given
+        partition.append(1, EPOCH, 0, false, "written");
+        partition.loop().fireTimers();
+        partition.append(2, EPOCH, 0, false, "acknowledged 1", "acknowledged 2");
+        store.setFull(true);
+        partition.loop().fireTimers();
+
+        // when more is sent while the disk is full
+        Outcome refused = partition.append(3, EPOCH, 0, false, "refused");
+        partition.loop().fireTimers();
+
+        // then nothing is acknowledged from memory any more, and nothing that was is dropped
+        assertThat(refused.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+        assertThat(partition.host().highWatermark()).isEqualTo(1);
+
+        // and when there is room again, all of it is there, and the next is acknowledged from memory
+        store.setFull(false);
+        partition.loop().fireTimers();
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("written", "acknowledged 1", "acknowledged 2");
+        assertThat(partition.append(4, EPOCH, 0, false, "from memory").offset()).isEqualTo(3);
+        assertThat(partition.host().highWatermark()).isEqualTo(3);
+        partition.closeCleanly();
+        assertThat(reopen().readCommitted(0, ALL))
+                .isEqualTo(List.of("written", "acknowledged 1", "acknowledged 2", "from memory"));
+    }
+
+    @Test
+    void shouldKnowAnAbortThatCouldNotBeWrittenAtFirst() throws IOException {
+        // given the end of a transaction, and behind it something that is acknowledged from memory
+        partition.append(1, EPOCH, 0, true, "aborted");
+        store.setFull(true);
+        Outcome abort = partition.stageMarker(1, EPOCH, false);
+        partition.append(2, EPOCH, 0, false, "acknowledged");
+        assertThat(abort.error()).isNull();
+
+        // when
+        store.setFull(false);
+        partition.loop().fireTimers();
+
+        // then
+        assertThat(abort.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("acknowledged");
+    }
+}
