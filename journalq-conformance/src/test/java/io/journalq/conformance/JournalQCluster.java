@@ -7,6 +7,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import kafka.server.ControllerServer;
 import kafka.server.KafkaBroker;
@@ -215,20 +217,20 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
 
     @Override
     public void waitTopicCreation(String name, int partitions) throws InterruptedException {
-        try (Admin admin = admin()) {
-            admin.describeTopics(List.of(name)).allTopicNames().get(TIMEOUT_S, TimeUnit.SECONDS);
-        } catch (ExecutionException | TimeoutException failure) {
-            throw new IllegalStateException(failure);
-        }
+        awaitTopics(names -> names.contains(name), name + " is not there");
     }
 
     @Override
     public void waitTopicDeletion(String name) throws InterruptedException {
+        awaitTopics(names -> !names.contains(name), name + " is still there");
+    }
+
+    private void awaitTopics(Predicate<Set<String>> wanted, String otherwise) throws InterruptedException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         try (Admin admin = admin()) {
-            while (admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS).contains(name)) {
+            while (!wanted.test(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS))) {
                 if (System.nanoTime() > deadlineNanos) {
-                    throw new IllegalStateException("topic " + name + " is still there");
+                    throw new IllegalStateException("topic " + otherwise);
                 }
                 Thread.sleep(50);
             }
@@ -264,12 +266,40 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
 
     @Override
     public Map<Integer, KafkaBroker> brokers() {
-        throw looksInside();
+        return Map.of(BROKER_ID, handle());
     }
 
     @Override
     public Map<Integer, KafkaBroker> aliveBrokers() {
-        throw looksInside();
+        return started() ? brokers() : Map.of();
+    }
+
+    /** What tests may do to a broker from outside; whoever reaches further is told that this is none of Kafka's. */
+    private KafkaBroker handle() {
+        return (KafkaBroker) Proxy.newProxyInstance(
+                KafkaBroker.class.getClassLoader(), new Class<?>[] {KafkaBroker.class}, (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "shutdown" -> stop();
+                        case "startup" -> start();
+                        case "awaitShutdown" -> {
+                            // A stop returns when it is done.
+                        }
+                        case "isShutdown" -> {
+                            return stopped();
+                        }
+                        case "hashCode" -> {
+                            return BROKER_ID;
+                        }
+                        case "equals" -> {
+                            return proxy == arguments[0];
+                        }
+                        case "toString" -> {
+                            return JournalQCluster.this.toString();
+                        }
+                        default -> throw looksInside();
+                    }
+                    return null;
+                });
     }
 
     @Override

@@ -32,6 +32,7 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
         if (context.apiVersion() >= FIRST_VERSION_WITH_SOFTWARE_NAME && !namesSoftware(request)) {
             response.setErrorCode(ErrorCode.INVALID_REQUEST.code());
         } else {
+            ClientSoftware.of(context).set(request.clientSoftwareName(), request.clientSoftwareVersion());
             response.setApiKeys(
                     registry.all().stream().map(ApiVersionsHandler::range).toList());
             addFeatures(context.apiVersion(), response);

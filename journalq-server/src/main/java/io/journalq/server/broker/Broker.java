@@ -3,6 +3,7 @@ package io.journalq.server.broker;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
@@ -192,6 +193,7 @@ public final class Broker implements AutoCloseable {
                 "journalq.transactions.hanging",
                 "Transactions open in partitions for longer than transaction.max.timeout.ms.",
                 core.shards()::hangingTransactions);
+        bindTelemetry(core.telemetry());
         serve(loops, core);
         serving = true;
         locks.announce(bootstrapServers(), adminAddress());
@@ -202,6 +204,23 @@ public final class Broker implements AutoCloseable {
                 loops.count(),
                 core.shards().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+    }
+
+    private void bindTelemetry(Telemetry telemetry) {
+        metrics.gauge(
+                "journalq.client.telemetry.clients",
+                "Clients that asked which metrics they are to send.",
+                telemetry::clientCount);
+        metrics.counter(
+                "journalq.client.telemetry.pushes",
+                "Times that clients sent metrics which were taken.",
+                telemetry::received);
+        metrics.counter(
+                "journalq.client.telemetry.bytes", "Size of these metrics, as they came.", telemetry::receivedBytes);
+        metrics.counter(
+                "journalq.client.telemetry.refused",
+                "Requests about clients' metrics that got an error.",
+                telemetry::refused);
     }
 
     private CoordinatorSlices openCoordinatorStore() {

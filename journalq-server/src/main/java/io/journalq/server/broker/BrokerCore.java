@@ -7,6 +7,7 @@ import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.LogDirectories;
 import io.journalq.server.api.admin.config.ConfigRules;
 import io.journalq.server.api.data.FetchHandler;
+import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.api.transaction.CoordinatorGate;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
@@ -55,6 +56,7 @@ public final class BrokerCore implements AutoCloseable {
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
     private final FetchHandler fetch;
+    private final Telemetry telemetry;
     private final LogCleaner cleaner;
 
     /**
@@ -99,6 +101,13 @@ public final class BrokerCore implements AutoCloseable {
         handlers.registerGroups(groups.coordinators());
         handlers.registerTransactions(transactions, groups.coordinators());
         handlers.registerMarkers(shards, groups.coordinators());
+        this.telemetry = new Telemetry(
+                metadata::current,
+                surroundings.ids(),
+                surroundings.clock(),
+                surroundings.blockingPool(),
+                config.get(BrokerSettings.TELEMETRY_MAX_BYTES));
+        handlers.registerTelemetry(telemetry);
     }
 
     /**
@@ -164,9 +173,14 @@ public final class BrokerCore implements AutoCloseable {
         Map<TopicPartition, RecoveredEnd> ends =
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
         groups.start(image, ends);
-        transactions.follow(image);
+        var unused = transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
         cleaner.start();
+    }
+
+    /** What is counted of clients' metrics. */
+    Telemetry telemetry() {
+        return telemetry;
     }
 
     /** What coordinators count, kind by kind. */

@@ -108,12 +108,12 @@ final class GroupCoordinators {
         recoveredEnds = ends;
         topics = new ImageTopics(image);
         times = new ImageGroupTimes(config, image);
-        coordinators.follow(image);
+        var unused = coordinators.follow(image);
     }
 
-    /** Loads the coordinators that {@code next} adds; the shards host its partitions already. */
-    void open(MetadataImage next) {
-        coordinators.follow(next);
+    /** Loads the coordinators that {@code next} adds, whose partitions the shards host already; complete when that is done. */
+    CompletableFuture<Void> open(MetadataImage next) {
+        return coordinators.follow(next);
     }
 
     /** Tells the machines of a new image. */

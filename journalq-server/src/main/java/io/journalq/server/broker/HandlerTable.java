@@ -48,6 +48,9 @@ import io.journalq.server.api.group.OffsetCommitHandler;
 import io.journalq.server.api.group.OffsetDeleteHandler;
 import io.journalq.server.api.group.OffsetFetchHandler;
 import io.journalq.server.api.group.SyncGroupHandler;
+import io.journalq.server.api.telemetry.GetTelemetrySubscriptionsHandler;
+import io.journalq.server.api.telemetry.PushTelemetryHandler;
+import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.api.transaction.AddOffsetsToTxnHandler;
 import io.journalq.server.api.transaction.AddPartitionsToTxnHandler;
 import io.journalq.server.api.transaction.CoordinatorGate;
@@ -200,6 +203,12 @@ final class HandlerTable {
         registry.register(ApiKey.LIST_CONFIG_RESOURCES, 0, 1, new ListConfigResourcesHandler(identity, images));
         registry.register(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, new DescribeClientQuotasHandler(images));
         registry.register(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, new AlterClientQuotasHandler(controller));
+    }
+
+    /** Metrics that clients send of themselves. */
+    void registerTelemetry(Telemetry telemetry) {
+        registry.register(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, 0, 0, new GetTelemetrySubscriptionsHandler(telemetry));
+        registry.register(ApiKey.PUSH_TELEMETRY, 0, 0, new PushTelemetryHandler(telemetry));
     }
 
     /** What a cluster of one says of leaders, replicas, its quorum and its features. */

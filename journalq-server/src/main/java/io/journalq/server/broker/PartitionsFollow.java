@@ -25,8 +25,9 @@ final class PartitionsFollow implements MetadataPublisher.Listener {
     @Override
     public void prepare(MetadataImage now, MetadataImage next) {
         waiting.join(shards.open(next));
-        groups.open(next);
-        transactions.follow(next);
+        // Whoever finds a coordinator's topic finds its coordinators at work.
+        waiting.join(groups.open(next));
+        waiting.join(transactions.follow(next));
     }
 
     @Override

@@ -89,9 +89,9 @@ final class TransactionCoordinators {
         });
     }
 
-    /** Loads the coordinators that {@code image} adds; the shards host its partitions already. */
-    void follow(MetadataImage image) {
-        coordinators.follow(image);
+    /** Loads the coordinators that {@code image} adds, whose partitions the shards host already; complete when that is done. */
+    CompletableFuture<Void> follow(MetadataImage image) {
+        return coordinators.follow(image);
     }
 
     /** Ends every machine; complete when they are gone. */

@@ -321,6 +321,13 @@ public final class BrokerSettings {
             1L,
             DAY_MS,
             "How often that is checked.");
+    public static final ConfigKey<Integer> TELEMETRY_MAX_BYTES = ConfigKey.ofInt(
+            "telemetry.max.bytes",
+            ConfigUnit.BYTES,
+            1 << 20,
+            1,
+            16 << 20,
+            "Most that a client may send at once of the metrics that it is asked for.");
     public static final ConfigKey<Long> SHUTDOWN_TIMEOUT_MS = ConfigKey.ofLong(
             "shutdown.timeout.ms",
             ConfigUnit.MILLISECONDS,
@@ -397,6 +404,7 @@ public final class BrokerSettings {
                 LOG_CLEANER_BACKOFF_MS,
                 PRODUCER_ID_EXPIRATION_MS,
                 PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS,
+                TELEMETRY_MAX_BYTES,
                 SHUTDOWN_TIMEOUT_MS));
         keys.addAll(TopicSettings.ALL.all());
         return new ConfigKeys(keys);

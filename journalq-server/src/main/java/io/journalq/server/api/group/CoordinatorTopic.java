@@ -32,7 +32,7 @@ public final class CoordinatorTopic {
 
     /** As {@link #ensure}, and completed once the coordinators of {@code keys} are loaded. */
     CompletableFuture<Boolean> ensureLoaded(List<String> keys) {
-        return ensure().thenCompose(exists -> coordinators.whenLoaded(keys).thenApply(loaded -> exists));
+        return ensure().thenCompose(exists -> coordinators.whenAllLoaded(keys).thenApply(loaded -> exists));
     }
 
     boolean isThere() {

@@ -59,7 +59,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     /** Stores what the machine in force appends; null before the first. */
     private SliceFeed feed;
 
-    /** What is to go on once the machine is loaded. */
+    /** What is to go on once the machine is loaded, or could not be for now. */
     private final List<Runnable> waiting = new ArrayList<>();
 
     private boolean closed;
@@ -149,7 +149,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         });
     }
 
-    /** Runs {@code action} when there is a machine, or there never will be one here. */
+    /** Runs {@code action} when there is a machine, or the try to load it failed, or there never will be one here. */
     void whenLoaded(Runnable action) {
         if (running != null || closed || waiting.size() >= MAX_WAITING) {
             action.run();
@@ -165,6 +165,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     }
 
     private void loadLater() {
+        letGoOn();
         cycle.loop().schedule(this::load, RELOAD_DELAY_MS);
     }
 

@@ -61,8 +61,12 @@ public final class Coordinators<M extends CoordinatorMachine> {
         return kind.topic();
     }
 
-    /** Brings the coordinators to {@code image}, whose partitions the shards host already. */
-    public void follow(MetadataImage image) {
+    /**
+     * Brings the coordinators to {@code image}, whose partitions the shards host already.
+     *
+     * @return completed when those that it adds are loaded, or could not be for now
+     */
+    public CompletableFuture<Void> follow(MetadataImage image) {
         TopicImage topic = image.topic(kind.topic());
         Uuid id = topic == null ? Uuid.ZERO : topic.id();
         if (!id.equals(topicId)) {
@@ -71,7 +75,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
             topicId = id;
         }
         if (topic == null) {
-            return;
+            return CompletableFuture.completedFuture(null);
         }
         List<CoordinatorHost<M>> grown = new ArrayList<>(hosts);
         for (int number = grown.size(); number < topic.partitions().size(); number++) {
@@ -80,6 +84,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         List<CoordinatorHost<M>> added = grown.subList(hosts.size(), grown.size());
         hosts = List.copyOf(grown);
         added.forEach(host -> host.cycle().execute(host::load));
+        return whenLoaded(added);
     }
 
     private CoordinatorHost<M> host(TopicImage topic, int number) {
@@ -133,10 +138,14 @@ public final class Coordinators<M extends CoordinatorMachine> {
         }
     }
 
-    /** Completed when the machines of {@code keys} are loaded, or are not to be here. Any thread. */
-    public CompletableFuture<Void> whenLoaded(Collection<String> keys) {
+    /** Completed when the machines of {@code keys} are loaded, or could not be for now, or are not to be here. Any thread. */
+    public CompletableFuture<Void> whenAllLoaded(Collection<String> keys) {
+        return whenLoaded(hostsOf(keys));
+    }
+
+    private CompletableFuture<Void> whenLoaded(Collection<CoordinatorHost<M>> wanted) {
         List<CompletableFuture<Void>> loaded = new ArrayList<>();
-        for (CoordinatorHost<M> host : hostsOf(keys)) {
+        for (CoordinatorHost<M> host : wanted) {
             CompletableFuture<Void> one = new CompletableFuture<>();
             if (host.cycle().execute(() -> host.whenLoaded(() -> one.complete(null)))) {
                 loaded.add(one);

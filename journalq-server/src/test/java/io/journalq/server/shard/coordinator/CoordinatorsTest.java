@@ -134,7 +134,7 @@ class CoordinatorsTest {
                 (partition, machine) -> {});
         MetadataImage image = image();
         shards.open(image).join();
-        coordinators.follow(image);
+        var unused = coordinators.follow(image);
         awaitLoaded();
     }
 

@@ -1,0 +1,51 @@
+package io.journalq.server.api.telemetry;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.GetTelemetrySubscriptionsRequest;
+import io.journalq.common.protocol.message.GetTelemetrySubscriptionsResponse;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.telemetry.Subscriptions.Selected;
+import java.util.List;
+
+/**
+ * GetTelemetrySubscriptions, version 0 (KIP-714): which of its metrics a client is to send, and how often. A client that is
+ * new gets its id. Without a subscription that selects it, it is to send none.
+ */
+public final class GetTelemetrySubscriptionsHandler implements Handler<GetTelemetrySubscriptionsRequest> {
+    /** The cheapest for both sides first. */
+    private static final List<Byte> CODECS = List.of(
+            (byte) CompressionCodec.ZSTD.id(),
+            (byte) CompressionCodec.LZ4.id(),
+            (byte) CompressionCodec.GZIP.id(),
+            (byte) CompressionCodec.SNAPPY.id());
+
+    private final Telemetry telemetry;
+
+    public GetTelemetrySubscriptionsHandler(Telemetry telemetry) {
+        this.telemetry = telemetry;
+    }
+
+    @Override
+    public void handle(RequestContext context, GetTelemetrySubscriptionsRequest request) {
+        boolean isNew = request.clientInstanceId().equals(Uuid.ZERO);
+        Uuid instanceId = isNew ? telemetry.newId() : request.clientInstanceId();
+        Selected selected = telemetry.subscriptions().select(ClientTraits.of(context, instanceId));
+        ErrorCode error = telemetry.clients().onAsked(instanceId, selected.intervalMs(), telemetry.nowMs());
+        GetTelemetrySubscriptionsResponse response = new GetTelemetrySubscriptionsResponse();
+        if (error != ErrorCode.NONE) {
+            telemetry.onRefused();
+            context.respond(response.setErrorCode(error.code()));
+            return;
+        }
+        context.respond(response.setClientInstanceId(instanceId)
+                .setSubscriptionId(selected.id())
+                .setAcceptedCompressionTypes(CODECS)
+                .setPushIntervalMs(selected.intervalMs())
+                .setTelemetryMaxBytes(telemetry.maxSizeBytes())
+                .setDeltaTemporality(true)
+                .setRequestedMetrics(selected.metrics()));
+    }
+}

@@ -1,0 +1,47 @@
+package io.journalq.server.api.telemetry;
+
+import io.journalq.server.config.ClientMetricsSettings;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigKey;
+import io.journalq.server.coordinator.BoundedPattern;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * One subscription of client metrics. Immutable.
+ *
+ * @param metrics beginnings of the names that are wanted
+ * @param intervalMs how often
+ * @param patterns what must match, by selector
+ */
+record Subscription(List<String> metrics, int intervalMs, Map<String, BoundedPattern> patterns) {
+    /** One that selects nobody, in place of one that this release cannot read. */
+    private static final Subscription OF_NOBODY =
+            new Subscription(List.of(), ClientMetricsSettings.INTERVAL_MS.defaultValue(), Map.of());
+
+    /** @param configs texts by name, as they were checked when they were set, maybe by another release */
+    static Subscription of(Map<String, String> configs) {
+        try {
+            Map<String, BoundedPattern> patterns = new TreeMap<>();
+            ClientMetricsSettings.patterns(value(configs, ClientMetricsSettings.MATCH))
+                    .forEach((selector, pattern) -> patterns.put(selector, BoundedPattern.compile(pattern)));
+            return new Subscription(
+                    value(configs, ClientMetricsSettings.METRICS),
+                    value(configs, ClientMetricsSettings.INTERVAL_MS),
+                    patterns);
+        } catch (ConfigException | IllegalArgumentException ofAnotherRelease) {
+            return OF_NOBODY;
+        }
+    }
+
+    private static <T> T value(Map<String, String> configs, ConfigKey<T> key) throws ConfigException {
+        String text = configs.get(key.name());
+        return text == null ? key.defaultValue() : key.parse(text);
+    }
+
+    boolean selects(ClientTraits client) {
+        return patterns.entrySet().stream()
+                .allMatch(pattern -> pattern.getValue().matches(client.of(pattern.getKey())));
+    }
+}

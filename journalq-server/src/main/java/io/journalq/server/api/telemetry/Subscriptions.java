@@ -1,0 +1,66 @@
+package io.journalq.server.api.telemetry;
+
+import io.journalq.server.config.ClientMetricsSettings;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.ResourceConfigs;
+import io.journalq.server.metadata.ResourceId.Kind;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.zip.CRC32C;
+
+/** All subscriptions of client metrics, as the newest metadata image has them. Any thread. */
+final class Subscriptions {
+    private final Supplier<MetadataImage> images;
+    private volatile Parsed parsed = new Parsed(ResourceConfigs.NONE, List.of());
+
+    /** What the settings of one image say. */
+    private record Parsed(ResourceConfigs of, List<Subscription> all) {}
+
+    /**
+     * What one client is asked for, by all subscriptions that select it.
+     *
+     * @param id differs when the rest does
+     */
+    record Selected(int id, List<String> metrics, int intervalMs) {}
+
+    Subscriptions(Supplier<MetadataImage> images) {
+        this.images = images;
+    }
+
+    Selected select(ClientTraits client) {
+        SortedSet<String> metrics = new TreeSet<>();
+        int intervalMs = Integer.MAX_VALUE;
+        for (Subscription subscription : current()) {
+            if (subscription.selects(client)) {
+                metrics.addAll(subscription.metrics());
+                intervalMs = Math.min(intervalMs, subscription.intervalMs());
+            }
+        }
+        if (intervalMs == Integer.MAX_VALUE) {
+            intervalMs = ClientMetricsSettings.INTERVAL_MS.defaultValue();
+        }
+        List<String> names = metrics.contains(ClientMetricsSettings.EVERY_METRIC)
+                ? List.of(ClientMetricsSettings.EVERY_METRIC)
+                : List.copyOf(metrics);
+        CRC32C id = new CRC32C();
+        id.update((client.instanceId() + " " + intervalMs + " " + names).getBytes(StandardCharsets.UTF_8));
+        return new Selected((int) id.getValue(), names, intervalMs);
+    }
+
+    private List<Subscription> current() {
+        ResourceConfigs newest = images.get().resources();
+        Parsed known = parsed;
+        if (known.of() != newest) {
+            known = new Parsed(
+                    newest,
+                    newest.ofKind(Kind.CLIENT_METRICS).values().stream()
+                            .map(Subscription::of)
+                            .toList());
+            parsed = known;
+        }
+        return known.all();
+    }
+}

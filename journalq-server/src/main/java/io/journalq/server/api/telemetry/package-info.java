@@ -1,0 +1,7 @@
+/**
+ * Metrics of clients (KIP-714): which are wanted of whom, and what becomes of those that come.
+ *
+ * <p>In: requests, subscriptions from the newest metadata image. Out: responses, log lines of the logger {@code
+ * journalq.client.metrics}, counters. Everything that is kept of clients is bounded.
+ */
+package io.journalq.server.api.telemetry;
