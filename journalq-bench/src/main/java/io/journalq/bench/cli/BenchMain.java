@@ -2,7 +2,14 @@ package io.journalq.bench.cli;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.peer.Delivery;
+import io.journalq.bench.scenario.BacklogCommand;
+import io.journalq.bench.scenario.LatencyCommand;
 import io.journalq.bench.scenario.LiveCommand;
+import io.journalq.bench.scenario.MatrixCommand;
+import io.journalq.bench.scenario.PartitionsCommand;
+import io.journalq.bench.scenario.PubCommand;
+import io.journalq.bench.scenario.SubCommand;
+import io.journalq.bench.scenario.TransferCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -18,6 +25,13 @@ import picocli.CommandLine.Command;
             SweepCommand.class,
             BrokerLoadCommand.class,
             LiveCommand.class,
+            LatencyCommand.class,
+            MatrixCommand.class,
+            TransferCommand.class,
+            PartitionsCommand.class,
+            BacklogCommand.class,
+            PubCommand.class,
+            SubCommand.class,
             JmhCommand.class
         },
         footer = {
@@ -28,6 +42,8 @@ import picocli.CommandLine.Command;
             "  journalq-bench compare --peers kafka --cases 1,2,3,4 --output json",
             "  journalq-bench sweep --broker kafka --cases 1 --save presets.json",
             "  journalq-bench broker-load --broker journalq",
+            "  journalq-bench matrix --brokers journalq,nats,jetstream",
+            "  journalq-bench latency --brokers journalq,kafka",
             "  journalq-bench live --rate 10000 --duration 1h",
             "  journalq-bench jmh Lz4Benchmark"
         })

@@ -1,5 +1,6 @@
 package io.journalq.bench.driver;
 
+import io.journalq.bench.BenchException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +71,16 @@ public interface BrokerDriver extends AutoCloseable {
 
     /** Topics there are; for removing what an earlier run left. */
     Set<String> topics();
+
+    /**
+     * Ends the process, by asking it to or by {@code kill -9}, starts it anew on the same data, and returns once it
+     * answers.
+     *
+     * @return seconds from the start of the new process
+     */
+    default double restart(boolean kill) {
+        throw new BenchException("broker " + name() + " was not started here", "leave --bootstrap out");
+    }
 
     /** Stops the process that {@link #start} started, and removes its files. */
     @Override

@@ -18,8 +18,11 @@ import java.util.stream.Stream;
  * A child process with a folder of its own for data and log. Both are gone after {@link #close}, which also runs when
  * the program is interrupted. One thread, besides the shutdown hook.
  */
-final class BrokerProcess implements AutoCloseable {
+public final class BrokerProcess implements AutoCloseable {
     private static final int STOP_TIMEOUT_S = 20;
+    /** With thousands of partitions there is much to write before the end. */
+    private static final int RESTART_STOP_TIMEOUT_S = 120;
+
     private static final long POLL_MS = 100;
     private static final int SETTLE_TIMEOUT_S = 30;
     /** What a broker without topics may keep on disk. */
@@ -29,8 +32,11 @@ final class BrokerProcess implements AutoCloseable {
     private final Path folder;
     private final Thread shutdownHook = new Thread(this::stopAndRemove, "stop-broker");
     private Process process;
+    private List<String> command;
+    private BooleanSupplier ready;
+    private int timeoutSeconds;
 
-    BrokerProcess(String name) {
+    public BrokerProcess(String name) {
         this.name = name;
         try {
             folder = Files.createTempDirectory("journalq-bench-" + name + "-");
@@ -41,16 +47,16 @@ final class BrokerProcess implements AutoCloseable {
     }
 
     /** For data, configuration and log; exists from the beginning. */
-    Path folder() {
+    public Path folder() {
         return folder;
     }
 
-    long pid() {
+    public long pid() {
         return process == null ? 0 : process.pid();
     }
 
     /** Runs {@code command} to its end; its output goes to the log. */
-    void run(List<String> command, int timeoutSeconds) {
+    public void run(List<String> command, int timeoutSeconds) {
         try {
             Process step = launch(command);
             if (!step.waitFor(timeoutSeconds, TimeUnit.SECONDS)) {
@@ -69,7 +75,14 @@ final class BrokerProcess implements AutoCloseable {
     }
 
     /** Starts {@code command}, and waits until {@code ready} says so. */
-    void start(List<String> command, BooleanSupplier ready, int timeoutSeconds) {
+    public void start(List<String> command, BooleanSupplier ready, int timeoutSeconds) {
+        this.command = command;
+        this.ready = ready;
+        this.timeoutSeconds = timeoutSeconds;
+        start();
+    }
+
+    private void start() {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
         try {
             process = launch(command);
@@ -88,6 +101,22 @@ final class BrokerProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", "run it again", e);
         }
+    }
+
+    /** Ends the process and starts it again; returns seconds from the start of the new one until it was ready. */
+    public double restart(boolean kill) {
+        signal(kill ? "KILL" : "TERM");
+        try {
+            if (!process.waitFor(RESTART_STOP_TIMEOUT_S, TimeUnit.SECONDS)) {
+                throw new BenchException("broker " + name + " does not stop", "look at its log");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchException("interrupted", "run it again", e);
+        }
+        long startNs = System.nanoTime();
+        start();
+        return (System.nanoTime() - startNs) / 1e9;
     }
 
     private Process launch(List<String> command) throws IOException {
@@ -116,7 +145,7 @@ final class BrokerProcess implements AutoCloseable {
     }
 
     /** See {@link BrokerDriver#settle}; goes on after a while in any case. */
-    void settle() {
+    public void settle() {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_TIMEOUT_S);
         try {
             while (keptKib() > SETTLED_KIB && System.nanoTime() < deadlineNs) {
@@ -140,7 +169,7 @@ final class BrokerProcess implements AutoCloseable {
         return digits < 0 ? 0 : Long.parseLong(words.substring(0, digits));
     }
 
-    void signal(String signal) {
+    public void signal(String signal) {
         if (process == null) {
             return;
         }
@@ -156,7 +185,7 @@ final class BrokerProcess implements AutoCloseable {
     }
 
     /** A port that was free a moment ago. */
-    static int freePort() {
+    public static int freePort() {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (IOException e) {

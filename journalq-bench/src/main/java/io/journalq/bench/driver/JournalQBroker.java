@@ -12,8 +12,8 @@ import java.util.TreeMap;
  * folder.
  */
 public final class JournalQBroker extends KafkaProtocolBroker {
-    private static final int START_TIMEOUT_S = 30;
-    private static final int ANSWER_TIMEOUT_MS = 2_000;
+    private static final int START_TIMEOUT_S = 120;
+    private static final int ANSWER_TIMEOUT_MS = 5_000;
     /** As in bin/journalq-server. */
     private static final String HEAP = "512m";
 
@@ -89,6 +89,11 @@ public final class JournalQBroker extends KafkaProtocolBroker {
     @Override
     public Optional<String> metricsAddress() {
         return Optional.ofNullable(extra.get("admin.listener")).filter(address -> !address.isEmpty());
+    }
+
+    @Override
+    public double restart(boolean kill) {
+        return process().restart(kill);
     }
 
     @Override

@@ -19,7 +19,7 @@ import org.apache.kafka.common.Uuid;
  */
 public final class KafkaBroker extends KafkaProtocolBroker {
     private static final int FORMAT_TIMEOUT_S = 60;
-    private static final int START_TIMEOUT_S = 90;
+    private static final int START_TIMEOUT_S = 120;
     private static final int ANSWER_TIMEOUT_MS = 2_000;
     /** As in Kafka's own start script. */
     private static final List<String> JVM_OPTIONS = List.of(
@@ -135,6 +135,11 @@ public final class KafkaBroker extends KafkaProtocolBroker {
     @Override
     public Optional<Path> dataFolder() {
         return Optional.of(process().folder().resolve("data"));
+    }
+
+    @Override
+    public double restart(boolean kill) {
+        return process().restart(kill);
     }
 
     @Override

@@ -1,5 +1,8 @@
 package io.journalq.bench.measure;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -14,6 +17,9 @@ public record ProcessSample(long cpuNs, long residentBytes, long maxResidentByte
     /** The kernel reports to user space in hundredths of a second, whatever it counts in itself. */
     private static final long NANOS_PER_TICK = 10_000_000L;
 
+    /** To the kernel: reset the peak of resident memory to what it is now. */
+    private static final String RESET_PEAK = "5";
+
     private static final ProcessSample NONE = new ProcessSample(0, 0, 0, 0);
 
     /** Samples a process; all zero when there is none or it cannot be seen. {@code pid} below 1 means none. */
@@ -27,6 +33,21 @@ public record ProcessSample(long cpuNs, long residentBytes, long maxResidentByte
                 ProcFile.number(folder + "/status", "VmRSS:") * 1024,
                 ProcFile.number(folder + "/status", "VmHWM:") * 1024,
                 ProcFile.number(folder + "/io", "write_bytes:"));
+    }
+
+    /**
+     * Lets {@link #maxResidentBytes} begin anew, where the kernel allows that: for processes of the same user. Otherwise
+     * it stays the most since the process began.
+     */
+    public static void forgetMaximum(long pid) {
+        if (pid < 1) {
+            return;
+        }
+        try {
+            Files.writeString(Path.of("/proc/" + pid + "/clear_refs"), RESET_PEAK);
+        } catch (IOException | SecurityException notAllowed) {
+            return;
+        }
     }
 
     private static long cpuTicks(List<String> stat) {

@@ -34,7 +34,11 @@ public record Chart(
     /** Bars beyond these need more room. */
     private static final int ROOMY_CATEGORIES = 9;
 
-    private static final int WIDTH_OF_CATEGORY_PX = 80;
+    /** Names of bars that are longer than this together stand at an angle. */
+    private static final int ROOMY_LETTERS = 90;
+
+    private static final int WIDTH_OF_CATEGORY_PX = 40;
+    private static final int LABEL_ROTATION_DEGREES = 60;
 
     /**
      * A line, or the bars of one colour.
@@ -116,10 +120,22 @@ public record Chart(
                 .yAxisTitle(yTitle)
                 .build();
         style(chart.getStyler());
+        int letters = categories.stream().mapToInt(String::length).sum();
+        if (letters > ROOMY_LETTERS) {
+            chart.getStyler().setXAxisLabelRotation(LABEL_ROTATION_DEGREES);
+        }
         for (Series one : series) {
             chart.addSeries(one.name(), new ArrayList<>(categories), one.ys());
         }
         return chart;
+    }
+
+    private double least() {
+        return series.stream()
+                .flatMap(one -> one.ys().stream())
+                .mapToDouble(Double::doubleValue)
+                .min()
+                .orElse(1);
     }
 
     private void style(AxesChartStyler styler) {
@@ -128,7 +144,10 @@ public record Chart(
         styler.setPlotBorderVisible(false);
         styler.setYAxisLogarithmic(logarithmic);
         styler.setLocale(Locale.ROOT);
-        if (!logarithmic) {
+        if (logarithmic) {
+            // Bars begin at 0 otherwise, of which there is no logarithm.
+            styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(least()))));
+        } else {
             styler.setYAxisMin(0.0);
             styler.setYAxisDecimalPattern("#,##0.###");
         }

@@ -122,6 +122,31 @@ final class Output {
         return text.toString();
     }
 
+    /** One line a row: many results, few values. */
+    static String listing(List<Map<String, Object>> rows) {
+        if (rows.isEmpty()) {
+            return "";
+        }
+        List<String> names = new ArrayList<>(rows.get(0).keySet());
+        StringBuilder text = new StringBuilder();
+        List<Integer> widths = names.stream()
+                .map(name -> rows.stream()
+                        .mapToInt(row -> cell(row.get(name)).length())
+                        .reduce(name.length(), Math::max))
+                .toList();
+        for (int i = 0; i < names.size(); i++) {
+            text.append(i == 0 ? "" : "  ").append(pad(names.get(i), widths.get(i), i > 0));
+        }
+        text.append('\n');
+        for (Map<String, Object> row : rows) {
+            for (int i = 0; i < names.size(); i++) {
+                text.append(i == 0 ? "" : "  ").append(pad(cell(row.get(names.get(i))), widths.get(i), i > 0));
+            }
+            text.append('\n');
+        }
+        return text.toString();
+    }
+
     private static String cell(Object value) {
         if (value == null) {
             return "-";

@@ -35,6 +35,24 @@ public final class OutputOptions {
         Output.emit(Output.format(format, about, rows, more), file);
     }
 
+    /** The same, but the rows of {@code results.csv} are these and no more; what holds for all is in the JSON file. */
+    public void emitOnly(
+            Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more, Path folder) {
+        Map<String, Object> about = about(settings);
+        Output.write(Output.format(Output.Format.CSV, Map.of(), rows, more), folder.resolve("results.csv"));
+        Output.write(Output.format(Output.Format.JSON, about, rows, more), folder.resolve("results.json"));
+        boolean csv = format == Output.Format.CSV;
+        Map<String, Object> shown = new LinkedHashMap<>(csv ? Map.of() : about);
+        if (!csv) {
+            shown.put("files", folder.toString());
+        }
+        Output.emit(
+                format == Output.Format.TABLE
+                        ? Output.listing(rows) + Output.format(format, shown, List.of(), Map.of())
+                        : Output.format(format, shown, rows, more),
+                file);
+    }
+
     /** Machine, commit, JDK and time, then {@code settings}. */
     public static Map<String, Object> about(Map<String, Object> settings) {
         Machine machine = Machine.here();

@@ -4,6 +4,7 @@ import io.journalq.bench.driver.Publisher;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A broker under test with the client that drives it. The publishers and subscribers that it opens are used by other
@@ -12,6 +13,12 @@ import java.util.Optional;
 public interface Driver extends AutoCloseable {
     /** As options and results call it, such as {@code jetstream}. */
     String name();
+
+    /** Which promises it can keep; a benchmark asks it for no other. */
+    Set<Delivery> deliveries();
+
+    /** The line that installs what is missing on this machine; empty when the driver can be started. */
+    Optional<String> missing();
 
     /** Versions of broker and client, and what was set other than their defaults. */
     Map<String, String> about();
@@ -31,6 +38,9 @@ public interface Driver extends AutoCloseable {
     /** Stops the broker's process where it stands, so that it takes nothing from another that is measured. */
     void freeze();
 
+    /** Waits until nothing that was written before still goes to the disk. */
+    void settle();
+
     /** Lets a frozen process go on. */
     void thaw();
 
@@ -44,6 +54,21 @@ public interface Driver extends AutoCloseable {
 
     /** A subscriber with a connection of its own that gets every message from now on; returns when it is ready. */
     Subscriber openSubscriber(String topic, int number);
+
+    /** A subscriber that gets every message that the broker has stored, and what comes after. */
+    Subscriber openReader(String topic);
+
+    /**
+     * Ends the process, by asking it to or by {@code kill -9}, starts it anew on the same data, and returns once it
+     * answers.
+     *
+     * @return seconds from the start of the new process
+     * @throws io.journalq.bench.BenchException when the broker runs elsewhere
+     */
+    double restart(boolean kill);
+
+    /** Whether every partition of a topic is served: its end can be told. May wait some seconds for an answer. */
+    boolean isServed(String topic);
 
     /** Stops what {@link #start} started, and removes its files. */
     @Override

@@ -8,7 +8,11 @@ import java.util.List;
 /** The drivers by their names. Stateless. */
 public final class Drivers {
     /** Every name, ours first. */
-    public static final List<String> NAMES = List.of("journalq", "journalq-kafka-clients", "kafka");
+    public static final List<String> NAMES =
+            List.of("journalq", "journalq-kafka-clients", "kafka", "nats", "jetstream");
+
+    /** The same, for help texts. */
+    public static final String WORDS = "journalq, journalq-kafka-clients, kafka, nats or jetstream";
 
     private Drivers() {}
 
@@ -19,6 +23,8 @@ public final class Drivers {
             case "journalq-kafka-clients" ->
                 new KafkaProtocolDriver(name, "journalq", new KafkaClientsDriver(), settings);
             case "kafka" -> new KafkaProtocolDriver(name, "kafka", new KafkaClientsDriver(), settings);
+            case "nats" -> new NatsDriver(settings);
+            case "jetstream" -> new JetStreamDriver(settings);
             default ->
                 throw new BenchException("no broker is called '" + name + "'", "use " + String.join(", ", NAMES));
         };

@@ -14,9 +14,11 @@ import io.journalq.bench.driver.Publisher;
 import io.journalq.bench.measure.LocalListener;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
@@ -58,6 +60,17 @@ final class KafkaProtocolDriver implements Driver {
     }
 
     @Override
+    public Set<Delivery> deliveries() {
+        return EnumSet.allOf(Delivery.class);
+    }
+
+    /** Kafka's artifacts are fetched at the first start. */
+    @Override
+    public Optional<String> missing() {
+        return Optional.empty();
+    }
+
+    @Override
     public Map<String, String> about() {
         Map<String, String> about = new TreeMap<>();
         about.put("broker", broker.name() + " " + broker.version());
@@ -94,6 +107,11 @@ final class KafkaProtocolDriver implements Driver {
     @Override
     public void freeze() {
         broker.freeze();
+    }
+
+    @Override
+    public void settle() {
+        broker.settle();
     }
 
     @Override
@@ -162,10 +180,19 @@ final class KafkaProtocolDriver implements Driver {
     @Override
     public Subscriber openSubscriber(String topic, int number) {
         int partitions = partitionsByTopic.getOrDefault(topic, 1);
-        List<Long> ends = subscribed.endOffsets(topic, partitions);
+        return subscriber(topic, number, subscribed.endOffsets(topic, partitions));
+    }
+
+    @Override
+    public Subscriber openReader(String topic) {
+        int partitions = partitionsByTopic.getOrDefault(topic, 1);
+        return subscriber(topic, 0, subscribed.startOffsets(topic, partitions));
+    }
+
+    private Subscriber subscriber(String topic, int number, List<Long> from) {
         Map<Integer, Long> starts = new TreeMap<>();
-        for (int partition = 0; partition < partitions; partition++) {
-            starts.put(partition, ends.get(partition));
+        for (int partition = 0; partition < from.size(); partition++) {
+            starts.put(partition, from.get(partition));
         }
         if (settings.delivery() == Delivery.AT_MOST_ONCE) {
             return new Reader(client.openConsumer(
@@ -175,8 +202,23 @@ final class KafkaProtocolDriver implements Driver {
                 subscribed.bootstrap(), topic, topic + "-" + number + "-" + System.nanoTime(), consumerSettings());
         client.commitStart(group, starts);
         Reader reader = new Reader(client.openMember(group));
-        reader.awaitShare(partitions);
+        reader.awaitShare(from.size());
         return reader;
+    }
+
+    @Override
+    public double restart(boolean kill) {
+        return broker.restart(kill);
+    }
+
+    @Override
+    public boolean isServed(String topic) {
+        try {
+            int partitions = partitionsByTopic.getOrDefault(topic, 1);
+            return broker.endOffsets(topic, partitions).size() == partitions;
+        } catch (BenchException notYet) {
+            return false;
+        }
     }
 
     @Override

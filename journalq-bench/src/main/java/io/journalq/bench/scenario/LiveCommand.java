@@ -1,10 +1,14 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.measure.BrokerSampler;
+import io.journalq.bench.option.BrokerOptions;
+import io.journalq.bench.option.MessageOptions;
+import io.journalq.bench.option.Options;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.output.ResultFolder;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.Drivers;
 import io.journalq.bench.traffic.TrafficSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,10 +26,13 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Publishes and receives side by side and tells what was lost, repeated or damaged. Every message carries its",
+            "Publishes and receives side by side and tells what was lost, repeated or damaged. Every message carries"
+                    + " its",
             "producer, number, time and checksum; every subscriber must get every message. Samples of rates, latency,",
-            "memory, handles, threads and disk go to samples.csv as they are taken, and at the end into stability.html.",
-            "Exits with 0 when all is well, 1 when messages were lost (unless at-most-once), damaged or refused, 2 on a",
+            "memory, handles, threads and disk go to samples.csv as they are taken, and at the end into"
+                    + " stability.html.",
+            "Exits with 0 when all is well, 1 when messages were lost (unless at-most-once), damaged or refused, 2 on"
+                    + " a",
             "wrong command line."
         },
         footer = {
@@ -37,10 +44,7 @@ import picocli.CommandLine.Option;
             "  journalq-bench live --broker kafka --rate 50000 --duration 10m --results kafka-live"
         })
 public final class LiveCommand implements Callable<Integer> {
-    @Option(
-            names = "--broker",
-            defaultValue = "journalq",
-            description = "journalq, journalq-kafka-clients or kafka. Default: journalq.")
+    @Option(names = "--broker", defaultValue = "journalq", description = Drivers.WORDS + ". Default: journalq.")
     private String broker;
 
     @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")

@@ -22,7 +22,7 @@ import org.HdrHistogram.Histogram;
 final class LiveRun {
     private static final long SECOND_NS = 1_000_000_000L;
     /** Subscribers that are behind get this long without a message before the rest counts as lost. */
-    private static final long SILENCE_MS = 10_000;
+    private static final long SILENCE_MS = 30_000;
 
     private static final long ANSWER_TIMEOUT_MS = 60_000;
 
@@ -48,7 +48,7 @@ final class LiveRun {
         try (Traffic traffic = Traffic.start(driver, topic, settings, pool);
                 Writer out = Files.newBufferedWriter(csv)) {
             out.write(LiveSample.HEADER);
-            Thread.sleep(warmup.toMillis());
+            traffic.warmUp(warmup);
             traffic.takeEndToEnd();
             traffic.takeAnswers();
             sampler.sample();

@@ -3,6 +3,7 @@ package io.journalq.bench.traffic;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Driver;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -25,6 +26,7 @@ public final class Traffic implements AutoCloseable {
     private static final int DIGITS = 3;
     private static final long POLL_MS = 5;
     private static final long JOIN_MS = 30_000;
+    private static final long FIRST_MESSAGE_TIMEOUT_MS = 30_000;
 
     private final List<Publishing> publishing = new ArrayList<>();
     private final List<Subscribing> subscribing = new ArrayList<>();
@@ -74,6 +76,19 @@ public final class Traffic implements AutoCloseable {
             slowest = Math.min(slowest, one.highestOf(publisher));
         }
         return slowest;
+    }
+
+    /** Lets {@code time} pass, and then more until messages come out at the other end, if not for too long. */
+    public void warmUp(Duration time) throws InterruptedException {
+        Thread.sleep(time.toMillis());
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FIRST_MESSAGE_TIMEOUT_MS);
+        while (!flows() && firstError() == null && System.nanoTime() < deadlineNs) {
+            Thread.sleep(POLL_MS);
+        }
+    }
+
+    private boolean flows() {
+        return subscribing.stream().allMatch(one -> one.received() > 0) && counts().sent() > 0;
     }
 
     public TrafficCounts counts() {

@@ -1,4 +1,4 @@
-package io.journalq.bench.scenario;
+package io.journalq.bench.option;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.payload.PayloadPool;
@@ -7,7 +7,7 @@ import io.journalq.bench.payload.Stamp;
 import picocli.CommandLine.Option;
 
 /** What is sent. One thread. */
-final class MessageOptions {
+public final class MessageOptions {
     private static final int POOL_SIZE_BYTES = 16 << 20;
 
     @Option(names = "--message-size", defaultValue = "1024", paramLabel = "BYTES", description = "Default: 1024.")
@@ -16,20 +16,20 @@ final class MessageOptions {
     @Option(names = "--payload", defaultValue = "text", description = PayloadSource.KINDS + ". Default: text.")
     private String payload;
 
-    int sizeBytes() {
+    public int sizeBytes() {
         return sizeBytes;
     }
 
-    String payload() {
+    public String payload() {
         return payload;
     }
 
-    PayloadPool pool() {
+    public PayloadPool pool() {
         return pool(sizeBytes);
     }
 
     /** Messages of another size. */
-    PayloadPool pool(int messageSizeBytes) {
+    public PayloadPool pool(int messageSizeBytes) {
         if (messageSizeBytes < Stamp.SIZE_BYTES) {
             throw new BenchException(
                     "message size " + messageSizeBytes + " has no room for the stamp",

@@ -1,0 +1,288 @@
+package io.journalq.bench.peer;
+
+import io.journalq.bench.driver.Publisher;
+import io.nats.client.BaseConsumeOptions;
+import io.nats.client.Connection;
+import io.nats.client.ConsumeOptions;
+import io.nats.client.IterableConsumer;
+import io.nats.client.JetStream;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamStatusCheckedException;
+import io.nats.client.Message;
+import io.nats.client.api.AckPolicy;
+import io.nats.client.api.ConsumerConfiguration;
+import io.nats.client.api.DeliverPolicy;
+import io.nats.client.api.StorageType;
+import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * NATS JetStream with file storage: one stream a topic. Publishers do not wait between messages; each subscriber is a
+ * durable pull consumer that acknowledges everything up to where it is every five seconds, as consumers of the Kafka
+ * protocol commit.
+ */
+final class JetStreamDriver implements Driver {
+    private static final long ACKNOWLEDGE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
+    /** Or after so many messages, whatever comes first. */
+    private static final int ACKNOWLEDGE_INTERVAL_MESSAGES = 50_000;
+    /** The server's default of 1,000 would stop a subscriber that acknowledges now and then. */
+    private static final int MAX_UNACKNOWLEDGED = 1_000_000;
+
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
+    private static final int MOST_OF_A_POLL = 1_000;
+    private static final String PULL_MESSAGES = "consumer.batchSize";
+
+    private final NatsServer server;
+    private final DriverSettings settings;
+    private Connection admin;
+
+    JetStreamDriver(DriverSettings settings) {
+        this.settings = settings;
+        server = new NatsServer(settings, true);
+    }
+
+    @Override
+    public String name() {
+        return "jetstream";
+    }
+
+    @Override
+    public Set<Delivery> deliveries() {
+        return EnumSet.of(Delivery.AT_LEAST_ONCE, Delivery.SYNCED);
+    }
+
+    @Override
+    public Optional<String> missing() {
+        return server.missing();
+    }
+
+    @Override
+    public Map<String, String> about() {
+        Map<String, String> about = server.about();
+        about.put("topic_settings", "file storage, 1 replica");
+        about.put("client_settings", "consumer.batchSize=" + pullMessages());
+        return about;
+    }
+
+    private int pullMessages() {
+        return Integer.parseInt(settings.clientSettings()
+                .getOrDefault(PULL_MESSAGES, Integer.toString(BaseConsumeOptions.DEFAULT_MESSAGE_COUNT)));
+    }
+
+    @Override
+    public void start() {
+        server.start();
+    }
+
+    @Override
+    public long pid() {
+        return server.pid();
+    }
+
+    @Override
+    public Optional<Path> dataFolder() {
+        return server.dataFolder();
+    }
+
+    @Override
+    public Optional<String> metricsAddress() {
+        return Optional.empty();
+    }
+
+    @Override
+    public void freeze() {
+        disconnect();
+        server.signal("STOP");
+    }
+
+    @Override
+    public void settle() {
+        server.settle();
+    }
+
+    @Override
+    public void thaw() {
+        server.signal("CONT");
+    }
+
+    /** Opened again after a freeze, in which a connection might be given up. */
+    private Connection admin() {
+        if (admin == null) {
+            admin = server.connect(server.publishTarget(0));
+        }
+        return admin;
+    }
+
+    private void disconnect() {
+        if (admin != null) {
+            NatsDriver.closed(admin);
+            admin = null;
+        }
+    }
+
+    @Override
+    public void createTopic(String topic, int partitions) {
+        try {
+            if (!admin().jetStreamManagement().getStreamNames().contains(topic)) {
+                admin().jetStreamManagement()
+                        .addStream(StreamConfiguration.builder()
+                                .name(topic)
+                                .subjects(topic)
+                                .storageType(StorageType.File)
+                                .build());
+            }
+        } catch (IOException | JetStreamApiException e) {
+            throw NatsDriver.failed("create stream " + topic, e);
+        }
+    }
+
+    @Override
+    public void deleteTopic(String topic) {
+        try {
+            admin().jetStreamManagement().deleteStream(topic);
+        } catch (IOException | JetStreamApiException e) {
+            throw NatsDriver.failed("delete stream " + topic, e);
+        }
+    }
+
+    @Override
+    public Publisher openPublisher(String topic, int number) {
+        Connection connection = server.connect(server.publishTarget(number));
+        try {
+            return new Publishing(topic, connection, connection.jetStream(), new AtomicLong());
+        } catch (IOException e) {
+            NatsDriver.closed(connection);
+            throw NatsDriver.failed("open JetStream", e);
+        }
+    }
+
+    @Override
+    public Subscriber openSubscriber(String topic, int number) {
+        return subscriber(topic, number, DeliverPolicy.New);
+    }
+
+    @Override
+    public Subscriber openReader(String topic) {
+        return subscriber(topic, 0, DeliverPolicy.All);
+    }
+
+    private Subscriber subscriber(String topic, int number, DeliverPolicy from) {
+        Connection connection = server.connect(server.subscribeTarget());
+        try {
+            IterableConsumer consumer = connection
+                    .getStreamContext(topic)
+                    .createOrUpdateConsumer(ConsumerConfiguration.builder()
+                            .durable(topic + "-" + number + "-" + System.nanoTime())
+                            .ackPolicy(AckPolicy.All)
+                            .maxAckPending(MAX_UNACKNOWLEDGED)
+                            .deliverPolicy(from)
+                            .build())
+                    .iterate(ConsumeOptions.builder().batchSize(pullMessages()).build());
+            return new Subscribing(connection, consumer);
+        } catch (IOException | JetStreamApiException e) {
+            NatsDriver.closed(connection);
+            throw NatsDriver.failed("create a consumer of " + topic, e);
+        }
+    }
+
+    @Override
+    public double restart(boolean kill) {
+        disconnect();
+        return server.restart(kill);
+    }
+
+    @Override
+    public boolean isServed(String topic) {
+        try {
+            return admin().jetStreamManagement().getStreamNames().contains(topic);
+        } catch (IOException | JetStreamApiException notYet) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        disconnect();
+        server.close();
+    }
+
+    private record Publishing(String topic, Connection connection, JetStream jetStream, AtomicLong unanswered)
+            implements Publisher {
+        @Override
+        public void publish(byte[] value, Confirmation confirmation) {
+            unanswered.incrementAndGet();
+            var unused = jetStream.publishAsync(topic, value).whenComplete((where, failure) -> {
+                unanswered.decrementAndGet();
+                confirmation.onConfirmed(failure);
+            });
+        }
+
+        @Override
+        public void flush() throws TimeoutException, InterruptedException {
+            connection.flush(ANSWER_TIMEOUT);
+            long deadlineNs = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
+            while (unanswered.get() > 0) {
+                if (System.nanoTime() > deadlineNs) {
+                    throw new TimeoutException(unanswered + " messages are not answered");
+                }
+                TimeUnit.MILLISECONDS.sleep(1);
+            }
+        }
+
+        @Override
+        public void close() {
+            NatsDriver.closed(connection);
+        }
+    }
+
+    private static final class Subscribing implements Subscriber {
+        private final Connection connection;
+        private final IterableConsumer consumer;
+        private long acknowledgedNs = System.nanoTime();
+        private int unacknowledged;
+
+        Subscribing(Connection connection, IterableConsumer consumer) {
+            this.connection = connection;
+            this.consumer = consumer;
+        }
+
+        @Override
+        public void poll(Duration timeout, Visitor visitor)
+                throws InterruptedException, JetStreamStatusCheckedException {
+            Message message = consumer.nextMessage(timeout);
+            Message last = null;
+            for (int i = 0; message != null && i < MOST_OF_A_POLL; i++) {
+                visitor.onMessage(message.getData());
+                last = message;
+                unacknowledged++;
+                message = i + 1 < MOST_OF_A_POLL ? consumer.nextMessage(timeout) : null;
+            }
+            boolean due = System.nanoTime() - acknowledgedNs > ACKNOWLEDGE_INTERVAL_NS
+                    || unacknowledged > ACKNOWLEDGE_INTERVAL_MESSAGES;
+            if (last != null && due) {
+                acknowledgedNs = System.nanoTime();
+                unacknowledged = 0;
+                last.ack();
+            }
+        }
+
+        @Override
+        public void close() {
+            try {
+                consumer.close();
+            } catch (Exception e) {
+                System.err.println("journalq-bench: a JetStream consumer does not close: " + e);
+            }
+            NatsDriver.closed(connection);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.journalq.bench.peer;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.Publisher;
+import io.nats.client.Connection;
+import io.nats.client.Message;
+import io.nats.client.Subscription;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+
+/** NATS without storage: what is published goes to who subscribes now, and to nobody else. */
+final class NatsDriver implements Driver {
+    private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(30);
+    /** Messages of one poll, so that a subscriber looks up now and then. */
+    private static final int MOST_OF_A_POLL = 1_000;
+
+    private final NatsServer server;
+
+    NatsDriver(DriverSettings settings) {
+        server = new NatsServer(settings, false);
+    }
+
+    @Override
+    public String name() {
+        return "nats";
+    }
+
+    @Override
+    public Set<Delivery> deliveries() {
+        return EnumSet.of(Delivery.AT_MOST_ONCE);
+    }
+
+    @Override
+    public Optional<String> missing() {
+        return server.missing();
+    }
+
+    @Override
+    public Map<String, String> about() {
+        return server.about();
+    }
+
+    @Override
+    public void start() {
+        server.start();
+    }
+
+    @Override
+    public long pid() {
+        return server.pid();
+    }
+
+    @Override
+    public Optional<Path> dataFolder() {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<String> metricsAddress() {
+        return Optional.empty();
+    }
+
+    @Override
+    public void freeze() {
+        server.signal("STOP");
+    }
+
+    @Override
+    public void settle() {
+        server.settle();
+    }
+
+    @Override
+    public void thaw() {
+        server.signal("CONT");
+    }
+
+    /** Subjects need not be made. */
+    @Override
+    public void createTopic(String topic, int partitions) {}
+
+    @Override
+    public void deleteTopic(String topic) {}
+
+    @Override
+    public Publisher openPublisher(String topic, int number) {
+        Connection connection = server.connect(server.publishTarget(number));
+        return new Publisher() {
+            @Override
+            public void publish(byte[] value, Confirmation confirmation) {
+                connection.publish(topic, value);
+                confirmation.onConfirmed(null);
+            }
+
+            @Override
+            public void flush() throws TimeoutException, InterruptedException {
+                connection.flush(FLUSH_TIMEOUT);
+            }
+
+            @Override
+            public void close() {
+                closed(connection);
+            }
+        };
+    }
+
+    @Override
+    public Subscriber openSubscriber(String topic, int number) {
+        Connection connection = server.connect(server.subscribeTarget());
+        Subscription subscription = connection.subscribe(topic);
+        subscription.setPendingLimits(-1, -1);
+        try {
+            // The server knows of the subscription once it has answered this.
+            connection.flush(FLUSH_TIMEOUT);
+        } catch (TimeoutException e) {
+            closed(connection);
+            throw new BenchException("NATS does not answer", "look at its log", e);
+        } catch (InterruptedException e) {
+            closed(connection);
+            Thread.currentThread().interrupt();
+            throw new BenchException("interrupted", "run it again", e);
+        }
+        return new Subscriber() {
+            @Override
+            public void poll(Duration timeout, Visitor visitor) throws InterruptedException {
+                Message message = subscription.nextMessage(timeout);
+                for (int i = 1; message != null; i++) {
+                    visitor.onMessage(message.getData());
+                    if (i == MOST_OF_A_POLL) {
+                        return;
+                    }
+                    message = subscription.nextMessage(timeout);
+                }
+            }
+
+            @Override
+            public void close() {
+                closed(connection);
+            }
+        };
+    }
+
+    @Override
+    public Subscriber openReader(String topic) {
+        throw new BenchException("NATS without JetStream stores nothing", "use jetstream");
+    }
+
+    @Override
+    public double restart(boolean kill) {
+        return server.restart(kill);
+    }
+
+    @Override
+    public boolean isServed(String topic) {
+        return true;
+    }
+
+    static void closed(Connection connection) {
+        try {
+            connection.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+
+    static BenchException failed(String what, Exception cause) {
+        return new BenchException("NATS did not " + what, "look at its log", cause);
+    }
+}

@@ -1,0 +1,216 @@
+package io.journalq.bench.peer;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.BrokerProcess;
+import io.journalq.bench.measure.LocalListener;
+import io.nats.client.Connection;
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The {@code nats-server} of the path (or of the environment's {@code NATS_SERVER}) as a process of its own, with file
+ * storage in a temporary folder; or one that runs elsewhere. One thread.
+ */
+final class NatsServer implements AutoCloseable {
+    static final String INSTALL = "go install github.com/nats-io/nats-server/v2@v2.15.2";
+
+    private static final int START_TIMEOUT_S = 30;
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+    private static final String PROGRAM = "nats-server";
+    /** In the client: how many messages may wait to be written before a publisher waits. */
+    private static final int OUTGOING_MESSAGES = 50_000;
+
+    private final DriverSettings settings;
+    private final boolean jetStream;
+    private final int port = BrokerProcess.freePort();
+    private BrokerProcess process;
+
+    NatsServer(DriverSettings settings, boolean jetStream) {
+        this.settings = settings;
+        this.jetStream = jetStream;
+    }
+
+    /** The line that installs it, when it is not there and needed. */
+    Optional<String> missing() {
+        return settings.isExternal() || program().isPresent() ? Optional.empty() : Optional.of(INSTALL);
+    }
+
+    private static Optional<Path> program() {
+        String chosen = System.getenv("NATS_SERVER");
+        if (chosen != null) {
+            return Optional.of(Path.of(chosen)).filter(Files::isExecutable);
+        }
+        String path = System.getenv().getOrDefault("PATH", "");
+        for (String folder : path.split(File.pathSeparator, -1)) {
+            Path candidate = Path.of(folder, PROGRAM);
+            if (Files.isExecutable(candidate)) {
+                return Optional.of(candidate);
+            }
+        }
+        return Optional.empty();
+    }
+
+    Map<String, String> about() {
+        Map<String, String> about = new TreeMap<>();
+        about.put("broker", settings.isExternal() ? "nats-server as found" : version());
+        about.put("client", "jnats " + clientVersion());
+        about.put("broker_settings", configuration().toString());
+        return about;
+    }
+
+    /** The jar says no version of itself; its name does. */
+    private static String clientVersion() {
+        String jar =
+                Nats.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+        return jar.substring(jar.lastIndexOf('/') + 1).replace("jnats-", "").replace(".jar", "");
+    }
+
+    private static String version() {
+        try {
+            Process asked = new ProcessBuilder(program().map(Path::toString).orElse(PROGRAM), "--version")
+                    .redirectErrorStream(true)
+                    .start();
+            return new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            return PROGRAM;
+        }
+    }
+
+    void start() {
+        if (!settings.isExternal()) {
+            String program = program()
+                    .map(Path::toString)
+                    .orElseThrow(() -> new BenchException(PROGRAM + " is not installed", "install it: " + INSTALL));
+            process = new BrokerProcess("nats");
+            process.start(
+                    List.of(program, "--config", writeConfiguration().toString()), this::answers, START_TIMEOUT_S);
+        } else if (!answers()) {
+            throw new BenchException(
+                    "no NATS server answers at " + publishTarget(0), "start it, or leave --bootstrap out");
+        }
+    }
+
+    private boolean answers() {
+        try {
+            NatsDriver.closed(connect(publishTarget(0), false));
+            return true;
+        } catch (BenchException notYet) {
+            return false;
+        }
+    }
+
+    private Map<String, String> configuration() {
+        Map<String, String> lines = new TreeMap<>();
+        // A slow subscriber is cut off beyond this; the default is 64 MB.
+        lines.put("max_pending", "268435456");
+        if (settings.delivery() == Delivery.SYNCED) {
+            lines.put("jetstream.sync_interval", "always");
+        }
+        lines.putAll(settings.brokerSettings());
+        return lines;
+    }
+
+    private Path writeConfiguration() {
+        StringBuilder top = new StringBuilder("listen: \"localhost:" + port + "\"\n");
+        StringBuilder nested = new StringBuilder();
+        configuration().forEach((name, value) -> {
+            boolean inside = name.startsWith("jetstream.");
+            (inside ? nested : top)
+                    .append(inside ? name.substring("jetstream.".length()) : name)
+                    .append(": ")
+                    .append(value)
+                    .append('\n');
+        });
+        if (jetStream) {
+            top.append("jetstream {\nstore_dir: \"")
+                    .append(dataFolder().orElseThrow())
+                    .append("\"\n")
+                    .append(nested)
+                    .append("}\n");
+        }
+        try {
+            return Files.writeString(process.folder().resolve("nats.conf"), top);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    long pid() {
+        return settings.isExternal() ? LocalListener.pidOf(publishTarget(0)) : process.pid();
+    }
+
+    Optional<Path> dataFolder() {
+        return process == null || !jetStream
+                ? Optional.empty()
+                : Optional.of(process.folder().resolve("data"));
+    }
+
+    void signal(String signal) {
+        if (process != null) {
+            process.signal(signal);
+        }
+    }
+
+    double restart(boolean kill) {
+        if (process == null) {
+            throw new BenchException("NATS was not started here", "leave --bootstrap out");
+        }
+        return process.restart(kill);
+    }
+
+    void settle() {
+        if (process != null) {
+            process.settle();
+        }
+    }
+
+    String publishTarget(int number) {
+        return settings.isExternal() ? settings.publishTarget(number) : "localhost:" + port;
+    }
+
+    String subscribeTarget() {
+        return settings.isExternal() ? settings.subscriberTarget() : "localhost:" + port;
+    }
+
+    /** A connection of its own. */
+    Connection connect(String target) {
+        return connect(target, true);
+    }
+
+    private static Connection connect(String target, boolean patient) {
+        Options options = Options.builder()
+                .server("nats://" + target)
+                .connectionTimeout(CONNECT_TIMEOUT)
+                .maxMessagesInOutgoingQueue(OUTGOING_MESSAGES)
+                .maxReconnects(patient ? -1 : 0)
+                .errorListener(new io.nats.client.ErrorListener() {})
+                .build();
+        try {
+            return Nats.connect(options);
+        } catch (IOException e) {
+            throw new BenchException("cannot connect to NATS at " + target, "check that it runs", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchException("interrupted", "run it again", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (process != null) {
+            process.close();
+            process = null;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.journalq.bench.scenario;
+
+import io.journalq.bench.BenchException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/** Files of one JSON document a line: made, and compared whatever the order of their lines. Stateless. */
+final class JsonLines {
+    private static final long FNV_OFFSET = 0xcbf29ce484222325L;
+    private static final long FNV_PRIME = 0x100000001b3L;
+    private static final String[] WORDS = {"order", "payment", "parcel", "refund", "invoice", "return", "visit", "login"
+    };
+    private static final int FIRST_LINES = 1 << 10;
+
+    private JsonLines() {}
+
+    /**
+     * How two sets of lines differ.
+     *
+     * @param missing sent and not received
+     * @param extra received and not sent, or more often than sent
+     */
+    record Difference(long missing, long extra) {
+        boolean isNone() {
+            return missing == 0 && extra == 0;
+        }
+    }
+
+    /** Writes documents of about {@code sizeBytes} each, no two the same. */
+    static void write(Path file, int sender, long count, int sizeBytes) {
+        SplittableRandom random = new SplittableRandom(sender);
+        try (Writer out = Files.newBufferedWriter(file)) {
+            for (long number = 0; number < count; number++) {
+                StringBuilder line = new StringBuilder(sizeBytes + 16);
+                line.append("{\"sender\":")
+                        .append(sender)
+                        .append(",\"number\":")
+                        .append(number);
+                line.append(",\"amount\":").append(random.nextInt(100_000)).append(",\"text\":\"");
+                while (line.length() < sizeBytes - 2) {
+                    line.append(WORDS[random.nextInt(WORDS.length)]).append(' ');
+                }
+                out.append(line).append("\"}\n");
+            }
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + file, "give --results a folder with room", e);
+        }
+    }
+
+    /** A hash of each line, in order of the hashes. */
+    static long[] hashes(Path file) {
+        long[] hashes = new long[FIRST_LINES];
+        int count = 0;
+        try (BufferedReader lines = Files.newBufferedReader(file)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (count == hashes.length) {
+                    hashes = Arrays.copyOf(hashes, count * 2);
+                }
+                hashes[count++] = hash(line);
+            }
+        } catch (IOException e) {
+            throw new BenchException("cannot read " + file, "give a text file in UTF-8", e);
+        }
+        long[] sorted = Arrays.copyOf(hashes, count);
+        Arrays.sort(sorted);
+        return sorted;
+    }
+
+    private static long hash(String line) {
+        long hash = FNV_OFFSET;
+        for (byte one : line.getBytes(StandardCharsets.UTF_8)) {
+            hash = (hash ^ one) * FNV_PRIME;
+        }
+        return hash;
+    }
+
+    /** Both sorted. */
+    static Difference compare(long[] sent, long[] received) {
+        long missing = 0;
+        long extra = 0;
+        int left = 0;
+        int right = 0;
+        while (left < sent.length || right < received.length) {
+            if (right == received.length || (left < sent.length && sent[left] < received[right])) {
+                missing++;
+                left++;
+            } else if (left == sent.length || sent[left] > received[right]) {
+                extra++;
+                right++;
+            } else {
+                left++;
+                right++;
+            }
+        }
+        return new Difference(missing, extra);
+    }
+}

@@ -1,0 +1,219 @@
+package io.journalq.bench.scenario;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerSample;
+import io.journalq.bench.measure.BrokerSampler;
+import io.journalq.bench.option.BrokerOptions;
+import io.journalq.bench.option.MessageOptions;
+import io.journalq.bench.option.Options;
+import io.journalq.bench.option.TurnOptions;
+import io.journalq.bench.output.Chart;
+import io.journalq.bench.output.Chart.Series;
+import io.journalq.bench.output.HtmlReport;
+import io.journalq.bench.output.OutputOptions;
+import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.peer.Delivery;
+import io.journalq.bench.peer.Driver;
+import io.journalq.bench.traffic.TrafficResult;
+import io.journalq.bench.traffic.TrafficRun;
+import io.journalq.bench.traffic.TrafficSettings;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code journalq-bench partitions}: what more partitions cost. */
+@Command(
+        name = "partitions",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Throughput, latency, memory and restart times of a topic by its number of partitions. Each number gets a"
+                    + " fresh",
+            "broker: the topic is made, messages go through it at full speed and then at --rate, and the broker is"
+                    + " ended",
+            "cleanly and by kill -9. A restart takes until every partition answers; start_s is that of the empty"
+                    + " broker.",
+            "Exits with 0 when all is well, 1 when messages were lost or partitions did not come back, 2 on a wrong"
+                    + " command",
+            "line."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  journalq-bench partitions --brokers journalq,kafka --counts 1,100,1000",
+            "  journalq-bench partitions --counts 10000 --duration 10s"
+        })
+public final class PartitionsCommand implements Callable<Integer> {
+    private static final String TOPIC = "partitions-bench";
+    private static final long SERVED_TIMEOUT_NS = TimeUnit.MINUTES.toNanos(5);
+    private static final long POLL_MS = 50;
+    private static final double MIB = 1 << 20;
+
+    @Option(
+            names = "--counts",
+            split = ",",
+            defaultValue = "1,10,100,1000,10000",
+            description = "Numbers of partitions. Default: 1,10,100,1000,10000.")
+    private List<Integer> counts;
+
+    @Option(names = "--rate", defaultValue = "1000", description = "Messages a second for the latency. Default: 1000.")
+    private long rate;
+
+    @Option(names = "--publishers", defaultValue = "2", description = "Default: 2.")
+    private int publishers;
+
+    @Option(
+            names = "--window",
+            defaultValue = "20000",
+            paramLabel = "MESSAGES",
+            description = "Most messages that publishers may be ahead of the subscriber. Default: 20000.")
+    private int window;
+
+    @Option(
+            names = "--results",
+            paramLabel = "FOLDER",
+            description = "For results.csv, results.json and partitions.html. Default: a new folder in bench-results.")
+    private Path results;
+
+    @Mixin
+    private TurnOptions turns;
+
+    @Mixin
+    private MessageOptions message;
+
+    @Mixin
+    private BrokerOptions brokers;
+
+    @Mixin
+    private OutputOptions output;
+
+    private final List<Map<String, Object>> rows = new ArrayList<>();
+    private final Map<String, Object> about = new LinkedHashMap<>();
+
+    @Override
+    public Integer call() throws InterruptedException {
+        counts.forEach(count -> Options.requirePositive("--counts", count));
+        Options.requirePositive("--rate", rate);
+        Options.requirePositive("--publishers", publishers);
+        brokers.requireOwn();
+        Path folder = ResultFolder.open(results, "partitions");
+        for (int count : counts) {
+            for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
+                for (String name : turns.brokers()) {
+                    measure(name, count);
+                }
+            }
+        }
+        about.put("message_size_bytes", message.sizeBytes());
+        about.put("payload", message.payload());
+        about.put("publishers", publishers);
+        report().about(OutputOptions.about(about)).write(folder.resolve("partitions.html"));
+        output.emit(about, rows, Map.of(), folder);
+        return rows.stream().allMatch(row -> row.get("check").equals("passed")) ? 0 : 1;
+    }
+
+    private void measure(String name, int count) throws InterruptedException {
+        try (Driver driver = brokers.open(name, Delivery.AT_LEAST_ONCE)) {
+            if (driver.missing().isPresent()) {
+                about.put(
+                        "skipped " + name,
+                        "not installed; install it with: " + driver.missing().get());
+                return;
+            }
+            Map<String, Object> row = new LinkedHashMap<>();
+            row.put("broker", name);
+            row.put("partitions", count);
+            row.put("start_s", timed(driver::start));
+            about.put(name, driver.about().toString());
+            row.put("create_topic_s", timed(() -> driver.createTopic(TOPIC, count)));
+            TrafficResult fast = run(driver, 0, "%,d partitions".formatted(count));
+            TrafficResult paced = run(driver, rate, "%,d partitions at %,d/s".formatted(count, rate));
+            BrokerSample sample =
+                    new BrokerSampler(driver.pid(), driver.dataFolder().orElse(null), null).sample();
+            row.put("throughput_mps", Math.round(fast.receivedPerSecond()));
+            row.put("latency_p50_us", micros(paced, 50));
+            row.put("latency_p99_us", micros(paced, 99));
+            row.put("cpu_percent_at_rate", Measurement.tenths(100 * paced.use().brokerCores()));
+            row.put("memory_bytes", sample.residentBytes());
+            row.put("disk_bytes", sample.diskBytes());
+            row.put("open_files", sample.openFiles());
+            row.put("restart_clean_s", restart(driver, false));
+            row.put("restart_kill_s", restart(driver, true));
+            String problem = fast.problem(false) == null ? paced.problem(false) : fast.problem(false);
+            row.put("check", problem == null ? "passed" : problem);
+            rows.add(row);
+        }
+    }
+
+    private TrafficResult run(Driver driver, long messagesPerSecond, String what) throws InterruptedException {
+        TrafficSettings settings =
+                new TrafficSettings(publishers, 1, messagesPerSecond, 0, 2_000, window, MatrixCommand.CHECK_INTERVAL);
+        return new TrafficRun(driver, turns.warmup(), turns.duration(), false)
+                .run(TOPIC, settings, message.pool(), driver.pid(), what, null);
+    }
+
+    private static double micros(TrafficResult result, double percentile) {
+        return Measurement.tenths(result.endToEnd().getValueAtPercentile(percentile) / 1e3);
+    }
+
+    private static double timed(Runnable work) {
+        long startNs = System.nanoTime();
+        work.run();
+        return seconds(startNs);
+    }
+
+    private static double seconds(long startNs) {
+        return Math.round((System.nanoTime() - startNs) / 1e6) / 1e3;
+    }
+
+    /** From the start of the new process until every partition answers. */
+    private static double restart(Driver driver, boolean kill) throws InterruptedException {
+        System.err.println(driver.name() + (kill ? " is killed and started" : " is stopped and started"));
+        double started = driver.restart(kill);
+        long startNs = System.nanoTime();
+        while (!driver.isServed(TOPIC)) {
+            if (System.nanoTime() - startNs > SERVED_TIMEOUT_NS) {
+                throw new BenchException("not every partition came back", "look at the broker's log");
+            }
+            Thread.sleep(POLL_MS);
+        }
+        return Math.round((started + seconds(startNs)) * 1e3) / 1e3;
+    }
+
+    private HtmlReport report() {
+        return new HtmlReport("What partitions cost")
+                .table(rows)
+                .chart(chart("Throughput", "messages a second", "throughput_mps", 1))
+                .chart(chart("Latency p99 at a fixed rate", "milliseconds", "latency_p99_us", 1e3))
+                .chart(chart("Memory", "MiB", "memory_bytes", MIB))
+                .chart(chart("Restart after a clean stop", "seconds", "restart_clean_s", 1))
+                .chart(chart("Restart after kill -9", "seconds", "restart_kill_s", 1));
+    }
+
+    /** Of repetitions the last one. */
+    private Chart chart(String title, String unit, String value, double divisor) {
+        List<Series> series = turns.brokers().stream()
+                .filter(broker ->
+                        rows.stream().anyMatch(row -> row.get("broker").equals(broker)))
+                .map(broker -> new Series(
+                        broker,
+                        List.of(),
+                        counts.stream()
+                                .map(count -> rows.stream()
+                                        .filter(row -> row.get("broker").equals(broker)
+                                                && row.get("partitions").equals(count))
+                                        .mapToDouble(row -> ((Number) row.get(value)).doubleValue() / divisor)
+                                        .reduce(0, (earlier, later) -> later))
+                                .toList()))
+                .toList();
+        return Chart.bars(
+                title, "partitions", unit, counts.stream().map("%,d"::formatted).toList(), series);
+    }
+}

@@ -1,0 +1,183 @@
+package io.journalq.bench.scenario;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.measure.ProcessSample;
+import io.journalq.bench.measure.ResourceUse;
+import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.Subscriber;
+import java.io.BufferedOutputStream;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Senders that read files line by line, and one receiver that writes a file. Each sender hands over a batch when the last
+ * but so many is acknowledged. One thread, besides those that it starts.
+ */
+final class TransferRun {
+    private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
+    private static final int BATCHES_IN_FLIGHT = 8;
+    private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long POLL_MS = 10;
+
+    private final Driver driver;
+    private final String topic;
+    private final int batchSize;
+    private final LongAdder acknowledged = new LongAdder();
+    private final LongAdder failed = new LongAdder();
+    private final LongAdder received = new LongAdder();
+    private final AtomicReference<String> firstError = new AtomicReference<>();
+    private volatile boolean running = true;
+    private volatile long lastReceivedNs;
+
+    TransferRun(Driver driver, String topic, int batchSize) {
+        this.driver = driver;
+        this.topic = topic;
+        this.batchSize = batchSize;
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param seconds from the first line sent to the last received
+     * @param firstError null when nothing failed
+     */
+    record Result(
+            double seconds,
+            long acknowledged,
+            long failed,
+            long received,
+            JsonLines.Difference difference,
+            ResourceUse use,
+            String firstError) {}
+
+    Result run(List<Path> files, long expected, Path receivedFile, long pid) throws InterruptedException {
+        List<Thread> senders = new ArrayList<>();
+        ResourceUse use;
+        double seconds;
+        try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(receivedFile), 1 << 16)) {
+            Thread receiver = start("receiver", receiving(driver.openSubscriber(topic, 0), out));
+            ProcessSample.forgetMaximum(pid);
+            ResourceUse.Meter meter = ResourceUse.start(pid);
+            long startNs = System.nanoTime();
+            lastReceivedNs = startNs;
+            for (int i = 0; i < files.size(); i++) {
+                Path file = files.get(i);
+                Publisher publisher = driver.openPublisher(topic, i);
+                senders.add(start("sender-" + i, () -> send(publisher, file)));
+            }
+            await(expected);
+            seconds = (lastReceivedNs - startNs) / 1e9;
+            use = meter.stop();
+            for (Thread sender : senders) {
+                sender.join();
+            }
+            running = false;
+            receiver.join();
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + receivedFile, "give --results a folder with room", e);
+        }
+        long[] sent = new long[0];
+        for (Path file : files) {
+            sent = merged(sent, JsonLines.hashes(file));
+        }
+        return new Result(
+                seconds,
+                acknowledged.sum(),
+                failed.sum(),
+                received.sum(),
+                JsonLines.compare(sent, JsonLines.hashes(receivedFile)),
+                use,
+                firstError.get());
+    }
+
+    private static long[] merged(long[] one, long[] other) {
+        long[] all = java.util.Arrays.copyOf(one, one.length + other.length);
+        System.arraycopy(other, 0, all, one.length, other.length);
+        java.util.Arrays.sort(all);
+        return all;
+    }
+
+    private static Thread start(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private void await(long expected) throws InterruptedException {
+        Progress progress = new Progress(driver.name() + " received");
+        while (received.sum() < expected - failed.sum() && firstError.get() == null) {
+            Thread.sleep(POLL_MS);
+            progress.tell(received.sum());
+            if (System.nanoTime() - lastReceivedNs > SILENCE_NS) {
+                return;
+            }
+        }
+    }
+
+    private Runnable receiving(Subscriber subscriber, OutputStream out) {
+        return () -> {
+            try (subscriber) {
+                while (running) {
+                    subscriber.poll(POLL_TIMEOUT, value -> {
+                        try {
+                            out.write(value);
+                            out.write('\n');
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                        received.increment();
+                        lastReceivedNs = System.nanoTime();
+                    });
+                }
+            } catch (Exception e) {
+                firstError.compareAndSet(null, "the receiver failed: " + e);
+            }
+        };
+    }
+
+    private void send(Publisher publisher, Path file) {
+        Semaphore room = new Semaphore(batchSize * BATCHES_IN_FLIGHT);
+        try (publisher;
+                BufferedReader lines = Files.newBufferedReader(file)) {
+            String line = lines.readLine();
+            while (line != null) {
+                room.acquire(batchSize);
+                int sent = 0;
+                for (; sent < batchSize && line != null; sent++) {
+                    sendOne(publisher, line, room);
+                    line = lines.readLine();
+                }
+                room.release(batchSize - sent);
+            }
+            publisher.flush();
+        } catch (Exception e) {
+            firstError.compareAndSet(null, "a sender failed: " + e);
+        }
+    }
+
+    private void sendOne(Publisher publisher, String line, Semaphore room) throws Exception {
+        publisher.publish(line.getBytes(StandardCharsets.UTF_8), failure -> {
+            room.release();
+            if (failure == null) {
+                acknowledged.increment();
+            } else {
+                failed.increment();
+                firstError.compareAndSet(null, failure.toString());
+            }
+        });
+    }
+}
