@@ -10,7 +10,6 @@ import io.journalq.client.network.BrokerConnection;
 import io.journalq.client.network.Cluster;
 import io.journalq.client.network.ClusterView;
 import io.netty.channel.EventLoop;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -43,26 +42,19 @@ final class ProduceLoop implements Cluster.Listener {
     private final Queue<Lane> queue = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean draining = new AtomicBoolean();
     private final Runnable drainTask = this::drain;
-    private final Map<Integer, Node> nodes = new HashMap<>();
-    private final List<Node> dirty = new ArrayList<>();
+    private final Map<Integer, Destination> nodes = new HashMap<>();
+    private final List<Destination> dirty = new ArrayList<>();
     private final Set<Lane> withoutIdentity = new LinkedHashSet<>();
     private final long lingerNanos;
     private final BufferMemory memory;
     private final Gathering gathering;
     /** What the records of unanswered requests took of the buffer memory. */
     private long inFlightBytes;
+    /** Whether senders leave the loop alone, for no request may leave before one is answered. */
+    private boolean held;
 
     private long drains;
     private DirectLine direct;
-
-    /** One broker's requests of the current drain, and the lanes that wait for room on its connection. */
-    private static final class Node {
-        private final List<ProduceCall> forming = new ArrayList<>();
-        private final ArrayDeque<Lane> stalled = new ArrayDeque<>();
-        private BrokerConnection connection;
-        private RequestWindow window = new RequestWindow();
-        private int requestsInFlight;
-    }
 
     ProduceLoop(
             ProducerConfig config,
@@ -134,7 +126,7 @@ final class ProduceLoop implements Cluster.Listener {
 
     @Override
     public void onConnectionReady(BrokerConnection connection) {
-        Node node = nodes.get(connection.nodeId());
+        Destination node = nodes.get(connection.nodeId());
         if (node != null) {
             releaseStalled(node);
         }
@@ -160,7 +152,7 @@ final class ProduceLoop implements Cluster.Listener {
 
     /** A request is answered or lost: there is room for another. On the loop. */
     void onRequestDone(ProduceCall call) {
-        Node node = nodes.get(call.nodeId());
+        Destination node = nodes.get(call.nodeId());
         node.requestsInFlight--;
         inFlightBytes -= call.accountedBytes();
         if (call.isAnswered()) {
@@ -169,6 +161,12 @@ final class ProduceLoop implements Cluster.Listener {
             gather(call, node, nowNanos);
         }
         releaseStalled(node);
+        if (held) {
+            held = false;
+            if (!gathering.isOn()) {
+                drainNow();
+            }
+        }
     }
 
     /** Ends everything: what is not acknowledged fails. On the loop. */
@@ -197,12 +195,12 @@ final class ProduceLoop implements Cluster.Listener {
         }
     }
 
-    private static void stall(Lane lane, Node node) {
+    private static void stall(Lane lane, Destination node) {
         lane.stalled = true;
         node.stalled.add(lane);
     }
 
-    private void releaseStalled(Node node) {
+    private void releaseStalled(Destination node) {
         for (Lane lane = node.stalled.poll(); lane != null; lane = node.stalled.poll()) {
             lane.stalled = false;
             revisit(lane);
@@ -220,7 +218,7 @@ final class ProduceLoop implements Cluster.Listener {
     }
 
     /** After an answer: lets those whom it woke come back before the next request leaves. */
-    private void gather(ProduceCall call, Node node, long nowNanos) {
+    private void gather(ProduceCall call, Destination node, long nowNanos) {
         if (gathering.isOn() || !call.wakesSenders() || node.window.limit() > 1) {
             return;
         }
@@ -242,12 +240,13 @@ final class ProduceLoop implements Cluster.Listener {
         if (gathering.isOn() && gathering.goesOn(memory.usedBytes(), nowNanos)) {
             return;
         }
+        held = false;
         draining.set(false);
         drains++;
         for (Lane lane = queue.poll(); lane != null; lane = queue.poll()) {
             visit(lane, nowNanos);
         }
-        for (Node node : dirty) {
+        for (Destination node : dirty) {
             for (ProduceCall call : node.forming) {
                 node.requestsInFlight++;
                 inFlightBytes += call.accountedBytes();
@@ -260,6 +259,20 @@ final class ProduceLoop implements Cluster.Listener {
             node.connection.flush();
         }
         dirty.clear();
+        holdWhileFull();
+    }
+
+    /**
+     * While no request may leave, senders need not wake the loop for each record: the next answer does. With several
+     * brokers one may be free that is not known of yet.
+     */
+    private void holdWhileFull() {
+        if (nodes.size() == 1 && cluster.metadata().view().brokers().size() == 1) {
+            held = !nodes.values().iterator().next().mayStartRequest();
+            if (held) {
+                draining.set(true);
+            }
+        }
     }
 
     private void visit(Lane lane, long nowNanos) {
@@ -279,7 +292,7 @@ final class ProduceLoop implements Cluster.Listener {
         if (lane.stalled || isHeld(lane, nowNanos)) {
             return;
         }
-        Node node = nodeFor(lane, nowNanos);
+        Destination node = nodeFor(lane, nowNanos);
         if (node == null) {
             return;
         }
@@ -293,7 +306,7 @@ final class ProduceLoop implements Cluster.Listener {
             return;
         }
         while (lane.inFlight.size() < lane.maxInFlight()) {
-            if (!mayStartRequest(node) && !fitsForming(lane, node)) {
+            if (!node.mayStartRequest() && !fitsForming(lane, node)) {
                 stall(lane, node);
                 return;
             }
@@ -323,7 +336,7 @@ final class ProduceLoop implements Cluster.Listener {
         return oldest != null && (!lane.retry.isEmpty() || oldest.tries > 1);
     }
 
-    private Node nodeFor(Lane lane, long nowNanos) {
+    private Destination nodeFor(Lane lane, long nowNanos) {
         int leader = cluster.metadata().view().leader(lane.id.topic(), lane.id.partition());
         if (!lane.inFlight.isEmpty() && lane.inFlightNode != leader) {
             // The leader moved: what is at the old one comes back first.
@@ -335,7 +348,7 @@ final class ProduceLoop implements Cluster.Listener {
             settling.pause(lane, nowNanos, 1);
             return null;
         }
-        Node node = nodes.computeIfAbsent(leader, id -> new Node());
+        Destination node = nodes.computeIfAbsent(leader, id -> new Destination(expectsAnswers()));
         if (!connection.isWritable()) {
             stall(lane, node);
             return null;
@@ -410,12 +423,7 @@ final class ProduceLoop implements Cluster.Listener {
         return error == null;
     }
 
-    private boolean mayStartRequest(Node node) {
-        int limit = expectsAnswers() ? node.window.limit() : RequestWindow.MOST;
-        return node.requestsInFlight + node.forming.size() < limit;
-    }
-
-    private boolean fitsForming(Lane lane, Node node) {
+    private boolean fitsForming(Lane lane, Destination node) {
         return firstRound(lane) < node.forming.size();
     }
 
@@ -423,7 +431,7 @@ final class ProduceLoop implements Cluster.Listener {
         return lane.drain == drains ? lane.round + 1 : 0;
     }
 
-    private void place(Lane lane, PendingBatch batch, Node node) {
+    private void place(Lane lane, PendingBatch batch, Destination node) {
         int round = firstRound(lane);
         int sizeBytes = batch.payload().readableBytes();
         while (round < node.forming.size()
