@@ -46,6 +46,9 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
     private static final int TIMEOUT_S = 30;
     private static final String TOPIC_DEFAULT_PREFIX = "log.";
 
+    /** Defaults of topics that Kafka's brokers call otherwise. */
+    private static final Map<String, String> OTHER_NAMES = Map.of("message.max.bytes", "max.message.bytes");
+
     private final ClusterConfig config;
     private final List<String> leftOut = new ArrayList<>();
     private Path directory;
@@ -105,8 +108,9 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
             return settings.with(key, value, ConfigOrigin.COMMAND_LINE);
         } catch (ConfigException unknown) {
             try {
-                String ofTopic =
-                        key.startsWith(TOPIC_DEFAULT_PREFIX) ? key.substring(TOPIC_DEFAULT_PREFIX.length()) : key;
+                String ofTopic = key.startsWith(TOPIC_DEFAULT_PREFIX)
+                        ? key.substring(TOPIC_DEFAULT_PREFIX.length())
+                        : OTHER_NAMES.getOrDefault(key, key);
                 return settings.with(ofTopic, value, ConfigOrigin.COMMAND_LINE);
             } catch (ConfigException reallyUnknown) {
                 leftOut.add(key);

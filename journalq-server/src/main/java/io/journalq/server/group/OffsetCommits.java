@@ -78,16 +78,19 @@ public final class OffsetCommits {
     }
 
     /**
-     * Commits. The caller checked who commits, and answers once this returns.
+     * Commits. The caller checked who commits, and answers once this returns. What open transactions hold for the same
+     * partition is forgotten: of commits inside and outside of transactions the last one made counts, not that of the
+     * transaction that ends last (as with Kafka).
      *
      * @return what became of each, in order
      */
     public List<ErrorCode> commit(String groupId, List<Commit> commits, long nowMs) {
-        return append(
-                commits,
-                nowMs,
-                (commit, offset) ->
-                        new CoordinatorRecord(key(groupId, commit.topic(), commit.partition()), offset.toRecord()));
+        return append(commits, nowMs, (commit, offset, records) -> {
+            records.add(new CoordinatorRecord(key(groupId, commit.topic(), commit.partition()), offset.toRecord()));
+            pending.forEachAt(
+                    new PendingOffsets.Place(groupId, commit.topic(), commit.partition()),
+                    (place, producerId, held) -> records.add(PendingOffsets.tombstone(place, producerId)));
+        });
     }
 
     /** As {@link #commit}, but nothing is in force before the producer's transaction commits. */
@@ -95,17 +98,17 @@ public final class OffsetCommits {
         return append(
                 transaction.commits(),
                 nowMs,
-                (commit, offset) -> new CoordinatorRecord(
+                (commit, offset, records) -> records.add(new CoordinatorRecord(
                         new PendingOffsets.Place(groupId, commit.topic(), commit.partition())
                                 .key(transaction.producerId()),
-                        new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord()));
+                        new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord())));
     }
 
-    private interface RecordOf {
-        CoordinatorRecord of(Commit commit, CommittedOffset offset);
+    private interface RecordsOf {
+        void add(Commit commit, CommittedOffset offset, List<CoordinatorRecord> records);
     }
 
-    private List<ErrorCode> append(List<Commit> commits, long nowMs, RecordOf recordOf) {
+    private List<ErrorCode> append(List<Commit> commits, long nowMs, RecordsOf recordsOf) {
         List<ErrorCode> outcomes = new ArrayList<>(commits.size());
         List<CoordinatorRecord> records = new ArrayList<>(commits.size());
         for (Commit commit : commits) {
@@ -115,9 +118,10 @@ public final class OffsetCommits {
                 continue;
             }
             outcomes.add(ErrorCode.NONE);
-            records.add(recordOf.of(
+            recordsOf.add(
                     commit,
-                    new CommittedOffset(commit.offset(), commit.leaderEpoch(), metadata, nowMs, commit.topicId())));
+                    new CommittedOffset(commit.offset(), commit.leaderEpoch(), metadata, nowMs, commit.topicId()),
+                    records);
         }
         outbox.append(records);
         return outcomes;

@@ -111,6 +111,12 @@ final class PendingOffsets {
         return groupIds;
     }
 
+    /** What transactions hold for one partition of a group. */
+    void forEachAt(Place place, Visitor visitor) {
+        byPlace.getOrDefault(place, Map.of())
+                .forEach((producerId, pending) -> visitor.visit(place, producerId, pending));
+    }
+
     /** What the transaction of a producer holds. */
     void forEachOf(long producerId, Visitor visitor) {
         for (Place place : placesByProducer.getOrDefault(producerId, Collections.emptyNavigableSet())) {

@@ -119,6 +119,69 @@ class CompactedTopicTest {
         });
     }
 
+    /** Values by key that a reader gets, of committed records or of all. */
+    private Map<String, String> read(String isolationLevel) {
+        Map<String, String> table = new TreeMap<>();
+        try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of("isolation.level", isolationLevel))) {
+            consumer.assign(List.of(TABLE));
+            consumer.seekToBeginning(List.of(TABLE));
+            long end = consumer.endOffsets(List.of(TABLE)).get(TABLE);
+            while (consumer.position(TABLE) < end) {
+                consumer.poll(Duration.ofMillis(100))
+                        .forEach(record ->
+                                table.put(new String(record.key(), UTF_8), new String(record.value(), UTF_8)));
+            }
+        }
+        return table;
+    }
+
+    private static void sendAll(KafkaProducer<byte[], byte[]> producer, String key, int round) {
+        producer.beginTransaction();
+        for (int i = 0; i < 10; i++) {
+            byte[] value = bytes(round + " and some more text to fill segments, some more text to fill segments");
+            var unused = producer.send(new ProducerRecord<>("table", 0, bytes(key + i), value));
+        }
+    }
+
+    @Test
+    void shouldHideWhatWasAbortedWhileCompactionTakesItAndItsMarkersAway() throws Exception {
+        // given a topic that keeps what can go for no longer than it must
+        broker.createTopic(
+                "table",
+                1,
+                Map.of(
+                        "cleanup.policy", "compact",
+                        "segment.bytes", "4096",
+                        "min.cleanable.dirty.ratio", "0.0",
+                        "delete.retention.ms", "0"));
+        // when transactions are aborted and committed in turn, and others come behind them
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", "t"))) {
+            producer.initTransactions();
+            for (int round = 0; round < 20; round++) {
+                sendAll(producer, round < 10 ? "aborted" : "later", round);
+                if (round < 10) {
+                    producer.flush();
+                    producer.abortTransaction();
+                    sendAll(producer, "kept", round);
+                }
+                producer.commitTransaction();
+                assertThat(read("read_committed").keySet()).noneMatch(key -> key.startsWith("aborted"));
+            }
+        }
+
+        // then the aborted records go, and readers of committed ones never see any
+        broker.await(() -> {
+            Map<String, String> committed = read("read_committed");
+            assertThat(committed.keySet()).noneMatch(key -> key.startsWith("aborted"));
+            assertThat(committed).hasSize(20).allSatisfy((key, value) -> assertThat(value)
+                    .startsWith(key.startsWith("kept") ? "9 " : "19 "));
+            return read("read_uncommitted").keySet().stream().noneMatch(key -> key.startsWith("aborted"));
+        });
+        broker.stop();
+        broker.start();
+        assertThat(read("read_committed")).hasSize(20);
+    }
+
     @Test
     void shouldServeTheNewestOfEachKeyWhenATopicIsCompacted() throws Exception {
         // given

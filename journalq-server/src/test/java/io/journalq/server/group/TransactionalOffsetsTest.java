@@ -12,6 +12,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Offsets that are committed with a transaction: in force when it commits, and never before. */
 class TransactionalOffsetsTest {
@@ -106,6 +108,27 @@ class TransactionalOffsetsTest {
         // then
         assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new CommittedOffset(8, 2, "note", 7, TOPIC));
         assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldKeepWhatWasCommittedLastWhenItWasOutsideOfTheTransaction(boolean committed) {
+        // given an offset of an open transaction, and a later one of none
+        commit("g", ANYBODY, 11, 0, 4, 9);
+        commit("g", ANYBODY, 11, 0, 5, 9);
+        Answer<List<ErrorCode>> answer = new Answer<>();
+        machine.onOffsetCommit(
+                "g", ANYBODY, List.of(new OffsetCommits.Commit("t", TOPIC, 4, 12, 2, "later")), 8, answer);
+        assertThat(answer.value).containsExactly(ErrorCode.NONE);
+
+        // when
+        end(11, 0, committed);
+        restart();
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(12);
+        assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
+        assertThat(machine.offsets().get("g", "t", 5) != null).isEqualTo(committed);
     }
 
     @Test
