@@ -5,7 +5,7 @@ package io.journalq.common.protocol;
  * sender is at fault, so the connection is closed and nothing is logged but the message; for that reason there is no
  * stack trace, and throwing one is cheap.
  */
-public final class BadFrameException extends RuntimeException {
+public class BadFrameException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     public BadFrameException(String message) {

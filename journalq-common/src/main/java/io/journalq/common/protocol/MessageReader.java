@@ -28,11 +28,23 @@ public final class MessageReader {
 
     private final ByteBuf buffer;
     private final int limit;
+    private final int maxEntries;
     private int position;
+    private int entries;
 
     /** Reads what is readable in {@code buffer}. */
     public MessageReader(ByteBuf buffer) {
+        this(buffer, Integer.MAX_VALUE);
+    }
+
+    /**
+     * As {@link #MessageReader(ByteBuf)}, with a bound for what the bytes become in memory.
+     *
+     * @param maxEntries most elements that all arrays together may have: an element of two bytes becomes an object of many
+     */
+    public MessageReader(ByteBuf buffer, int maxEntries) {
         this.buffer = buffer;
+        this.maxEntries = maxEntries;
         this.position = buffer.readerIndex();
         this.limit = buffer.writerIndex();
     }
@@ -40,6 +52,11 @@ public final class MessageReader {
     /** Index in the buffer of the byte that comes next. */
     public int position() {
         return position;
+    }
+
+    /** Elements that all arrays together had so far. */
+    public int entries() {
+        return entries;
     }
 
     /** Bytes that are left. */
@@ -211,6 +228,10 @@ public final class MessageReader {
         if (count < NULL || (long) count * minimumSizeBytes > remaining()) {
             throw new BadFrameException("an array of " + count + " elements with " + remaining() + " bytes left");
         }
+        if (count > maxEntries - entries) {
+            throw new TooManyEntriesException(maxEntries);
+        }
+        entries += Math.max(0, count);
         return count;
     }
 

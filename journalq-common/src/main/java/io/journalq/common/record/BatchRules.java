@@ -6,6 +6,7 @@ package io.journalq.common.record;
  *
  * @param maxBatchSizeBytes largest batch as sent, header included ({@code max.message.bytes})
  * @param maxDecompressedSizeBytes largest size of a batch's records after decompression
+ * @param maxHeaders most headers of one record
  * @param timestampBeforeMaxMs how far before now a record may be dated ({@code message.timestamp.before.max.ms})
  * @param timestampAfterMaxMs how far after now a record may be dated ({@code message.timestamp.after.max.ms})
  * @param logAppendTime whether the broker's clock dates the records, so that the producer's dates do not matter
@@ -16,6 +17,7 @@ package io.journalq.common.record;
 public record BatchRules(
         int maxBatchSizeBytes,
         int maxDecompressedSizeBytes,
+        int maxHeaders,
         long timestampBeforeMaxMs,
         long timestampAfterMaxMs,
         boolean logAppendTime,
@@ -25,6 +27,7 @@ public record BatchRules(
     public static final BatchRules DEFAULT = new BatchRules(
             1024 * 1024 + RecordBatch.LOG_OVERHEAD_BYTES,
             BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES,
+            10_000,
             Long.MAX_VALUE,
             3_600_000L,
             false,

@@ -11,6 +11,7 @@ public final class BatchValidation {
     ErrorCode error = ErrorCode.NONE;
     String message;
     List<RecordError> recordErrors = List.of();
+    Exceeded exceeded;
     int sizeBytes;
     int recordCount;
     long maxTimestampMs;
@@ -30,6 +31,18 @@ public final class BatchValidation {
      * @param message in words for the producer
      */
     public record RecordError(int index, String message) {}
+
+    /** The limits of {@link BatchRules} that a batch may go beyond. */
+    public enum Exceeded {
+        BATCH_SIZE,
+        DECOMPRESSED_SIZE,
+        HEADERS
+    }
+
+    /** Which limit the batch was refused for; null when it was not for one. */
+    public Exceeded exceeded() {
+        return exceeded;
+    }
 
     public boolean isSound() {
         return error == ErrorCode.NONE;

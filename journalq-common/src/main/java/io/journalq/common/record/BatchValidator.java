@@ -49,6 +49,7 @@ public final class BatchValidator {
         result.error = ErrorCode.NONE;
         result.message = null;
         result.recordErrors = List.of();
+        result.exceeded = null;
         if (checkFrame(records, rules) && checkHeader(records, records.readerIndex(), produceVersion, rules, nowMs)) {
             readSummary(records, records.readerIndex());
             if (rules.deepCheck()) {
@@ -106,7 +107,10 @@ public final class BatchValidator {
                     : fail(ErrorCode.CORRUPT_MESSAGE, "bytes after the batch");
         }
         if (sizeBytes > rules.maxBatchSizeBytes()) {
-            return fail(ErrorCode.MESSAGE_TOO_LARGE, "the batch is larger than the topic's max.message.bytes");
+            return exceed(
+                    BatchValidation.Exceeded.BATCH_SIZE,
+                    ErrorCode.MESSAGE_TOO_LARGE,
+                    "the batch is larger than the topic's max.message.bytes");
         }
         if (RecordBatch.crc(records, index) != Crc32c.ofBatch(records, index, sizeBytes)) {
             return fail(ErrorCode.CORRUPT_MESSAGE, "wrong checksum");
@@ -182,6 +186,12 @@ public final class BatchValidator {
                     && result.maxTimestampMs != claimedMaxMs) {
                 setMaxTimestamp(records, index, result.maxTimestampMs);
             }
+        } catch (DecompressedTooLargeException bomb) {
+            // Producers know what to do: send less at a time.
+            exceed(
+                    BatchValidation.Exceeded.DECOMPRESSED_SIZE,
+                    ErrorCode.MESSAGE_TOO_LARGE,
+                    bomb.getMessage() + " (the topic's max.decompressed.bytes)");
         } catch (CorruptBatchException e) {
             // The CRC is right: the producer made it so, and sending it again cannot help. Hence not CORRUPT_MESSAGE.
             fail(ErrorCode.INVALID_RECORD, e.getMessage());
@@ -198,7 +208,12 @@ public final class BatchValidator {
         int expectedDelta = 0;
         Unsound unsound = null;
         while (cursor.next()) {
-            cursor.check();
+            if (cursor.check() > rules.maxHeaders()) {
+                return exceed(
+                        BatchValidation.Exceeded.HEADERS,
+                        ErrorCode.INVALID_RECORD,
+                        "a record has more than " + rules.maxHeaders() + " headers (the topic's max.message.headers)");
+            }
             if (cursor.offsetDelta() != expectedDelta) {
                 return fail(ErrorCode.INVALID_RECORD, "the records' offsets are not consecutive");
             }
@@ -258,6 +273,11 @@ public final class BatchValidator {
         }
         long aheadMs = timestampMs - nowMs;
         return aheadMs <= rules.timestampAfterMaxMs() && -aheadMs <= rules.timestampBeforeMaxMs();
+    }
+
+    private boolean exceed(BatchValidation.Exceeded limit, ErrorCode error, String message) {
+        result.exceeded = limit;
+        return fail(error, message);
     }
 
     private boolean fail(ErrorCode error, String message) {

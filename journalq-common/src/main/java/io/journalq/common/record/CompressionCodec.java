@@ -151,7 +151,7 @@ public enum CompressionCodec {
     }
 
     static CorruptBatchException tooLarge(int maxSizeBytes) {
-        return new CorruptBatchException("decompressed records exceed " + maxSizeBytes + " bytes");
+        return new DecompressedTooLargeException(maxSizeBytes);
     }
 
     /** The readable bytes as a direct buffer of one piece, with a reference of its own. */

@@ -5,7 +5,7 @@ package io.journalq.common.record;
  * hostile bytes can cause in this package. Carries no stack trace: the bytes are at fault, not the code, and whoever
  * sends them must not be able to make us pay for one.
  */
-public final class CorruptBatchException extends RuntimeException {
+public class CorruptBatchException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /** @param message what is wrong, for a log line or an error answer */

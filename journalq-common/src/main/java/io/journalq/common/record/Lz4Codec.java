@@ -170,7 +170,10 @@ final class Lz4Codec {
                     limitBytes);
             target.writerIndex(target.writerIndex() + written);
         } catch (LZ4Exception e) {
-            throw new CorruptBatchException("lz4: bad block, or more than " + maxSizeBytes + " bytes in all");
+            // The library does not say which it is: where there was less room than a block may take, it is that.
+            throw roomBytes == limitBytes && roomBytes < maxBlockBytes
+                    ? CompressionCodec.tooLarge(maxSizeBytes)
+                    : new CorruptBatchException("lz4: bad block");
         }
         in.skipBytes(sizeBytes);
     }

@@ -149,8 +149,8 @@ final class RecordCursor {
         return headers;
     }
 
-    /** Checks all that the record holds without building anything. */
-    void check() {
+    /** Checks all that the record holds without building anything; returns how many headers it has. */
+    int check() {
         decodeKeyAndValue();
         int resume = at;
         int count = readHeaderCount();
@@ -162,6 +162,7 @@ final class RecordCursor {
         }
         requireEnd();
         at = resume;
+        return count;
     }
 
     private void requireEnd() {

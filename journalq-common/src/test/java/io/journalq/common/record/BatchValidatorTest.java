@@ -326,7 +326,7 @@ class BatchValidatorTest {
     void shouldRefuseABombWhenItPassesTheLimit(CompressionCodec codec) {
         Message large = new Message(NOW_MS, new byte[1], new byte[900_000], List.of());
         ByteBuf bomb = KafkaBatches.writtenByKafka(codec, List.of(large));
-        BatchRules rules = new BatchRules(1_000_000, 800_000, 500, 500, false, false, true);
+        BatchRules rules = new BatchRules(1_000_000, 800_000, 100, 500, 500, false, false, true);
 
         BatchValidation result = validate(bomb, rules);
 
@@ -342,7 +342,7 @@ class BatchValidatorTest {
     }
 
     private static BatchRules rules(int maxBytes, boolean logAppendTime, boolean keysRequired, boolean deep) {
-        return new BatchRules(maxBytes, 1_000_000, 500, 500, logAppendTime, keysRequired, deep);
+        return new BatchRules(maxBytes, 1_000_000, 100, 500, 500, logAppendTime, keysRequired, deep);
     }
 
     private static Message message(long timestampMs) {

@@ -23,18 +23,35 @@ final class Request extends Exchange implements RequestContext {
     /** What stands before a request's body. */
     record RequestHead(short apiKeyId, short apiVersion, int correlationId, String clientId) {}
 
+    /**
+     * What was read of a frame.
+     *
+     * @param message null for one that nobody could read
+     * @param entries elements of all its arrays
+     */
+    record RequestBody(ApiMessage message, int entries) {
+        static final RequestBody NONE = new RequestBody(null, 0);
+
+        /** What an element takes as an object, about. */
+        private static final int ENTRY_SIZE_BYTES = 64;
+
+        int sizeBytes() {
+            return (int) Math.min(Integer.MAX_VALUE, (long) entries * ENTRY_SIZE_BYTES);
+        }
+    }
+
     Request(
             Connection connection,
             ByteBuf frame,
             HandlerRegistry.Served served,
             RequestHead head,
             ClientSession session,
-            ApiMessage body) {
-        super(connection, frame);
+            RequestBody body) {
+        super(connection, frame, body.sizeBytes());
         this.served = served;
         this.head = head;
         this.session = session;
-        this.body = body;
+        this.body = body.message();
         this.responseVersion = head.apiVersion();
     }
 

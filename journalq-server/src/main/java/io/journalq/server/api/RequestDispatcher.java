@@ -4,6 +4,8 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.BadFrameException;
 import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.TooManyEntriesException;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
 import io.journalq.server.network.ExchangeFactory;
@@ -25,10 +27,13 @@ public final class RequestDispatcher implements ExchangeFactory {
 
     private final HandlerRegistry registry;
     private final ClientThrottles throttles;
+    private final int maxEntries;
 
-    public RequestDispatcher(HandlerRegistry registry, ClientThrottles throttles) {
+    /** @param maxEntries most elements of all arrays of one request */
+    public RequestDispatcher(HandlerRegistry registry, ClientThrottles throttles, int maxEntries) {
         this.registry = registry;
         this.throttles = throttles;
+        this.maxEntries = maxEntries;
     }
 
     @Override
@@ -52,13 +57,9 @@ public final class RequestDispatcher implements ExchangeFactory {
         }
         Request.RequestHead head = readHead(frame, session, apiKeyId, version);
         if (!known) {
-            return new Request(connection, frame, unknownVersion(served), head, session, null);
+            return new Request(connection, frame, unknownVersion(served), head, session, Request.RequestBody.NONE);
         }
-        MessageReader in = new MessageReader(frame);
-        if (served.key().requestHeaderVersion(version) > 1) {
-            in.skipTags();
-        }
-        ApiMessage body = served.key().readRequest(in, version);
+        Request.RequestBody body = readBody(connection, frame, served.key(), version);
         return new Request(connection, frame, served, head, session, body);
     }
 
@@ -77,6 +78,19 @@ public final class RequestDispatcher implements ExchangeFactory {
             frame.skipBytes(clientIdSizeBytes);
         }
         return new Request.RequestHead(apiKeyId, version, correlationId, clientId);
+    }
+
+    private Request.RequestBody readBody(Connection connection, ByteBuf frame, ApiKey key, short version) {
+        MessageReader in = new MessageReader(frame, maxEntries);
+        if (key.requestHeaderVersion(version) > 1) {
+            in.skipTags();
+        }
+        try {
+            return new Request.RequestBody(key.readRequest(in, version), in.entries());
+        } catch (TooManyEntriesException tooMany) {
+            connection.cycle().counters().onLimit(Limit.REQUEST_ENTRIES);
+            throw new BadFrameException(key.apiName() + ": " + tooMany.getMessage() + " (request.max.entries)");
+        }
     }
 
     private static HandlerRegistry.Served unknownVersion(HandlerRegistry.Served served) {

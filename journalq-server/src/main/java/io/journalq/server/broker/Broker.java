@@ -258,7 +258,10 @@ public final class Broker implements AutoCloseable {
         Acceptor acceptor = new Acceptor(
                 loops,
                 connectionLimits(loops.count()),
-                new RequestDispatcher(core.handlers(), new ClientThrottles(core::quotas, System::nanoTime)),
+                new RequestDispatcher(
+                        core.handlers(),
+                        new ClientThrottles(core::quotas, System::nanoTime),
+                        config.get(BrokerSettings.REQUEST_MAX_ENTRIES)),
                 networkCounters);
         closings.push(() -> {
             serving = false;

@@ -102,7 +102,12 @@ final class HandlerTable {
     /** What moves records. Returns the handler of fetches, whose waiting ends when the broker stops. */
     FetchHandler registerData(Shards shards, Executor blockingPool, TransactionGate transactions) {
         Supplier<MetadataImage> images = metadata::current;
-        FetchHandler fetch = new FetchHandler(images, shards, blockingPool, config.get(BrokerSettings.FETCH_MAX_BYTES));
+        FetchHandler fetch = new FetchHandler(
+                images,
+                shards,
+                blockingPool,
+                config.get(BrokerSettings.FETCH_MAX_BYTES),
+                config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS));
         registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, transactions));
         registry.register(ApiKey.FETCH, 4, 18, fetch);
         registry.register(ApiKey.LIST_OFFSETS, 1, 11, new ListOffsetsHandler(images, shards, blockingPool));

@@ -219,6 +219,14 @@ public final class BrokerSettings {
             1 << 10,
             MAX_REQUEST_BYTES,
             "Largest request; a client that announces a larger one is disconnected.");
+    public static final ConfigKey<Integer> REQUEST_MAX_ENTRIES = ConfigKey.ofInt(
+            "request.max.entries",
+            ConfigUnit.NONE,
+            300_000,
+            1_000,
+            100_000_000,
+            "Most topics, partitions, members and the like that one request may name, all together; a client that"
+                    + " names more is disconnected. Memory for a request is up to some hundred bytes for each.");
     public static final ConfigKey<Integer> MAX_CONNECTIONS =
             ConfigKey.ofInt("max.connections", ConfigUnit.NONE, 20_000, 1, 10_000_000, "Most open connections.");
     public static final ConfigKey<Integer> MAX_CONNECTIONS_PER_IP = ConfigKey.ofInt(
@@ -264,6 +272,14 @@ public final class BrokerSettings {
             1 << 10,
             MAX_REQUEST_BYTES,
             "Largest answer to a fetch; one message larger than this is still sent, alone.");
+    public static final ConfigKey<Integer> FETCH_SESSIONS_MAX_PARTITIONS = ConfigKey.ofInt(
+            "fetch.sessions.max.partitions",
+            ConfigUnit.NONE,
+            1_000_000,
+            0,
+            Integer.MAX_VALUE,
+            "Most partitions that all fetch sessions remember for their clients; a client beyond has none, and names"
+                    + " its partitions in each request.");
     public static final ConfigKey<Long> METADATA_DELETE_DELAY_MS = ConfigKey.ofLong(
             "log.delete.delay.ms",
             ConfigUnit.MILLISECONDS,
@@ -389,6 +405,7 @@ public final class BrokerSettings {
                 TRANSACTION_MAX_TIMEOUT_MS,
                 TRANSACTIONAL_ID_EXPIRATION_MS,
                 SOCKET_REQUEST_MAX_BYTES,
+                REQUEST_MAX_ENTRIES,
                 MAX_CONNECTIONS,
                 MAX_CONNECTIONS_PER_IP,
                 CONNECTIONS_MAX_IDLE_MS,
@@ -396,6 +413,7 @@ public final class BrokerSettings {
                 CONNECTION_IN_FLIGHT_MAX_BYTES,
                 TOTAL_IN_FLIGHT_MAX_BYTES,
                 FETCH_MAX_BYTES,
+                FETCH_SESSIONS_MAX_PARTITIONS,
                 METADATA_DELETE_DELAY_MS,
                 RETENTION_CHECK_INTERVAL_MS,
                 UNWRITTEN_MAX_BYTES,

@@ -105,6 +105,15 @@ public final class TopicSettings {
             0,
             1 << 30,
             "Largest batch of messages, as it comes, compressed or not.");
+    public static final ConfigKey<Integer> MAX_DECOMPRESSED_BYTES = ConfigKey.ofInt(
+            "max.decompressed.bytes",
+            ConfigUnit.BYTES,
+            32 << 20,
+            1 << 10,
+            1 << 30,
+            "Largest batch of messages once it is decompressed; a limit below max.message.bytes counts as that.");
+    public static final ConfigKey<Integer> MAX_MESSAGE_HEADERS = ConfigKey.ofInt(
+            "max.message.headers", ConfigUnit.NONE, 10_000, 0, 10_000_000, "Most headers of one message.");
     public static final ConfigKey<String> MESSAGE_TIMESTAMP_TYPE = ConfigKey.ofChoice(
             "message.timestamp.type",
             "CreateTime",
@@ -153,6 +162,8 @@ public final class TopicSettings {
             SEGMENT_MS,
             INDEX_INTERVAL_BYTES,
             MAX_MESSAGE_BYTES,
+            MAX_DECOMPRESSED_BYTES,
+            MAX_MESSAGE_HEADERS,
             MESSAGE_TIMESTAMP_TYPE,
             TIMESTAMP_BEFORE_MAX_MS,
             TIMESTAMP_AFTER_MAX_MS,

@@ -3,7 +3,10 @@ package io.journalq.server.loop;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What one event loop did for clients. Counted by that loop alone, without a fence; read by any thread. */
 public final class LoopCounters {
@@ -17,7 +20,14 @@ public final class LoopCounters {
     private final AtomicLongArray produceErrors = new AtomicLongArray(highestErrorIndex() + 1);
     private final AtomicLongArray fetchErrors = new AtomicLongArray(highestErrorIndex() + 1);
 
-    LoopCounters() {}
+    /** Seldom counted, and by any thread. */
+    private final Map<Limit, LongAdder> limits = new EnumMap<>(Limit.class);
+
+    LoopCounters() {
+        for (Limit limit : Limit.values()) {
+            limits.put(limit, new LongAdder());
+        }
+    }
 
     private static int highestApiId() {
         return Arrays.stream(ApiKey.values()).mapToInt(ApiKey::id).max().orElse(0);
@@ -64,6 +74,16 @@ public final class LoopCounters {
     /** A partition of a Fetch request was answered with an error. */
     public void onFetchError(ErrorCode error) {
         add(fetchErrors, index(error), 1);
+    }
+
+    /** Somebody went beyond a limit. Any thread. */
+    public void onLimit(Limit limit) {
+        limits.get(limit).increment();
+    }
+
+    /** How often somebody did. */
+    public long limit(Limit limit) {
+        return limits.get(limit).sum();
     }
 
     /** Messages appended, those of the broker's own topics and of clients alike. */

@@ -170,7 +170,8 @@ public final class Acceptor {
                             + " connections of one address (max.connections.per.ip)");
             return;
         }
-        FrameDecoder decoder = new FrameDecoder(connection::refuse, limits.maxFrameSizeBytes(), context.frameRoom());
+        FrameDecoder decoder =
+                new FrameDecoder(connection::refuseFrame, limits.maxFrameSizeBytes(), context.frameRoom());
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);
     }

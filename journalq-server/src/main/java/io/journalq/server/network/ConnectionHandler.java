@@ -1,5 +1,6 @@
 package io.journalq.server.network;
 
+import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -85,6 +86,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         loop.counters().refusedConnections.increment();
         log.warn("connection closed: client={} reason=\"{}\"", channel.remoteAddress(), reason);
         close();
+    }
+
+    /** Refuses a frame for the size that it announces. */
+    void refuseFrame(String reason) {
+        loop.cycle().counters().onLimit(Limit.REQUEST_BYTES);
+        refuse(reason);
     }
 
     /** Closes the connection with at most one line among all that {@code throttle} is for. */
@@ -192,8 +199,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             return;
         }
         responses.add(exchange);
-        inFlightBytes += exchange.frameSizeBytes();
-        loop.budget().take(exchange.frameSizeBytes());
+        inFlightBytes += exchange.heldSizeBytes();
+        loop.budget().take(exchange.heldSizeBytes());
         try {
             exchange.handle();
         } catch (RuntimeException failure) {
@@ -243,8 +250,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             refuse("unexpected failure in the answer to " + exchange.description());
         } finally {
             progress++;
-            inFlightBytes -= exchange.frameSizeBytes();
-            loop.budget().giveBack(exchange.frameSizeBytes());
+            inFlightBytes -= exchange.heldSizeBytes();
+            loop.budget().giveBack(exchange.heldSizeBytes());
             exchange.releaseFrame();
         }
     }
@@ -272,12 +279,23 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     private boolean mustSuspend() {
+        Limit reached = reachedLimit();
+        if (reached != null && !suspended) {
+            loop.cycle().counters().onLimit(reached);
+        }
+        return reached != null || pauses > 0 || !channel.isWritable();
+    }
+
+    /** Null when what is unanswered is within all limits. */
+    private Limit reachedLimit() {
         ConnectionLimits limits = loop.limits();
-        return pauses > 0
-                || responses.size() >= limits.maxInFlightRequests()
-                || inFlightBytes > limits.maxInFlightBytes()
-                || loop.budget().isExceeded()
-                || !channel.isWritable();
+        if (responses.size() >= limits.maxInFlightRequests()) {
+            return Limit.CONNECTION_REQUESTS;
+        }
+        if (inFlightBytes > limits.maxInFlightBytes()) {
+            return Limit.CONNECTION_BYTES;
+        }
+        return loop.budget().isExceeded() ? Limit.TOTAL_BYTES : null;
     }
 
     private void suspend() {

@@ -15,6 +15,7 @@ public abstract class Exchange {
     private final ConnectionHandler connection;
     private final ByteBuf frame;
     private final int frameSizeBytes;
+    private final int heldSizeBytes;
     private State state = State.OPEN;
 
     private enum State {
@@ -26,9 +27,15 @@ public abstract class Exchange {
     }
 
     protected Exchange(Connection connection, ByteBuf frame) {
+        this(connection, frame, 0);
+    }
+
+    /** @param readSizeBytes about what was made of the frame takes in memory, besides the frame itself */
+    protected Exchange(Connection connection, ByteBuf frame, int readSizeBytes) {
         this.connection = (ConnectionHandler) connection;
         this.frame = frame;
         this.frameSizeBytes = frame.readableBytes();
+        this.heldSizeBytes = (int) Math.min(Integer.MAX_VALUE, (long) frameSizeBytes + readSizeBytes);
     }
 
     /** The connection that the request came in on. */
@@ -73,6 +80,11 @@ public abstract class Exchange {
     /** Size of the request without its length field. */
     protected final int frameSizeBytes() {
         return frameSizeBytes;
+    }
+
+    /** What the request takes in memory until it is answered. */
+    final int heldSizeBytes() {
+        return heldSizeBytes;
     }
 
     final void releaseFrame() {

@@ -2,6 +2,7 @@ package io.journalq.server.observe;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.prometheus.metrics.model.registry.MultiCollector;
@@ -19,6 +20,8 @@ import java.util.function.ToLongFunction;
 final class RequestsCollector implements MultiCollector {
     static final String REQUESTS = "journalq_requests";
     static final String ERRORS = "journalq_partition_errors";
+
+    static final String LIMITS = "journalq_limits_reached";
 
     private final List<LoopCounters> loops;
 
@@ -40,12 +43,21 @@ final class RequestsCollector implements MultiCollector {
             addIfAny(errors, labels(ApiKey.PRODUCE, error), loop -> loop.produceErrors(error));
             addIfAny(errors, labels(ApiKey.FETCH, error), loop -> loop.fetchErrors(error));
         }
-        return MetricSnapshots.of(requests.build(), errors.build());
+        CounterSnapshot.Builder limits =
+                CounterSnapshot.builder().name(LIMITS).help("Times that a client went beyond a limit.");
+        for (Limit limit : Limit.values()) {
+            limits.dataPoint(CounterDataPointSnapshot.builder()
+                    .labels(Labels.of("limit", limit.label()))
+                    .value((double)
+                            loops.stream().mapToLong(loop -> loop.limit(limit)).sum())
+                    .build());
+        }
+        return MetricSnapshots.of(requests.build(), errors.build(), limits.build());
     }
 
     @Override
     public List<String> getPrometheusNames() {
-        return List.of(REQUESTS, ERRORS);
+        return List.of(REQUESTS, ERRORS, LIMITS);
     }
 
     private static Labels labels(ApiKey api, ErrorCode error) {

@@ -3,6 +3,7 @@ package io.journalq.server.shard;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidation.RecordError;
+import io.journalq.server.loop.Limit;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
@@ -19,6 +20,7 @@ public abstract class Append {
     private ErrorCode error = ErrorCode.NONE;
     private String errorMessage;
     private List<RecordError> recordErrors = List.of();
+    private Limit limit;
     private long baseOffset = NONE;
     private long nextOffset = NONE;
     private long appendTimeMs = NONE;
@@ -73,6 +75,22 @@ public abstract class Append {
         return errorMessage;
     }
 
+    /** The limit that the batch was refused for; null when it was not for one. */
+    public final Limit limit() {
+        return limit;
+    }
+
+    private static Limit limit(BatchValidation.Exceeded exceeded) {
+        if (exceeded == null) {
+            return null;
+        }
+        return switch (exceeded) {
+            case BATCH_SIZE -> Limit.BATCH_BYTES;
+            case DECOMPRESSED_SIZE -> Limit.DECOMPRESSED_BYTES;
+            case HEADERS -> Limit.MESSAGE_HEADERS;
+        };
+    }
+
     /** The records that made the batch unsound; empty when it is not for single records that it was refused. */
     public final List<RecordError> recordErrors() {
         return recordErrors;
@@ -124,6 +142,7 @@ public abstract class Append {
     /** The batch is not appended, for what is in its records. */
     final void refuse(BatchValidation unsound) {
         recordErrors = unsound.recordErrors();
+        limit = limit(unsound.exceeded());
         refuse(unsound.error(), unsound.message());
     }
 

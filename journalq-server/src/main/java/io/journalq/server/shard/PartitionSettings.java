@@ -83,7 +83,8 @@ public record PartitionSettings(
     private static BatchRules rules(TopicConfig config, boolean keysRequired) {
         return new BatchRules(
                 config.get(TopicSettings.MAX_MESSAGE_BYTES),
-                BatchRules.DEFAULT.maxDecompressedSizeBytes(),
+                Math.max(config.get(TopicSettings.MAX_DECOMPRESSED_BYTES), config.get(TopicSettings.MAX_MESSAGE_BYTES)),
+                config.get(TopicSettings.MAX_MESSAGE_HEADERS),
                 config.get(TopicSettings.TIMESTAMP_BEFORE_MAX_MS),
                 config.get(TopicSettings.TIMESTAMP_AFTER_MAX_MS),
                 config.get(TopicSettings.MESSAGE_TIMESTAMP_TYPE).equals(LOG_APPEND_TIME),

@@ -6,6 +6,7 @@ import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
@@ -35,6 +36,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private final Shards shards;
     private final Executor blockingPool;
     private final int maxResponseSizeBytes;
+    private final SessionRoom room;
     private final Set<FetchSessions> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
 
@@ -45,13 +47,19 @@ public final class FetchHandler implements Handler<FetchRequest> {
      * @param blockingPool reads what is not in memory
      * @param maxResponseSizeBytes most that one answer carries, whatever the client asks for, unless one batch alone is
      *     larger
+     * @param maxSessionPartitions most partitions that all sessions together remember
      */
     public FetchHandler(
-            Supplier<MetadataImage> images, Shards shards, Executor blockingPool, int maxResponseSizeBytes) {
+            Supplier<MetadataImage> images,
+            Shards shards,
+            Executor blockingPool,
+            int maxResponseSizeBytes,
+            int maxSessionPartitions) {
         this.images = images;
         this.shards = shards;
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;
+        this.room = new SessionRoom(maxSessionPartitions);
     }
 
     @Override
@@ -61,19 +69,43 @@ public final class FetchHandler implements Handler<FetchRequest> {
         int epoch = request.sessionEpoch();
         if (epoch == NO_SESSION_EPOCH || epoch == NEW_SESSION_EPOCH) {
             sessions.end(request.sessionId());
-            FetchSession session =
-                    epoch == NEW_SESSION_EPOCH ? sessions.open(usesTopicIds) : sessions.openSessionless(usesTopicIds);
+            boolean remembered = epoch == NEW_SESSION_EPOCH && takeRoom(context, request);
+            FetchSession session = remembered ? sessions.open(usesTopicIds) : sessions.openSessionless(usesTopicIds);
+            session.count(remembered ? partitions(request) : 0);
             fetch(context, request, sessions, session, true);
             return;
         }
         FetchSession session = sessions.find(request.sessionId());
         ErrorCode error = check(session, request, usesTopicIds);
+        if (error == ErrorCode.NONE && !takeRoom(context, request)) {
+            // The client begins anew, and is served without a session.
+            sessions.end(request.sessionId());
+            error = ErrorCode.FETCH_SESSION_ID_NOT_FOUND;
+        }
         if (error == ErrorCode.NONE) {
+            session.count(partitions(request));
             session.advanceEpoch();
             fetch(context, request, sessions, session, false);
         } else {
             context.respond(new FetchResponse().setErrorCode(error.code()));
         }
+    }
+
+    private boolean takeRoom(RequestContext context, FetchRequest request) {
+        int partitions = partitions(request);
+        boolean taken = partitions == 0 || room.take(partitions);
+        if (!taken) {
+            context.cycle().counters().onLimit(Limit.FETCH_SESSION_PARTITIONS);
+        }
+        return taken;
+    }
+
+    private static int partitions(FetchRequest request) {
+        int partitions = 0;
+        for (FetchRequest.FetchTopic topic : request.topics()) {
+            partitions += topic.partitions().size();
+        }
+        return partitions;
     }
 
     /** Has all waiting fetches answered with what there is, and none wait any more: the broker stops. Any thread. */
@@ -109,7 +141,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     private FetchSessions openSessions(RequestContext context) {
         FetchSessions[] self = new FetchSessions[1];
-        FetchSessions opened = new FetchSessions(context.cycle(), () -> connections.remove(self[0]));
+        FetchSessions opened = new FetchSessions(context.cycle(), room, () -> connections.remove(self[0]));
         self[0] = opened;
         connections.add(opened);
         return opened;

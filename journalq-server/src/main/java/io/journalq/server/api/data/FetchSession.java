@@ -31,17 +31,24 @@ final class FetchSession {
     private final int id;
     private final boolean usesTopicIds;
     private final LoopCycle cycle;
+    private final SessionRoom room;
     private final Map<Object, SessionTopic> topics = new LinkedHashMap<>();
     private final ArrayDeque<FetchPart> ready = new ArrayDeque<>();
     private int nextEpoch = FIRST_INCREMENTAL_EPOCH;
     private int partCount;
+
+    /** Partitions counted in the room that all sessions share. */
+    private int counted;
+
     private long readyBytes;
     private PendingFetch pending;
     private boolean readsCommitted;
     private boolean closed;
 
-    FetchSession(int id, boolean usesTopicIds, LoopCycle cycle) {
+    /** @param room shared by all sessions; partitions of a fetch without a session take none */
+    FetchSession(int id, boolean usesTopicIds, LoopCycle cycle, SessionRoom room) {
         this.id = id;
+        this.room = room;
         this.usesTopicIds = usesTopicIds;
         this.cycle = cycle;
     }
@@ -88,6 +95,19 @@ final class FetchSession {
         return readsCommitted;
     }
 
+    /** There is room for so many more partitions: a request is about to name them. */
+    void count(int taken) {
+        counted += taken;
+    }
+
+    /** Gives back the room of partitions that were there before, or are no more. */
+    private void settle() {
+        if (id != NO_SESSION && counted != partCount) {
+            room.giveBack(counted - partCount);
+            counted = partCount;
+        }
+    }
+
     /** Takes over the partitions that a request adds, changes or forgets. */
     void update(FetchRequest request) {
         boolean committed = request.isolationLevel() == READ_COMMITTED;
@@ -113,6 +133,7 @@ final class FetchSession {
         for (FetchRequest.ForgottenTopic forgotten : request.forgottenTopicsData()) {
             forget(forgotten);
         }
+        settle();
     }
 
     private void forget(FetchRequest.ForgottenTopic forgotten) {
@@ -195,6 +216,7 @@ final class FetchSession {
             return;
         }
         closed = true;
+        room.giveBack(counted);
         List<FetchPart> parts = new ArrayList<>();
         forEachPart(parts::add);
         disarm(parts);

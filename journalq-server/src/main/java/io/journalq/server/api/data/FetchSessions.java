@@ -18,13 +18,15 @@ final class FetchSessions implements AutoCloseable {
     static final int MAX_SESSIONS = 8;
 
     private final LoopCycle cycle;
+    private final SessionRoom room;
     private final Runnable onClose;
     private final Map<Integer, FetchSession> sessionById = new LinkedHashMap<>();
     private final Set<FetchSession> sessionless = new LinkedHashSet<>();
     private int lastId;
 
-    FetchSessions(LoopCycle cycle, Runnable onClose) {
+    FetchSessions(LoopCycle cycle, SessionRoom room, Runnable onClose) {
         this.cycle = cycle;
+        this.room = room;
         this.onClose = onClose;
     }
 
@@ -45,14 +47,14 @@ final class FetchSessions implements AutoCloseable {
             oldest.close();
         }
         lastId = lastId == Integer.MAX_VALUE ? 1 : lastId + 1;
-        FetchSession session = new FetchSession(lastId, usesTopicIds, cycle);
+        FetchSession session = new FetchSession(lastId, usesTopicIds, cycle, room);
         sessionById.put(lastId, session);
         return session;
     }
 
     /** What a fetch without a session uses until it is answered. */
     FetchSession openSessionless(boolean usesTopicIds) {
-        FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle);
+        FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle, room);
         sessionless.add(session);
         return session;
     }

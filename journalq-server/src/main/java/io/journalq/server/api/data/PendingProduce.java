@@ -196,6 +196,9 @@ final class PendingProduce {
             if (append.error() != ErrorCode.NONE) {
                 shardFailure = append.error().words();
                 shard.cycle().counters().onProduceError(append.error());
+                if (append.limit() != null) {
+                    shard.cycle().counters().onLimit(append.limit());
+                }
             }
             outstandingAppends--;
             if (outstandingAppends > 0) {

@@ -1,11 +1,14 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.Origin;
+import io.journalq.server.loop.Limit;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
-/** Who a client is, as groups remember it. */
+/** Who a client is, as groups remember it, and what it is told. */
 final class Clients {
     private Clients() {}
 
@@ -15,5 +18,19 @@ final class Clients {
                 ? internet.getAddress().toString()
                 : String.valueOf(remote);
         return new Origin(context.clientId() == null ? "" : context.clientId(), host);
+    }
+
+    /** Answers, and counts when {@code error} is that of a limit. Any thread. */
+    static void respond(RequestContext context, ApiMessage response, ErrorCode error) {
+        Limit limit =
+                switch (error) {
+                    case GROUP_MAX_SIZE_REACHED -> Limit.GROUPS;
+                    case OFFSET_METADATA_TOO_LARGE -> Limit.OFFSET_METADATA;
+                    default -> null;
+                };
+        if (limit != null) {
+            context.cycle().counters().onLimit(limit);
+        }
+        context.respond(response);
     }
 }

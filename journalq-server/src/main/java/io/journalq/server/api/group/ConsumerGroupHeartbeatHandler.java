@@ -30,7 +30,9 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
                         context.apiVersion(),
                         request,
                         nowMs,
-                        replies.to(context::respond, error -> context.respond(refusal(error)))),
+                        replies.to(
+                                response -> Clients.respond(context, response, ErrorCode.of(response.errorCode())),
+                                error -> context.respond(refusal(error)))),
                 error -> context.respond(refusal(error)));
     }
 

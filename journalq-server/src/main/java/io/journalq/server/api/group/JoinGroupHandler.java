@@ -27,7 +27,9 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
                         context.apiVersion(),
                         request,
                         nowMs,
-                        replies.to(context::respond, error -> context.respond(refusal(context, request, error)))),
+                        replies.to(
+                                response -> Clients.respond(context, response, ErrorCode.of(response.errorCode())),
+                                error -> context.respond(refusal(context, request, error)))),
                 error -> context.respond(refusal(context, request, error)));
     }
 

@@ -110,6 +110,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
         for (int i = 0; i < outcomes.size(); i++) {
             committed.get(i).setErrorCode(outcomes.get(i).code());
         }
-        context.respond(response);
+        boolean tooLarge = outcomes.contains(ErrorCode.OFFSET_METADATA_TOO_LARGE);
+        Clients.respond(context, response, tooLarge ? ErrorCode.OFFSET_METADATA_TOO_LARGE : ErrorCode.NONE);
     }
 }
