@@ -2,6 +2,8 @@ package io.journalq.bench.cli;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.peer.Delivery;
+import io.journalq.bench.profile.ProfileCommand;
+import io.journalq.bench.report.ReportCommand;
 import io.journalq.bench.scenario.BacklogCommand;
 import io.journalq.bench.scenario.LatencyCommand;
 import io.journalq.bench.scenario.LiveCommand;
@@ -32,6 +34,8 @@ import picocli.CommandLine.Command;
             BacklogCommand.class,
             PubCommand.class,
             SubCommand.class,
+            ProfileCommand.class,
+            ReportCommand.class,
             JmhCommand.class
         },
         footer = {
@@ -70,8 +74,10 @@ public final class BenchMain implements Runnable {
 
     /** The program as it is typed: its commands, options and help. */
     public static CommandLine commandLine() {
-        return new CommandLine(new BenchMain())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        CommandLine program = new CommandLine(new BenchMain());
+        // What follows a scenario's name is the scenario's.
+        program.getSubcommands().get("profile").setStopAtPositional(true);
+        return program.setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(java.time.Duration.class, Durations::parse)
                 .registerConverter(Delivery.class, Delivery::of)
                 .setExecutionExceptionHandler((failure, commandLine, parsed) -> {

@@ -24,7 +24,24 @@ class BenchMainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "produce", "compare", "sweep", "broker-load"})
+    @ValueSource(
+            strings = {
+                "",
+                "produce",
+                "compare",
+                "sweep",
+                "broker-load",
+                "live",
+                "latency",
+                "matrix",
+                "pub",
+                "sub",
+                "transfer",
+                "partitions",
+                "backlog",
+                "profile",
+                "report"
+            })
     void shouldExplainItselfWhenAskedForHelp(String command) {
         int exitCode = command.isEmpty() ? run("--help") : run(command, "--help");
 

@@ -16,7 +16,8 @@ public final class BrokerSettings {
     public static final ConfigKey<List<String>> LISTENERS = ConfigKey.ofList(
                     "listeners",
                     List.of("PLAINTEXT://0.0.0.0:9092"),
-                    "Where clients connect, as NAME://host:port. An empty host binds every interface, port 0 any free port.",
+                    "Where clients connect, as NAME://host:port. An empty host binds every interface, port 0 any free"
+                            + " port.",
                     BrokerSettings::readListener)
             .atLeastOneItem();
     public static final ConfigKey<List<String>> ADVERTISED_LISTENERS = ConfigKey.ofList(
@@ -119,8 +120,8 @@ public final class BrokerSettings {
             0,
             0,
             Integer.MAX_VALUE,
-            "Shortest time between two assignments of a group of the consumer protocol; what changes meanwhile goes into"
-                    + " the second.");
+            "Shortest time between two assignments of a group of the consumer protocol; what changes meanwhile goes"
+                    + " into the second.");
     public static final ConfigKey<Integer> GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
             "group.consumer.min.session.timeout.ms",
             ConfigUnit.MILLISECONDS,
@@ -242,8 +243,8 @@ public final class BrokerSettings {
             600_000L,
             1L,
             30 * DAY_MS,
-            "A connection on which no request is completed, worked on or answered for so long is closed; so is one whose"
-                    + " client takes longer to send a request, or to read an answer.");
+            "A connection on which no request is completed, worked on or answered for so long is closed; so is one"
+                    + " whose client takes longer to send a request, or to read an answer.");
     public static final ConfigKey<Integer> QUEUED_MAX_REQUESTS = ConfigKey.ofInt(
             "connection.queued.max.requests",
             ConfigUnit.NONE,

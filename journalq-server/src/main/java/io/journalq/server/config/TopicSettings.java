@@ -22,9 +22,9 @@ public final class TopicSettings {
     public static final ConfigKey<List<String>> CLEANUP_POLICY = ConfigKey.ofList(
                     "cleanup.policy",
                     List.of(POLICY_DELETE),
-                    "What happens to old messages; one of these, or both. delete: whole segments go when retention says so."
-                            + " compact: of the messages with the same key only the newest stays, and every message needs a"
-                            + " key.",
+                    "What happens to old messages; one of these, or both. delete: whole segments go when retention"
+                            + " says so. compact: of the messages with the same key only the newest stays, and every"
+                            + " message needs a key.",
                     ConfigKey.choiceOf(List.of(POLICY_COMPACT, POLICY_DELETE)))
             .atLeastOneItem();
     public static final ConfigKey<Double> MIN_CLEANABLE_DIRTY_RATIO = ConfigKey.ofFraction(

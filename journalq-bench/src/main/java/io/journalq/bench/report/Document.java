@@ -1,0 +1,187 @@
+package io.journalq.bench.report;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.journalq.bench.BenchException;
+import io.journalq.bench.output.Chart;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A Markdown document with places that results fill. A place is a comment that says what belongs there, what was filled in,
+ * and a comment that ends it:
+ *
+ * <pre>{@code
+ * <!-- results table results.json: broker, rate, p99_us=p99 (ms):ms -->      every row, these columns
+ * <!-- results chart results.json: p99_us over rate by broker to p99.png -->  bars
+ * <!-- results text                                                           text with {FILE ROW COLUMN FORM} in it
+ * | sync | {results.json 0 journalq_qps si} |
+ * -->
+ * <!-- /results -->
+ * }</pre>
+ *
+ * Files are found from the document's folder. One thread.
+ */
+final class Document {
+    /** A place, or an example in a block of code, which is left alone. */
+    private static final Pattern PLACE = Pattern.compile(
+            "```.*?\\n```|(<!-- results (table|chart|text)\\s(.*?)-->\\n)(.*?)(<!-- /results -->)", Pattern.DOTALL);
+
+    private static final Pattern VALUE = Pattern.compile("\\{(\\S+) (\\d+) (\\w+) (\\w+)}");
+    private static final Pattern CHART = Pattern.compile("(\\w+) over (\\w+) by (\\w+) to (\\S+)");
+
+    private final Path file;
+    private final String before;
+
+    Document(Path file) {
+        this.file = file;
+        try {
+            before = Files.readString(file);
+        } catch (IOException e) {
+            throw new BenchException("cannot read " + file, "give a Markdown document", e);
+        }
+    }
+
+    /** The document with its places filled. Charts are drawn when {@code draw} says so. */
+    String filled(boolean draw) {
+        Matcher places = PLACE.matcher(before);
+        StringBuilder text = new StringBuilder();
+        while (places.find()) {
+            if (places.group(1) == null) {
+                places.appendReplacement(text, Matcher.quoteReplacement(places.group()));
+                continue;
+            }
+            String what = places.group(3).strip();
+            String content =
+                    switch (places.group(2)) {
+                        case "table" -> table(what);
+                        case "chart" -> chart(what, draw);
+                        default -> text(what);
+                    };
+            places.appendReplacement(text, Matcher.quoteReplacement(places.group(1) + content + places.group(5)));
+        }
+        return places.appendTail(text).toString();
+    }
+
+    boolean isCurrent() {
+        return filled(false).equals(before);
+    }
+
+    /** Whether anything changed. */
+    boolean fill() {
+        String after = filled(true);
+        try {
+            Files.writeString(file, after);
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + file, "make it writable", e);
+        }
+        return !after.equals(before);
+    }
+
+    private Path resolve(String name) {
+        return file.toAbsolutePath().getParent().resolve(name);
+    }
+
+    private String table(String what) {
+        String[] parts = what.split(":", 2);
+        Path results = resolve(parts[0].strip());
+        JsonNode rows = Results.rows(results);
+        List<Column> columns = new ArrayList<>();
+        for (String column : required(parts, what).split(",", -1)) {
+            columns.add(Column.parse(column.strip()));
+        }
+        StringBuilder text = new StringBuilder("|");
+        columns.forEach(column -> text.append(' ').append(column.title()).append(" |"));
+        text.append("\n|").append("---|".repeat(columns.size())).append('\n');
+        for (int row = 0; row < rows.size(); row++) {
+            text.append('|');
+            for (Column column : columns) {
+                text.append(' ')
+                        .append(Results.inWords(Results.value(rows, row, column.name(), results), column.form()))
+                        .append(" |");
+            }
+            text.append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String required(String[] parts, String what) {
+        if (parts.length < 2) {
+            throw new BenchException("'" + what + "' names no columns", "write FILE: COLUMN, COLUMN");
+        }
+        return parts[1];
+    }
+
+    /** {@code NAME=TITLE:FORM}; title and form may be left out. */
+    private record Column(String name, String title, String form) {
+        static Column parse(String text) {
+            int colon = text.lastIndexOf(':');
+            String form = colon < 0 ? "plain" : text.substring(colon + 1).strip();
+            String rest = colon < 0 ? text : text.substring(0, colon);
+            int equals = rest.indexOf('=');
+            return new Column(
+                    equals < 0 ? rest : rest.substring(0, equals),
+                    equals < 0 ? rest : rest.substring(equals + 1),
+                    form);
+        }
+    }
+
+    private String text(String what) {
+        Matcher values = VALUE.matcher(what);
+        StringBuilder text = new StringBuilder();
+        while (values.find()) {
+            Path results = resolve(values.group(1));
+            JsonNode value =
+                    Results.value(Results.rows(results), Integer.parseInt(values.group(2)), values.group(3), results);
+            values.appendReplacement(text, Matcher.quoteReplacement(Results.inWords(value, values.group(4))));
+        }
+        return values.appendTail(text).append('\n').toString();
+    }
+
+    private String chart(String what, boolean draw) {
+        String[] parts = what.split(":", 2);
+        Matcher chart = CHART.matcher(required(parts, what).strip());
+        if (!chart.matches()) {
+            throw new BenchException("'" + what + "' is no chart", "write FILE: VALUE over X by SERIES to NAME.png");
+        }
+        Path results = resolve(parts[0].strip());
+        JsonNode rows = Results.rows(results);
+        Map<String, Map<String, Double>> series = new LinkedHashMap<>();
+        List<String> categories = new ArrayList<>();
+        for (int row = 0; row < rows.size(); row++) {
+            String category = Results.value(rows, row, chart.group(2), results).asText();
+            if (!categories.contains(category)) {
+                categories.add(category);
+            }
+            series.computeIfAbsent(
+                            Results.value(rows, row, chart.group(3), results).asText(), name -> new LinkedHashMap<>())
+                    .put(
+                            category,
+                            Results.value(rows, row, chart.group(1), results).asDouble());
+        }
+        if (draw) {
+            Chart.bars(
+                            chart.group(1),
+                            chart.group(2),
+                            chart.group(1),
+                            categories,
+                            series.entrySet().stream()
+                                    .map(one -> new Chart.Series(
+                                            one.getKey(),
+                                            List.of(),
+                                            categories.stream()
+                                                    .map(category ->
+                                                            one.getValue().getOrDefault(category, 0.0))
+                                                    .toList()))
+                                    .toList())
+                    .writePng(resolve(chart.group(4)));
+        }
+        return "![" + chart.group(1) + " over " + chart.group(2) + "](" + chart.group(4) + ")\n";
+    }
+}
