@@ -4,6 +4,7 @@ import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
 import io.journalq.client.Producer;
 import io.journalq.client.ProducerRecord;
+import io.journalq.client.error.ProducerReplacedException;
 import io.journalq.client.error.TransactionAbortedException;
 import io.journalq.client.error.TransactionUnknownException;
 import io.journalq.common.id.TopicPartition;
@@ -24,7 +25,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class Transactions {
     private static final int ABORT_EVERY = 5;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
-    private static final int TRANSACTION_TIMEOUT_MS = 60_000;
+    private static final int TRANSACTION_TIMEOUT_MS = 600_000;
     private static final Duration POLL = Duration.ofMillis(200);
 
     private final TransactionLedger ledger;
@@ -54,17 +55,23 @@ final class Transactions {
     /** Transactions of JournalQ's client. */
     void writeWithJournalQ(Load load, int id, CompressionCodec codec) {
         load.begin("journalq transactions " + id, () -> {
-            try (Producer producer = Producer.builder()
-                    .bootstrapServers(load.servers())
-                    .transactionalId("chaos-" + id)
-                    .transactionTimeoutMs(TRANSACTION_TIMEOUT_MS)
-                    .compression(codec)
-                    .requestTimeoutMs(REQUEST_TIMEOUT_MS)
-                    .deliveryTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
-                    .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
-                    .build()) {
-                for (int transaction = 0; !load.isStopping(); transaction++) {
-                    writeOne(producer, id, transaction);
+            int transaction = 0;
+            while (!load.isStopping()) {
+                try (Producer producer = Producer.builder()
+                        .bootstrapServers(load.servers())
+                        .transactionalId("chaos-" + id)
+                        .transactionTimeoutMs(TRANSACTION_TIMEOUT_MS)
+                        .compression(codec)
+                        .requestTimeoutMs(REQUEST_TIMEOUT_MS)
+                        .deliveryTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
+                        .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
+                        .build()) {
+                    while (!load.isStopping()) {
+                        writeOne(producer, id, transaction++);
+                        load.pause();
+                    }
+                } catch (ProducerReplacedException tookTooLong) {
+                    // The broker ended its transaction, or did not tell in time that it had; the next one looks at how.
                     load.pause();
                 }
             }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Threads for what waits for a disk. Work beyond the bound is rejected. */
 final class BlockingPool extends ThreadPoolExecutor {
-    private static final int THREADS = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    private static final int THREADS = Math.max(8, 2 * Runtime.getRuntime().availableProcessors());
     private static final int MAX_QUEUED = 1_000_000;
     private static final long IDLE_SECONDS = 60;
 

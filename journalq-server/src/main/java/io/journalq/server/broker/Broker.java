@@ -11,6 +11,7 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.folder.DataLocks;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.file.ReserveFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.network.Acceptor;
@@ -159,10 +160,12 @@ public final class Broker implements AutoCloseable {
         metrics.bindNetwork(networkCounters);
         metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
         openAdminListener();
+        ReserveFileStore reserved =
+                new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
         BrokerCore core = BrokerCore.open(
                 config,
                 new BrokerCore.Surroundings(
-                        store,
+                        reserved,
                         loops.cycles(),
                         blockingPool,
                         Controller.newThread(),
@@ -194,6 +197,9 @@ public final class Broker implements AutoCloseable {
                 "Transactions open in partitions for longer than transaction.max.timeout.ms.",
                 core.shards()::hangingTransactions);
         bindTelemetry(core.telemetry());
+        if (!(store instanceof MemoryFileStore)) {
+            reserved.fill();
+        }
         serve(loops, core);
         serving = true;
         locks.announce(bootstrapServers(), adminAddress());

@@ -45,7 +45,7 @@ import java.util.function.Supplier;
  * <p>Opened and closed by one thread, which may wait; handlers are called on the loops.
  */
 public final class BrokerCore implements AutoCloseable {
-    private static final String METADATA_DIRECTORY = "metadata";
+    static final String METADATA_DIRECTORY = "metadata";
 
     private final BrokerConfig config;
     private final Surroundings surroundings;

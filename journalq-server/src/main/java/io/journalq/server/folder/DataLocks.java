@@ -111,21 +111,30 @@ public final class DataLocks implements AutoCloseable {
      * @param address where clients on this machine reach it, {@code host:port}
      * @param adminAddress of the health page, {@code host:port}; null when there is none
      */
-    public void announce(String address, String adminAddress) throws IOException {
+    public void announce(String address, String adminAddress) {
         write(LockHolder.thisProcess().at(address, adminAddress));
     }
 
-    /** A later text begins with an earlier one: whoever reads meanwhile reads one of them. */
-    private void write(LockHolder holder) throws IOException {
+    /**
+     * A later text begins with an earlier one: whoever reads meanwhile reads one of them. The lock holds without it: on a
+     * full disk a broker must be able to start.
+     */
+    private void write(LockHolder holder) {
         ByteBuffer text = ByteBuffer.wrap(holder.text().getBytes(StandardCharsets.UTF_8));
-        for (FileChannel channel : locked.values()) {
-            int size = text.limit();
-            text.rewind();
-            while (text.hasRemaining()) {
-                channel.write(text, text.position());
+        locked.forEach((directory, channel) -> {
+            try {
+                text.rewind();
+                while (text.hasRemaining()) {
+                    channel.write(text, text.position());
+                }
+                channel.truncate(text.limit());
+            } catch (IOException failure) {
+                log.warn(
+                        "cannot write down who uses a data folder: folder={} reason=\"{}\"",
+                        directory,
+                        failure.getMessage());
             }
-            channel.truncate(size);
-        }
+        });
     }
 
     /** Gives the folders back. */

@@ -2,12 +2,15 @@ package io.journalq.server.shard;
 
 import io.journalq.server.loop.LoopCycle;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Brings what one shard's journals wrote to the disk, off the loop. Partitions whose appends wait for the disk are
@@ -19,6 +22,9 @@ import java.util.concurrent.TimeUnit;
 final class Flusher {
     /** How often partitions are looked at that have an interval; finer intervals are rounded up to it. */
     private static final long TICK_MS = 50;
+
+    /** More than a disk takes together; each holds a thread of the blocking pool. */
+    private static final int MOST_FLUSHES_AT_ONCE = 8;
 
     private final LoopCycle cycle;
     private final Executor blockingPool;
@@ -80,26 +86,61 @@ final class Flusher {
         if (roundRuns || next.isEmpty()) {
             return;
         }
-        List<PartitionHost> round = new ArrayList<>(next);
+        Round round = new Round(List.copyOf(next));
         next.clear();
         roundRuns = true;
-        blockingPool.execute(() -> flush(round));
+        round.start();
     }
 
-    /** On the blocking pool. */
-    private void flush(List<PartitionHost> round) {
-        List<Outcome> outcomes = new ArrayList<>(round.size());
-        for (PartitionHost host : round) {
-            try {
-                outcomes.add(new Outcome(host, host.journal().flush(), null));
-            } catch (IOException failure) {
-                outcomes.add(new Outcome(host, 0, failure));
+    /**
+     * Flushes of one round. Where appends wait for it, several are done at the same time: the disk takes them together, and
+     * a round is as long as its longest and not as their sum. On the blocking pool.
+     */
+    private final class Round implements Runnable {
+        private final List<PartitionHost> hosts;
+        private final AtomicInteger begun = new AtomicInteger();
+        private final AtomicInteger unfinished;
+        private final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
+
+        Round(List<PartitionHost> hosts) {
+            this.hosts = hosts;
+            this.unfinished = new AtomicInteger(hosts.size());
+        }
+
+        void start() {
+            boolean awaited =
+                    hosts.stream().anyMatch(host -> host.settings().deliveryMode() == DeliveryMode.CONSISTENT);
+            blockingPool.execute(this);
+            for (int i = 1; awaited && i < Math.min(hosts.size(), MOST_FLUSHES_AT_ONCE); i++) {
+                try {
+                    blockingPool.execute(this);
+                } catch (RejectedExecutionException busy) {
+                    // Those that are under way do the rest.
+                    return;
+                }
             }
         }
-        cycle.execute(() -> endRound(outcomes));
+
+        @Override
+        public void run() {
+            for (int i = begun.getAndIncrement(); i < hosts.size(); i = begun.getAndIncrement()) {
+                outcomes.add(flush(hosts.get(i)));
+                if (unfinished.decrementAndGet() == 0) {
+                    cycle.execute(() -> endRound(outcomes));
+                }
+            }
+        }
     }
 
-    private void endRound(List<Outcome> outcomes) {
+    private static Outcome flush(PartitionHost host) {
+        try {
+            return new Outcome(host, host.journal().flush(), null);
+        } catch (IOException failure) {
+            return new Outcome(host, 0, failure);
+        }
+    }
+
+    private void endRound(Queue<Outcome> outcomes) {
         roundRuns = false;
         for (Outcome outcome : outcomes) {
             if (outcome.failure() != null) {

@@ -1,0 +1,195 @@
+package io.journalq.server.journal.file;
+
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps back room on the disk for one folder: a file of zeros, of which a portion is given up whenever something in that
+ * folder cannot be written. So a broker whose disk is full can still start, delete topics and move the ends of logs, which
+ * all need a few bytes, and that is how room is made. Other folders are written as ever.
+ *
+ * <p>Any thread.
+ */
+public final class ReserveFileStore implements FileStore {
+    /** What the reserve's name ends with; it lies beside the folder. */
+    public static final String SUFFIX = ".reserve";
+
+    /** Size of a reserve that nothing was taken from, in bytes. */
+    public static final int SIZE_BYTES = 4 << 20;
+
+    /** What one failed write takes, in bytes: others may be faster to use it up. */
+    static final int PORTION_BYTES = 64 << 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReserveFileStore.class);
+
+    private final FileStore delegate;
+    private final Path folder;
+    private final Path reserve;
+
+    /** @param folder whose files the room is for */
+    public ReserveFileStore(FileStore delegate, Path folder) {
+        this.delegate = delegate;
+        this.folder = folder;
+        this.reserve = folder.resolveSibling(folder.getFileName() + SUFFIX);
+    }
+
+    /** Makes the reserve as large as it should be, or as the disk allows. Blocks. */
+    public synchronized void fill() {
+        try (LogFile file = delegate.open(reserve, true)) {
+            ByteBuffer zeros = ByteBuffer.allocate(PORTION_BYTES);
+            for (long size = file.sizeBytes(); size < SIZE_BYTES; size += zeros.capacity()) {
+                file.write(zeros.clear(), size);
+            }
+        } catch (IOException full) {
+            LOG.warn("{}: no room to keep back: {}", reserve, full.toString());
+        }
+    }
+
+    private interface Attempt {
+        void run() throws IOException;
+    }
+
+    /** Tries again with what the reserve has left. */
+    private synchronized void withReserve(Attempt attempt, IOException first) throws IOException {
+        IOException failure = first;
+        while (giveUpPortion()) {
+            try {
+                attempt.run();
+                return;
+            } catch (IOException again) {
+                failure = again;
+            }
+        }
+        throw failure;
+    }
+
+    private boolean giveUpPortion() {
+        try (LogFile file = delegate.open(reserve, false)) {
+            long size = file.sizeBytes();
+            if (size <= 0) {
+                return false;
+            }
+            file.truncate(Math.max(0, size - PORTION_BYTES));
+            LOG.warn("{}: gave up a part of the room that is kept back, {} bytes are left", reserve, file.sizeBytes());
+            return true;
+        } catch (NoSuchFileException none) {
+            return false;
+        } catch (IOException failure) {
+            LOG.warn("{}: cannot be used: {}", reserve, failure.toString());
+            return false;
+        }
+    }
+
+    private boolean isReservedFor(Path file) {
+        return folder.equals(file.getParent());
+    }
+
+    @Override
+    public LogFile open(Path file, boolean create) throws IOException {
+        LogFile opened = delegate.open(file, create);
+        return isReservedFor(file) ? new ReservedFile(opened) : opened;
+    }
+
+    @Override
+    public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+        if (!isReservedFor(file)) {
+            delegate.replace(file, content, sync);
+            return;
+        }
+        ByteBuffer again = content.duplicate();
+        try {
+            delegate.replace(file, content, sync);
+        } catch (IOException failure) {
+            withReserve(() -> delegate.replace(file, again.duplicate(), sync), failure);
+        }
+    }
+
+    @Override
+    public void createDirectories(Path directory) throws IOException {
+        delegate.createDirectories(directory);
+    }
+
+    @Override
+    public List<String> list(Path directory) throws IOException {
+        return delegate.list(directory);
+    }
+
+    @Override
+    public long sizeBytes(Path file) throws IOException {
+        return delegate.sizeBytes(file);
+    }
+
+    @Override
+    public byte[] read(Path file, int maxSizeBytes) throws IOException {
+        return delegate.read(file, maxSizeBytes);
+    }
+
+    @Override
+    public void move(Path from, Path to) throws IOException {
+        delegate.move(from, to);
+    }
+
+    @Override
+    public void delete(Path path) throws IOException {
+        delegate.delete(path);
+    }
+
+    @Override
+    public void syncDirectory(Path directory) throws IOException {
+        delegate.syncDirectory(directory);
+    }
+
+    private final class ReservedFile implements LogFile {
+        private final LogFile file;
+
+        ReservedFile(LogFile file) {
+            this.file = file;
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            ByteBuffer again = source.duplicate();
+            try {
+                file.write(source, position);
+            } catch (IOException failure) {
+                withReserve(() -> file.write(again.duplicate(), position), failure);
+            }
+        }
+
+        @Override
+        public long sizeBytes() throws IOException {
+            return file.sizeBytes();
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            return file.read(target, position);
+        }
+
+        @Override
+        public void truncate(long sizeBytes) throws IOException {
+            file.truncate(sizeBytes);
+        }
+
+        @Override
+        public void sync() throws IOException {
+            file.sync();
+        }
+
+        @Override
+        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
+            return file.region(position, sizeBytes, onRelease);
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
+        }
+    }
+}
