@@ -1,77 +1,107 @@
 package io.journalq.sim;
 
-import io.journalq.common.id.Uuid;
-import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.protocol.message.CreateTopicsRequest;
-import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
+import io.journalq.sim.workload.Administrator;
+import io.journalq.sim.workload.ClassicMember;
+import io.journalq.sim.workload.CommittedOffset;
 import io.journalq.sim.workload.Committer;
 import io.journalq.sim.workload.Consumer;
+import io.journalq.sim.workload.ConsumerMember;
+import io.journalq.sim.workload.GroupHistory;
+import io.journalq.sim.workload.GroupMember;
+import io.journalq.sim.workload.InternalTopicSettings;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.Producer;
 import io.journalq.sim.workload.ReadBack;
+import io.journalq.sim.workload.Topic;
+import io.journalq.sim.workload.TopicInventory;
 import io.journalq.sim.workload.Transaction;
 import io.journalq.sim.workload.TransactionalProducer;
 import io.journalq.sim.workload.World;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 
 /** The topics of one simulation, and who works on them. */
 final class Clients {
-    private static final int CREATE_VERSION = 7;
-    private static final List<String> MODES =
-            List.of("eventual", "consistent", "eventual", "consistent", "performance");
-    private static final int LONGEST_WRITE_INTERVAL_MS = 100;
     private static final int MOST_TOPICS = 2;
-    private static final int MOST_PARTITIONS = 2;
+    private static final int MOST_MEMBERS = 3;
 
     private final World world;
     private final Random random;
-    private final List<PartitionHistory> partitions = new ArrayList<>();
+    private final List<Topic> topics = new ArrayList<>();
+    private final Administrator administrator;
     private final List<Producer> producers = new ArrayList<>();
     private final List<Consumer> consumers = new ArrayList<>();
     private final List<Committer> committers = new ArrayList<>();
     private final List<TransactionalProducer> transactional = new ArrayList<>();
+    private final List<GroupHistory> groups = new ArrayList<>();
+    private final List<GroupMember> members = new ArrayList<>();
+    private final boolean administrated;
+    private boolean working;
 
     Clients(World world, Random random) {
         this.world = world;
         this.random = random;
-    }
-
-    List<Committer> committers() {
-        return committers;
+        this.administrator = new Administrator(world, topics, this::onPresent);
+        this.administrated = random.nextInt(3) == 0;
     }
 
     /** Whether there is a topic that may lose something when power is lost. */
     boolean anyEventual() {
-        return partitions.stream().anyMatch(partition -> !partition.isConsistent());
-    }
-
-    /** Whether there is a topic that may lose something when the broker is killed. */
-    boolean anyInMemory() {
-        return partitions.stream().anyMatch(PartitionHistory::isAcknowledgedFromMemory);
+        return topics.stream().anyMatch(topic -> !topic.plan().promise().isConsistent());
     }
 
     /** Creates the topics, and prepares their clients. */
     void createTopics() {
         int count = 1 + random.nextInt(MOST_TOPICS);
         for (int i = 0; i < count; i++) {
-            createTopic("topic" + i, MODES.get(random.nextInt(MODES.size())));
-        }
-        for (PartitionHistory partition : partitions) {
-            Consumer consumer = new Consumer(world, partition);
-            consumers.add(consumer);
-            committers.add(new Committer(world, "group" + random.nextInt(2), consumer));
-            for (int i = 1 + random.nextInt(2); i > 0; i--) {
-                String name = "p" + producers.size();
-                producers.add(new Producer(world, partition, name, random.nextInt(4) > 0));
-            }
+            boolean[] done = new boolean[1];
+            administrator.create(world.broker().connect(), () -> done[0] = true);
+            world.runUntil(() -> done[0]);
         }
         for (int i = random.nextInt(3); i > 0; i--) {
-            transactional.add(new TransactionalProducer(world, partitions, "t" + i));
+            transactional.add(new TransactionalProducer(world, topics, "t" + i));
+        }
+        if (random.nextInt(3) == 0) {
+            addMembers(random.nextBoolean());
+        }
+    }
+
+    private void addMembers(boolean classic) {
+        GroupHistory group = new GroupHistory(world, classic ? "classic" : "modern");
+        groups.add(group);
+        for (int i = 1 + random.nextInt(MOST_MEMBERS); i > 0; i--) {
+            members.add(
+                    classic
+                            ? new ClassicMember(world, group, topics)
+                            : new ConsumerMember(world, group, topics, "member" + i));
+        }
+    }
+
+    /** A topic is there: it gets clients of its own. */
+    private void onPresent(Topic topic) {
+        if (topic.plan().promise().writeIntervalMs() > 0) {
+            world.setMayLose(); // Even within a life, when writes fail.
+        }
+        for (PartitionHistory partition : topic.partitions()) {
+            Consumer consumer = new Consumer(world, partition, random.nextBoolean());
+            Committer committer = new Committer(world, "group" + random.nextInt(2), consumer);
+            consumers.add(consumer);
+            committers.add(committer);
+            List<Producer> its = new ArrayList<>();
+            for (int i = 1 + random.nextInt(2); i > 0; i--) {
+                its.add(new Producer(world, partition, "p" + (producers.size() + its.size()), random.nextInt(4) > 0));
+            }
+            producers.addAll(its);
+            if (working) {
+                consumer.onStart();
+                committer.onStart();
+                its.forEach(Producer::onStart);
+            }
         }
     }
 
@@ -82,53 +112,64 @@ final class Clients {
                 .toList();
     }
 
-    private void createTopic(String name, String mode) {
-        long writeIntervalMs = mode.equals("performance") ? 1 + random.nextInt(LONGEST_WRITE_INTERVAL_MS) : 0;
-        long flushIntervalMs = Scenario.flushInterval(random);
-        int count = 1 + random.nextInt(MOST_PARTITIONS);
-        CreateTopicsRequest request = new CreateTopicsRequest()
-                .setTimeoutMs(60_000)
-                .setTopics(List.of(new CreateTopicsRequest.CreatableTopic()
-                        .setName(name)
-                        .setNumPartitions(count)
-                        .setReplicationFactor((short) 1)
-                        .setConfigs(List.of(
-                                config("delivery.mode", mode),
-                                config("write.interval.ms", Long.toString(Math.max(1, writeIntervalMs))),
-                                config("flush.interval.ms", Long.toString(flushIntervalMs)),
-                                config("segment.bytes", Integer.toString(Scenario.segmentBytes(random)))))));
-        Uuid[] id = new Uuid[1];
-        world.broker().connect().send(ApiKey.CREATE_TOPICS, CREATE_VERSION, request, answer -> {
-            CreateTopicsResponse.CreatableTopicResult result =
-                    ((CreateTopicsResponse) answer).topics().get(0);
-            if (result.errorCode() != 0) {
-                world.report("TopicsAreCreated", name + ": " + ErrorCode.of(result.errorCode()));
-            }
-            id[0] = result.topicId();
-        });
-        world.runUntil(() -> id[0] != null);
-        PartitionHistory.Promise promise = new PartitionHistory.Promise(mode, writeIntervalMs, flushIntervalMs);
-        for (int i = 0; i < count; i++) {
-            partitions.add(new PartitionHistory(name, id[0], i, promise));
-        }
-    }
-
-    private static CreateTopicsRequest.CreatableTopicConfig config(String name, String value) {
-        return new CreateTopicsRequest.CreatableTopicConfig().setName(name).setValue(value);
+    boolean anyTransactions() {
+        return !transactional.isEmpty();
     }
 
     /** Everybody goes to work on the broker's new life. */
     void start() {
+        working = true;
         producers.forEach(Producer::onStart);
         consumers.forEach(Consumer::onStart);
         committers.forEach(Committer::onStart);
         transactional.forEach(TransactionalProducer::onStart);
+        members.forEach(GroupMember::onStart);
+        if (administrated) {
+            administrator.onStart();
+        }
+        InternalTopicSettings.shrink(world);
     }
 
-    List<ReadBack> readEverything() {
-        return partitions.stream()
-                .map(partition -> ReadBack.start(world, partition))
+    /** The broker is gone. */
+    void stop() {
+        working = false;
+        groups.forEach(GroupHistory::onCrash);
+    }
+
+    /** What no topic's mode keeps is gone. */
+    void onPowerLoss() {
+        topics.forEach(topic -> topic.partitions().forEach(PartitionHistory::onPowerLoss));
+    }
+
+    /** Power loss may have taken the newest states of groups. */
+    void forgetGroups() {
+        groups.forEach(GroupHistory::forget);
+    }
+
+    /** Finds out which topics there are. */
+    void settleTopics(TopicInventory inventory) {
+        inventory.settle(topics, this::onPresent);
+        producers.removeIf(Producer::isDone);
+        consumers.removeIf(Consumer::isDone);
+        committers.removeIf(Committer::isDone);
+    }
+
+    List<ReadBack> readEverything(boolean readCommitted) {
+        return partitions()
+                .map(partition -> ReadBack.start(world, partition, readCommitted))
                 .toList();
+    }
+
+    List<CommittedOffset> askForCommits() {
+        return world.commits().all().stream()
+                .map(history -> CommittedOffset.ask(world, history))
+                .toList();
+    }
+
+    private Stream<PartitionHistory> partitions() {
+        return topics.stream()
+                .filter(topic -> topic.state() == Topic.State.PRESENT)
+                .flatMap(topic -> topic.partitions().stream());
     }
 
     /** Holds what was read of a partition against what is known of it. */
@@ -146,7 +187,7 @@ final class Clients {
         if (reading.hasGapAtEnd() && !partition.mayEndInAGap(reading.highWatermark(), end.powerLost())) {
             world.report("EverythingIsReadable", partition + " has a gap at its end, " + reading.highWatermark());
         }
-        losses.check(partition, reading, end);
+        losses.check(partition, reading, end, world.clockMs());
         world.onReadBack(partition, reading.records());
         soundness.check(partition, reading, end.harmed());
     }

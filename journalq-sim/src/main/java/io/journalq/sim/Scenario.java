@@ -4,6 +4,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.sim.disk.DiskFaults;
+import io.journalq.sim.workload.TopicPlan;
 import java.util.Random;
 
 /**
@@ -25,22 +26,18 @@ record Scenario(
         boolean faultyStarts,
         int lives,
         int powerLossOdds) {
-    private static final int[] SEGMENT_SIZES = {1 << 10, 2 << 10, 8 << 10, 1 << 20};
+    private static final int[] SEGMENT_SIZES = {1 << 10, 8 << 10, 1 << 20};
 
     static Scenario of(Random random) {
         return new Scenario(
                 1 + random.nextInt(3),
                 random.nextBoolean(),
-                flushInterval(random),
+                TopicPlan.flushInterval(random),
                 1 + random.nextInt(20),
                 faults(random),
                 random.nextInt(4) == 0,
                 2 + random.nextInt(4),
                 1 + random.nextInt(3));
-    }
-
-    static long flushInterval(Random random) {
-        return 10L + random.nextInt(300);
     }
 
     private static DiskFaults faults(Random random) {
@@ -66,7 +63,13 @@ record Scenario(
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
                     .with("segment.bytes", Integer.toString(segmentBytes(random)), ConfigOrigin.COMMAND_LINE)
                     .with("index.interval.bytes", "1024", ConfigOrigin.COMMAND_LINE)
-                    .with("log.retention.check.interval.ms", "200", ConfigOrigin.COMMAND_LINE)
+                    .with("log.retention.check.interval.ms", "50", ConfigOrigin.COMMAND_LINE)
+                    .with("log.cleaner.backoff.ms", "40", ConfigOrigin.COMMAND_LINE)
+                    .with("log.cleaner.dedupe.buffer.size", "65536", ConfigOrigin.COMMAND_LINE)
+                    .with("group.min.session.timeout.ms", "1", ConfigOrigin.COMMAND_LINE)
+                    .with("group.initial.rebalance.delay.ms", "20", ConfigOrigin.COMMAND_LINE)
+                    .with("group.consumer.heartbeat.interval.ms", "30", ConfigOrigin.COMMAND_LINE)
+                    .with("group.consumer.session.timeout.ms", "200", ConfigOrigin.COMMAND_LINE)
                     .with("offsets.topic.num.partitions", "2", ConfigOrigin.COMMAND_LINE)
                     .with("transaction.state.log.num.partitions", "2", ConfigOrigin.COMMAND_LINE);
         } catch (ConfigException wrong) {
@@ -74,11 +77,11 @@ record Scenario(
         }
     }
 
-    static int segmentBytes(Random random) {
+    private static int segmentBytes(Random random) {
         return SEGMENT_SIZES[random.nextInt(SEGMENT_SIZES.length)];
     }
 
-    static String mode(boolean consistent) {
+    private static String mode(boolean consistent) {
         return consistent ? "consistent" : "eventual";
     }
 }

@@ -1,6 +1,7 @@
 package io.journalq.sim;
 
 import io.journalq.sim.check.CommitsAreKept;
+import io.journalq.sim.check.CommittedViewIsRight;
 import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
 import io.journalq.sim.check.TransactionsAreWhole;
@@ -8,19 +9,22 @@ import io.journalq.sim.disk.CrashKind;
 import io.journalq.sim.disk.DiskFaults;
 import io.journalq.sim.disk.SimCrash;
 import io.journalq.sim.disk.SimDisk;
-import io.journalq.sim.workload.Committer;
+import io.journalq.sim.workload.CommitHistory;
+import io.journalq.sim.workload.CommittedOffset;
 import io.journalq.sim.workload.ReadBack;
+import io.journalq.sim.workload.TopicInventory;
 import io.journalq.sim.workload.World;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.SimSlices;
 import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * One seed: a broker lives, crashes and lives again, with clients at work; after every start all that is promised is
@@ -41,6 +45,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private final Violations violations = new Violations();
     private final SimDisk disk;
     private final Scenario scenario;
+    private final SimSlices slices;
     private final SimBroker.Plan plan;
     private final World world;
     private final Clients clients;
@@ -48,6 +53,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private final TransactionsAreWhole transactions = new TransactionsAreWhole(violations);
     private final LogIsSound soundness = new LogIsSound(violations);
     private final CommitsAreKept commits;
+    private final CommittedViewIsRight committedView = new CommittedViewIsRight(violations);
     private SimBroker broker;
     private NothingAcknowledgedIsLost.End lastEnd;
     private long firstFailedSyncMs = Long.MAX_VALUE;
@@ -66,7 +72,9 @@ public final class Simulation implements SimDisk.Surroundings {
         this.disk = new SimDisk(random, this);
         disk.format(Path.of("data"));
         this.scenario = Scenario.of(random);
-        this.plan = new SimBroker.Plan(scenario.config(random), disk, scenario.loops(), scenario.longestPoolDelayMs());
+        this.slices = new SimSlices(random, disk, scenario.faults().writeErrorOdds());
+        this.plan = new SimBroker.Plan(
+                scenario.config(random), disk, slices, scenario.loops(), scenario.longestPoolDelayMs());
         this.world = new World(scheduler, random, trace, violations);
         this.clients = new Clients(world, random);
         this.commits = new CommitsAreKept(violations, scenario.consistent(), scenario.flushIntervalMs());
@@ -95,6 +103,9 @@ public final class Simulation implements SimDisk.Surroundings {
     }
 
     private SimResult result() {
+        if (!violations.isEmpty()) {
+            violations.report("Circumstances", scenario + ", life before ended with " + lastEnd);
+        }
         return new SimResult(seed, trace.hash(), trace.events(), crashes, world.records(), violations.found());
     }
 
@@ -111,9 +122,6 @@ public final class Simulation implements SimDisk.Surroundings {
         }
         if (first) {
             clients.createTopics();
-            if (clients.anyInMemory()) {
-                world.setMayLose();
-            }
         } else {
             check();
         }
@@ -147,6 +155,7 @@ public final class Simulation implements SimDisk.Surroundings {
         CrashKind kind = random.nextInt(scenario.powerLossOdds()) == 0 ? CrashKind.POWER_LOSS : CrashKind.KILL;
         crashes++;
         disk.die();
+        clients.stop();
         if (broker != null) {
             broker.forget();
             broker = null;
@@ -161,10 +170,17 @@ public final class Simulation implements SimDisk.Surroundings {
             powerLost |= lastEnd.powerLost();
             atMs = Math.min(atMs, lastEnd.atMs());
         }
+        if (powerLost) {
+            clients.onPowerLoss();
+        }
         disk.restart(kind);
+        slices.restart(kind);
         lastEnd = new NothingAcknowledgedIsLost.End(
                 powerLost, disk.isHarmed(), scenario.faults().refusesWrites(), atMs, slackMs);
         mayTear |= disk.isHarmed() || (powerLost && clients.anyEventual());
+        if (disk.isHarmed() || (powerLost && !scenario.consistent())) {
+            clients.forgetGroups();
+        }
         if (disk.isHarmed()) {
             world.setHarmed();
         } else if (powerLost && clients.anyEventual()) {
@@ -214,34 +230,58 @@ public final class Simulation implements SimDisk.Surroundings {
     }
 
     private void check() {
-        long limitMs = scheduler.nowMs() + CHECK_MS;
-        List<ReadBack> readings = new ArrayList<>(clients.readEverything());
-        clients.committers().forEach(Committer::ask);
-        boolean done = scheduler.runUntil(() -> scheduler.nowMs() > limitMs
-                || (readings.stream().allMatch(ReadBack::isDone)
-                        && clients.committers().stream().allMatch(one -> one.committed() != Committer.UNKNOWN)));
-        if (!done || scheduler.nowMs() > limitMs) {
-            violations.report("EveryRequestIsAnswered", broker.unanswered() + " requests wait in vain");
+        TopicInventory inventory = TopicInventory.ask(world);
+        if (!isAnswered(inventory::isKnown)) {
+            return;
+        }
+        clients.settleTopics(inventory);
+        List<ReadBack> committed = clients.readEverything(true);
+        if (!isAnswered(() -> committed.stream().allMatch(ReadBack::isDone))) {
+            return;
+        }
+        List<ReadBack> readings = clients.readEverything(false);
+        List<CommittedOffset> offsets = clients.askForCommits();
+        if (!isAnswered(() ->
+                readings.stream().allMatch(ReadBack::isDone) && offsets.stream().allMatch(CommittedOffset::isKnown))) {
             return;
         }
         readings.forEach(reading -> clients.judge(reading, losses, soundness, lastEnd));
+        // Before that, the judgement of what was lost says where markers may be missing.
+        for (int i = 0; i < readings.size() && !lastEnd.harmed() && !world.isHarmed(); i++) {
+            committedView.check(committed.get(i), readings.get(i));
+        }
         if (!mayTear) {
             transactions.check(readings, clients.transactions());
         }
-        for (Committer committer : clients.committers()) {
-            long end = readings.stream()
-                    .filter(reading ->
-                            reading.partition() == committer.history().partition())
-                    .mapToLong(ReadBack::highWatermark)
-                    .findFirst()
-                    .orElseThrow();
-            if (end >= 0) { // else nothing of it could be read, which was judged before
-                commits.check(committer.history(), committer.committed(), end, lastEnd);
-            }
-            committer.history().reset(committer.committed(), scheduler.nowMs());
-        }
+        offsets.forEach(offset -> check(offset, readings));
         lastEnd = null;
         firstFailedSyncMs = Long.MAX_VALUE;
+    }
+
+    private void check(CommittedOffset found, List<ReadBack> readings) {
+        CommitHistory history = found.history();
+        if (found.isUndecided()) {
+            return; // What was committed before still counts.
+        }
+        long end = readings.stream()
+                .filter(reading -> reading.partition() == history.partition())
+                .mapToLong(ReadBack::highWatermark)
+                .findFirst()
+                .orElseThrow();
+        if (end >= 0) { // else nothing of it could be read, which was judged before
+            commits.check(history, found.offset(), end, lastEnd);
+        }
+        history.reset(found.offset(), scheduler.nowMs());
+    }
+
+    /** Whether it comes true in the time that a request may take. */
+    private boolean isAnswered(BooleanSupplier done) {
+        long limitMs = scheduler.nowMs() + CHECK_MS;
+        scheduler.runUntil(() -> scheduler.nowMs() > limitMs || done.getAsBoolean());
+        if (!done.getAsBoolean()) {
+            violations.report("EveryRequestIsAnswered", broker.unanswered() + " requests wait in vain");
+        }
+        return violations.isEmpty();
     }
 
     @Override

@@ -18,6 +18,7 @@ import io.journalq.sim.Defects;
 import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.SimSlices;
 import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import io.netty.buffer.ByteBuf;
@@ -163,7 +164,8 @@ public final class ServerTarget implements FuzzTarget {
         Scheduler scheduler = new Scheduler(random, new Trace());
         SimDisk disk = new SimDisk(random, new QuietSurroundings());
         disk.format(DATA);
-        SimBroker broker = SimBroker.start(new SimBroker.Plan(CONFIG, disk, 1, 0), scheduler, random, violations);
+        SimBroker.Plan plan = new SimBroker.Plan(CONFIG, disk, new SimSlices(random, disk, 0), 1, 0);
+        SimBroker broker = SimBroker.start(plan, scheduler, random, violations);
         prepare(broker, scheduler);
         EmbeddedChannel channel = connect(broker);
         long delayNanos = 0;

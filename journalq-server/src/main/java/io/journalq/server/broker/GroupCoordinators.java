@@ -43,6 +43,8 @@ final class GroupCoordinators {
     private final Coordinators<GroupMachine> coordinators;
     /** What machines that are loaded from now on begin with. */
     private volatile Topics topics = Topics.NONE;
+    /** With every topic that machines may know. */
+    private volatile MetadataImage newest = MetadataImage.EMPTY;
     /** As above. */
     private volatile GroupTimes.Lookup times;
     /** Where partitions ended when the broker started. */
@@ -106,6 +108,7 @@ final class GroupCoordinators {
      */
     void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
         recoveredEnds = ends;
+        newest = image;
         topics = new ImageTopics(image);
         times = new ImageGroupTimes(config, image);
         var unused = coordinators.follow(image);
@@ -113,14 +116,16 @@ final class GroupCoordinators {
 
     /** Loads the coordinators that {@code next} adds, whose partitions the shards host already; complete when that is done. */
     CompletableFuture<Void> open(MetadataImage next) {
+        newest = next;
         return coordinators.follow(next);
     }
 
     /** Tells the machines of a new image. */
     void follow(MetadataImage before, MetadataImage now) {
-        Topics newest = new ImageTopics(now);
-        topics = newest;
-        coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newest));
+        newest = now;
+        Topics newTopics = new ImageTopics(now);
+        topics = newTopics;
+        coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newTopics));
         if (!before.resources().byResource().equals(now.resources().byResource())) {
             GroupTimes.Lookup newTimes = new ImageGroupTimes(config, now);
             times = newTimes;
@@ -141,6 +146,9 @@ final class GroupCoordinators {
     private void onLoaded(int partition, GroupMachine machine) {
         machine.onTopics(topics);
         machine.onTimes(times);
+        // A crash may have come between the end of a topic and that of its offsets.
+        MetadataImage image = newest;
+        machine.offsets().onTopicsGone((topic, id) -> isGone(image, topic, id));
         if (checked.add(partition)) {
             Map<TopicPartition, RecoveredEnd> ends = recoveredEnds;
             int moved = machine.offsets().onPartitionEnds((topic, number, leaderEpoch) -> {

@@ -21,7 +21,6 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,6 +99,9 @@ public final class Journal implements AutoCloseable {
         if (recovered.unvouched()) {
             journal.flusher.stateChanged();
             journal.flusher.flush(true);
+        }
+        if (journal.segments.all()[0].endOffset() < journal.startOffset) {
+            journal.dropBeforeStart(); // The process before this one came no further.
         }
         return journal;
     }
@@ -354,13 +356,26 @@ public final class Journal implements AutoCloseable {
             return;
         }
         startOffset = offset;
+        dropBeforeStart();
+    }
+
+    /**
+     * Whether only the checkpoint says where the log begins or ends: then it must be whole after a power loss, else the
+     * segments' names say it too. Any thread.
+     */
+    boolean isBoundKeptHereOnly() {
+        Segment oldest = segments.all()[0];
+        boolean empty = oldest.sizeBytes() == 0 && oldest.baseOffset() > 0;
+        return empty || startOffset > oldest.baseOffset() || segments.isDeleting();
+    }
+
+    private void dropBeforeStart() {
         Segment[] all = segments.all();
         int first = 0;
-        while (first < all.length - 1 && all[first].endOffset() <= offset) {
+        while (first < all.length - 1 && all[first].endOffset() <= startOffset) {
             first++;
         }
         dropOldest(first);
-        stateChanged();
     }
 
     /**
@@ -379,31 +394,28 @@ public final class Journal implements AutoCloseable {
         if (expired > 0) {
             startOffset = Math.max(startOffset, all[expired].baseOffset());
             dropOldest(expired);
-            stateChanged();
         }
         return expired;
     }
 
     private void dropOldest(int count) {
-        if (count > 0) {
-            segments.dropOldest(count);
-            dropAborted();
+        flusher.stateChanged();
+        if (count == 0) {
+            segments.inBackground(writer::flushAndCheckpoint);
+        } else {
+            long firstBaseOffset = segments.all()[count].baseOffset();
+            segments.dropOldest(count, flusher::checkpointOrName, () -> dropAborted(firstBaseOffset));
             LOG.info("{}: deleted {} segments, the log begins at offset {}", directory, count, startOffset);
         }
         epochs.truncateBefore(startOffset);
     }
 
-    private void dropAborted() {
+    /** Not before the segments are gone for good: who sees them again must see what was aborted in them. Blocks. */
+    private void dropAborted(long firstBaseOffset) {
         TransactionIndex transactions = derived.transactions();
         if (!transactions.isEmpty()) {
-            List<Path> files = transactions.dropBefore(segments.all()[0].baseOffset());
-            segments.inBackground(() -> transactions.deleteAll(files));
+            transactions.deleteAll(transactions.dropBefore(firstBaseOffset));
         }
-    }
-
-    private void stateChanged() {
-        flusher.stateChanged();
-        segments.inBackground(writer::flushAndCheckpoint);
     }
 
     /**

@@ -86,9 +86,26 @@ final class JournalFlusher {
     /** Syncs what is written, and then the checkpoint. */
     synchronized void checkpoint() throws IOException {
         checkNotFenced();
-        if (!stopped) {
+        if (stopped) {
+            throw new IOException(directory + " is closed");
+        }
+        Segment[] segments = journal.segments();
+        writeCheckpoint(List.of(segments), syncWritten(segments), true);
+    }
+
+    /** As {@link #checkpoint}; on a full disk it is enough that the newest segment's name says where the log is. */
+    synchronized void checkpointOrName() throws IOException {
+        try {
+            checkpoint();
+        } catch (IOException failure) {
+            if (fence != null || stopped) {
+                throw failure;
+            }
+            LOG.warn("{}: could not write the checkpoint: {}", directory, failure.toString());
             Segment[] segments = journal.segments();
-            writeCheckpoint(List.of(segments), syncWritten(segments), true);
+            segments[segments.length - 1].file();
+            sync(segments);
+            store.syncDirectory(directory);
         }
     }
 
@@ -200,7 +217,8 @@ final class JournalFlusher {
                     journal.compactedOffset(),
                     journal.leaderEpochs().entries(),
                     states);
-            store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), sync);
+            boolean durable = sync || journal.isBoundKeptHereOnly();
+            store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;
         } catch (IOException failure) {
             stateChanged = true;

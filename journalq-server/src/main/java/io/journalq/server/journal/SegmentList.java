@@ -10,8 +10,10 @@ import io.journalq.server.journal.segment.SegmentSwap;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +28,7 @@ final class SegmentList {
     private final Path directory;
     private final JournalReads reads;
     private final Executor background;
+    private final AtomicInteger deletions = new AtomicInteger();
     private volatile Segment[] segments;
 
     SegmentList(FileStore store, Path directory, Segment[] recovered, JournalReads reads, Executor background) {
@@ -88,12 +91,59 @@ final class SegmentList {
         }
     }
 
-    /** Deletes the oldest {@code count} segments, not all of them. */
-    void dropOldest(int count) {
+    /** What must be on the disk before files are deleted. */
+    @FunctionalInterface
+    interface Before {
+        /** Blocks. */
+        void makeDurable() throws IOException;
+    }
+
+    /**
+     * Takes the oldest {@code count} segments, not all of them, off the list, and deletes their files later: once it is
+     * written down where the log begins and ends without them, or a power loss could take that with them. What is left
+     * undone then, the next start does.
+     *
+     * @param after is run once no crash can bring the segments back
+     */
+    void dropOldest(int count, Before before, Runnable after) {
         Segment[] all = segments;
+        List<Segment> dropped = List.of(Arrays.copyOf(all, count));
         segments = Arrays.copyOfRange(all, count, all.length);
-        for (int i = 0; i < count; i++) {
-            drop(all[i]);
+        dropped.forEach(reads::forget);
+        deletions.incrementAndGet();
+        if (!inBackground(() -> delete(dropped, before, after))) {
+            dropped.forEach(Segment::release);
+        }
+    }
+
+    /** Whether a crash may show segments again that are off the list. Any thread. */
+    boolean isDeleting() {
+        return deletions.get() > 0;
+    }
+
+    private void delete(List<Segment> dropped, Before before, Runnable after) {
+        try {
+            before.makeDurable();
+            for (Segment segment : dropped) {
+                segment.rename();
+            }
+            store.syncDirectory(directory);
+            deletions.decrementAndGet();
+        } catch (IOException failure) {
+            LOG.error("{}: deleted segments stay until the next start: {}", directory, failure.toString());
+            return;
+        } finally {
+            dropped.forEach(Segment::release);
+        }
+        after.run();
+        dropped.forEach(this::deleteRenamed);
+    }
+
+    private void deleteRenamed(Segment segment) {
+        try {
+            segment.deleteRenamed();
+        } catch (IOException failure) {
+            LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
         }
     }
 
@@ -161,13 +211,7 @@ final class SegmentList {
             LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
         }
         segment.release();
-        inBackground(() -> {
-            try {
-                segment.deleteRenamed();
-            } catch (IOException failure) {
-                LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
-            }
-        });
+        inBackground(() -> deleteRenamed(segment));
     }
 
     /** Lets go of every file. The list stays as it is. */
@@ -177,12 +221,14 @@ final class SegmentList {
         }
     }
 
-    /** Hands blocking work on; what is left undone when the process stops, the next start finds. */
-    void inBackground(Runnable work) {
+    /** Hands blocking work on; false when the process stops: what is left undone then, the next start finds. */
+    boolean inBackground(Runnable work) {
         try {
             background.execute(work);
+            return true;
         } catch (RejectedExecutionException stopping) {
             LOG.debug("{}: stopping, the checkpoint is written on close", directory);
+            return false;
         }
     }
 }

@@ -3,7 +3,6 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.CommitHistory;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.world.Violations;
-import java.util.List;
 
 /**
  * A committed position that was acknowledged is there after a restart, or one that was committed later; and no position
@@ -35,26 +34,32 @@ public final class CommitsAreKept {
             violations.report("NoCommitBeyondTheData", what + ", but the log ends at " + endOffset);
             return;
         }
-        List<CommitHistory.Commit> commits = history.commits();
-        for (int i = commits.size() - 1; i >= 0; i--) {
-            CommitHistory.Commit commit = commits.get(i);
-            boolean movedBack = committed < commit.offset() && isEndOfALoss(history.partition(), committed);
-            if (commit.offset() == committed || movedBack || Math.min(commit.offset(), endOffset) == committed) {
+        boolean none = committed < 0;
+        for (CommitHistory.Commit commit : history.commits()) {
+            boolean inForce = mayStandFor(commit, committed, endOffset, history.partition());
+            if (inForce && !commit.isRefused() && !isSuperseded(commit, history, end)) {
                 return;
             }
-            if (commit.acknowledgedAtMs() >= 0 && !mayBeLost(commit, end)) {
-                violations.report(
-                        "CommitsAreKept",
-                        what + ", but " + commit.offset() + " was acknowledged at " + commit.acknowledgedAtMs() + "; "
-                                + end);
-                return;
-            }
+            none &= commit.acknowledgedAtMs() < 0 || mayBeLost(commit, end);
         }
         // An older commit may come back in place of the lost ones, and is then moved back as these were.
         boolean olderOne = end.powerLost() && !consistent && isEndOfALoss(history.partition(), committed);
-        if (committed >= 0 && !end.harmed() && !olderOne) {
-            violations.report("CommitsAreKept", what + ", which it never did");
+        if (!none && !end.harmed() && !olderOne) {
+            violations.report("CommitsAreKept", what + "; " + end);
         }
+    }
+
+    private static boolean mayStandFor(
+            CommitHistory.Commit commit, long committed, long endOffset, PartitionHistory partition) {
+        boolean movedBack = committed < commit.offset() && isEndOfALoss(partition, committed);
+        return commit.offset() == committed || movedBack || Math.min(commit.offset(), endOffset) == committed;
+    }
+
+    /** Whether another one must have come later, and must be there. */
+    private boolean isSuperseded(
+            CommitHistory.Commit commit, CommitHistory history, NothingAcknowledgedIsLost.End end) {
+        return history.commits().stream()
+                .anyMatch(other -> other.acknowledgedAtMs() >= 0 && other.follows(commit) && !mayBeLost(other, end));
     }
 
     /** Whether a log once ended here, or did so but for offsets that hold nothing. */
@@ -68,7 +73,8 @@ public final class CommitsAreKept {
     }
 
     private boolean mayBeLost(CommitHistory.Commit commit, NothingAcknowledgedIsLost.End end) {
-        boolean withinBound = commit.acknowledgedAtMs() + flushIntervalMs + end.slackMs() >= end.atMs();
+        boolean withinBound =
+                commit.isTransactional() || commit.acknowledgedAtMs() + flushIntervalMs + end.slackMs() >= end.atMs();
         return end.harmed() || (end.powerLost() && !consistent && withinBound);
     }
 }

@@ -33,7 +33,7 @@ public final class LogIsSound {
                 violations.report("OffsetsRise", partition + " has " + record + " behind " + last);
             }
             last = record;
-            Sent sent = record.id() == null ? null : partition.find(record.id());
+            Sent sent = record.record();
             if (sent == null) {
                 continue; // reported where it was read
             }

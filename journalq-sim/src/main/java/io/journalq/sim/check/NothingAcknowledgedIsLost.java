@@ -10,12 +10,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What was acknowledged, or shown to anybody, is there after a restart at its offset. In mode {@code eventual} power loss
- * may take what was written within the flush interval, and what a flush then takes. In mode {@code performance} every end,
- * and every failing write, may take what nobody has read and was acknowledged within the write interval.
+ * What was acknowledged, or shown to anybody, is there after a restart at its offset, unless {@link RemovalIsAllowed}. In mode
+ * {@code eventual} power loss may take what was written within the flush interval, and what a flush then takes. In mode
+ * {@code performance} every end, and every failing write, may take what nobody has read and was acknowledged within the write
+ * interval.
  */
 public final class NothingAcknowledgedIsLost {
     private final Violations violations;
+    private final RemovalIsAllowed removals;
 
     /**
      * How the broker's last life ended.
@@ -30,41 +32,68 @@ public final class NothingAcknowledgedIsLost {
 
     public NothingAcknowledgedIsLost(Violations violations) {
         this.violations = violations;
+        this.removals = new RemovalIsAllowed(violations);
     }
 
     /** Compares what was read after a restart with what was seen before it, and forgets what was allowed to be lost. */
-    public void check(PartitionHistory partition, ReadBack found, End end) {
+    public void check(PartitionHistory partition, ReadBack found, End end, long clockMs) {
         TreeMap<Long, LogReader.Found> present = new TreeMap<>();
         found.records().forEach(record -> present.put(record.offset(), record));
         if (end.powerLost()) {
             // Ends of transactions may be lost too, which nobody has seen.
             partition.cuts().add(present.isEmpty() ? 0 : present.lastKey() + 1);
         }
+        removals.begin(partition, found, present, end, clockMs);
         Iterator<Map.Entry<Long, Seen>> before = partition.seen().entrySet().iterator();
         while (before.hasNext()) {
             Map.Entry<Long, Seen> entry = before.next();
             long offset = entry.getKey();
             Seen seen = entry.getValue();
-            if (offset < Math.min(found.logStartOffset(), partition.deletedUpTo())) { // as was asked for
-                before.remove();
-                continue;
-            }
             LogReader.Found now = present.get(offset);
             if (now != null && seen.id().equals(now.id())) {
+                continue;
+            }
+            if (now == null && removals.mayBeRemoved(offset, seen.record())) {
+                partition.deleted().put(offset, seen);
+                before.remove();
                 continue;
             }
             if (!mayBeLost(partition, seen, end)) {
                 violations.report(
                         "NothingAcknowledgedIsLost",
                         partition + " offset " + offset + " held " + seen + ", now " + now + "; the log reaches from "
-                                + found.logStartOffset() + " to " + found.highWatermark() + ", " + end);
+                                + found.logStartOffset() + " to " + found.highWatermark() + ", " + end
+                                + removals.why());
                 return;
             }
-            if (seen.leaderEpoch() >= 0) {
-                partition.lostEpochs().put(offset, seen.leaderEpoch());
-            }
+            lost(partition, offset, seen);
             partition.cuts().add(found.highWatermark());
             before.remove();
+        }
+        checkEnd(partition, found, end);
+        removals.end();
+    }
+
+    private static void lost(PartitionHistory partition, long offset, Seen seen) {
+        if (seen.leaderEpoch() >= 0) {
+            partition.lostEpochs().put(offset, seen.leaderEpoch());
+        }
+    }
+
+    /** The offsets of what was deleted are not free again, unless they are lost with all that came after them. */
+    private void checkEnd(PartitionHistory partition, ReadBack found, End end) {
+        Map<Long, Seen> beyond = partition.deleted().tailMap(found.highWatermark(), true);
+        for (Iterator<Map.Entry<Long, Seen>> rest = beyond.entrySet().iterator(); rest.hasNext(); ) {
+            Map.Entry<Long, Seen> entry = rest.next();
+            if (!mayBeLost(partition, entry.getValue(), end)) {
+                violations.report(
+                        "NothingAcknowledgedIsLost",
+                        partition + " held " + entry + ", which was deleted, and ends at " + found.highWatermark()
+                                + " now, " + end);
+                return;
+            }
+            lost(partition, entry.getKey(), entry.getValue());
+            rest.remove();
         }
     }
 

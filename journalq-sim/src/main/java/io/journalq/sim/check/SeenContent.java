@@ -4,6 +4,7 @@ import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.PartitionHistory.Seen;
 import io.journalq.sim.workload.Sent;
+import io.journalq.sim.workload.Transaction;
 import io.journalq.sim.world.Violations;
 import java.util.Map;
 
@@ -42,22 +43,29 @@ public final class SeenContent {
         }
         if (before == null || !before.acknowledged()) {
             int epoch = before == null ? -1 : before.leaderEpoch();
-            partition.seen().put(offset, new Seen(record.id(), epoch, nowMs, true));
+            partition.seen().put(offset, new Seen(record, epoch, nowMs, true));
         }
     }
 
     /** Somebody reads a record. */
     public void onRead(PartitionHistory partition, LogReader.Found found, long nowMs) {
-        if (found.id() == null || partition.find(found.id()) == null) {
+        if (found.record() == null) {
             violations.report(
-                    "CorruptionIsNeverServed",
-                    partition + " offset " + found.offset() + " holds what nobody sent: " + found.id());
+                    "CorruptionIsNeverServed", partition + " offset " + found.offset() + " holds what nobody sent");
             return;
         }
         Seen before = partition.seen().get(found.offset());
+        Seen deleted = partition.deleted().get(found.offset());
+        if (deleted != null && !deleted.id().equals(found.id())) {
+            violations.report(
+                    INVARIANT,
+                    partition + " offset " + found.offset() + " held " + deleted.id() + ", which was deleted, now "
+                            + found.id());
+            return;
+        }
         if (before == null) {
             checkNewEpoch(partition, found);
-            partition.seen().put(found.offset(), new Seen(found.id(), found.leaderEpoch(), nowMs, false));
+            partition.seen().put(found.offset(), new Seen(found.record(), found.leaderEpoch(), nowMs, false));
         } else if (!before.id().equals(found.id())) {
             violations.report(
                     INVARIANT,
@@ -67,12 +75,25 @@ public final class SeenContent {
                     .seen()
                     .put(
                             found.offset(),
-                            new Seen(found.id(), found.leaderEpoch(), before.atMs(), before.acknowledged()));
+                            new Seen(found.record(), found.leaderEpoch(), before.atMs(), before.acknowledged()));
         } else if (before.leaderEpoch() != found.leaderEpoch() && !harmed) {
             violations.report(
                     INVARIANT,
                     partition + " offset " + found.offset() + " was of epoch " + before.leaderEpoch() + ", now "
                             + found.leaderEpoch());
+        }
+    }
+
+    /** Somebody reads a record who wants those of committed transactions only. */
+    public void onCommittedRead(PartitionHistory partition, LogReader.Found found) {
+        Transaction transaction = found.record() == null ? null : found.record().transaction();
+        // A marker that was lost leaves its records to the next one of their producer.
+        boolean sure = !harmed && !partition.mayHaveLostMarkers();
+        if (transaction != null && sure && (!transaction.mayBeCommitted() || transaction.isAborted())) {
+            violations.report(
+                    "NothingUncommittedIsSeen",
+                    partition + " shows " + found + " to a reader of committed records, though it is of "
+                            + transaction);
         }
     }
 

@@ -41,11 +41,17 @@ public final class TransactionsAreWhole {
 
     /** Records by the marker behind them; those of open transactions are neither. */
     private void sort(ReadBack reading) {
+        if (reading.partition().plan().isCompacted()) {
+            return; // Markers may have gone while it was read, with all that they ended.
+        }
         Map<Long, List<String>> open = new HashMap<>();
         List<LogReader.Found> all = new ArrayList<>(reading.records());
         all.addAll(reading.markers());
         all.sort(Comparator.comparingLong(LogReader.Found::offset));
         for (LogReader.Found record : all) {
+            if (record.offset() < reading.logStartOffset()) {
+                continue; // The markers behind it may have gone with it.
+            }
             if (record.isMarker()) {
                 List<String> ended = open.remove(record.producerId());
                 if (ended != null) {

@@ -3,7 +3,7 @@ package io.journalq.sim.workload;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one group committed for one partition, and what it was told. */
+/** What one group committed for one partition, whoever of its members did, and what they were told. */
 public final class CommitHistory {
     private final String group;
     private final PartitionHistory partition;
@@ -12,15 +12,21 @@ public final class CommitHistory {
     /** One commit. */
     public static final class Commit {
         private final long offset;
+        private final long askedAtMs;
+        private long answeredAtMs = -1;
         private long acknowledgedAtMs = -1;
+        private boolean transactional;
+        private boolean refused;
 
-        Commit(long offset) {
+        private Commit(long offset, long askedAtMs) {
             this.offset = offset;
+            this.askedAtMs = askedAtMs;
         }
 
         @Override
         public String toString() {
-            return offset + (acknowledgedAtMs < 0 ? " (no answer)" : " at " + acknowledgedAtMs);
+            String outcome = refused ? " (refused)" : acknowledgedAtMs < 0 ? " (no answer)" : " at " + acknowledgedAtMs;
+            return offset + outcome;
         }
 
         public long offset() {
@@ -32,8 +38,39 @@ public final class CommitHistory {
             return acknowledgedAtMs;
         }
 
+        /** Whether it came into force with the end of a transaction, some time after the acknowledgement. */
+        public boolean isTransactional() {
+            return transactional;
+        }
+
+        /** Whether the group was told that nothing was committed. */
+        public boolean isRefused() {
+            return refused;
+        }
+
+        /** Whether it was asked for when {@code other} had been answered. */
+        public boolean follows(Commit other) {
+            return other.answeredAtMs >= 0 && askedAtMs > other.answeredAtMs;
+        }
+
+        long askedAtMs() {
+            return askedAtMs;
+        }
+
         void acknowledge(long nowMs) {
+            answeredAtMs = nowMs;
             acknowledgedAtMs = nowMs;
+        }
+
+        /** @param nothingDone whether it is sure that nothing was committed */
+        void fail(boolean nothingDone, long nowMs) {
+            answeredAtMs = nowMs;
+            refused = nothingDone;
+        }
+
+        Commit inTransaction() {
+            transactional = true;
+            return this;
         }
     }
 
@@ -50,7 +87,7 @@ public final class CommitHistory {
         return partition;
     }
 
-    /** Every commit that may count, in order; the last acknowledged one and what was tried behind it. */
+    /** Every commit that may count: what the last restart showed, and what was tried since. */
     public List<Commit> commits() {
         return commits;
     }
@@ -59,8 +96,8 @@ public final class CommitHistory {
         return commits.stream().anyMatch(commit -> commit.acknowledgedAtMs() >= 0);
     }
 
-    Commit add(long offset) {
-        Commit commit = new Commit(offset);
+    Commit add(long offset, long nowMs) {
+        Commit commit = new Commit(offset, nowMs);
         commits.add(commit);
         return commit;
     }
@@ -69,7 +106,7 @@ public final class CommitHistory {
     public void reset(long offset, long nowMs) {
         commits.clear();
         if (offset >= 0) {
-            add(offset).acknowledge(nowMs);
+            add(offset, nowMs).acknowledge(nowMs);
         }
     }
 }

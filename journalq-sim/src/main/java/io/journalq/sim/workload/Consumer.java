@@ -13,11 +13,15 @@ public final class Consumer {
 
     private final World world;
     private final PartitionHistory partition;
+    private final boolean readCommitted;
     private SimBroker.Connection connection;
     private long position;
     private int leaderEpoch = -1;
+    private long lastLogStart;
 
-    public Consumer(World world, PartitionHistory partition) {
+    /** @param readCommitted whether it wants records only when their transactions are committed */
+    public Consumer(World world, PartitionHistory partition, boolean readCommitted) {
+        this.readCommitted = readCommitted;
         this.world = world;
         this.partition = partition;
     }
@@ -36,9 +40,15 @@ public final class Consumer {
         return leaderEpoch;
     }
 
+    /** Whether its topic is gone, and it with it. */
+    public boolean isDone() {
+        return partition.isGone();
+    }
+
     /** The broker lives again. */
     public void onStart() {
         connection = world.broker().connect();
+        lastLogStart = 0;
         pause();
     }
 
@@ -47,21 +57,34 @@ public final class Consumer {
     }
 
     private void fetch() {
+        if (partition.isGone()) {
+            return;
+        }
         long from = position;
         int wait = world.random().nextBoolean() ? MAX_WAIT_MS : 0;
         int maxBytes = SIZES[world.random().nextInt(SIZES.length)];
-        connection.send(
-                ApiKey.FETCH,
-                LogReader.FETCH_VERSION,
-                LogReader.request(partition, from, leaderEpoch, wait, maxBytes),
-                answer -> {
-                    LogReader.Page page =
-                            answer instanceof FetchResponse response ? LogReader.read(response, from) : null;
-                    if (page != null) {
-                        world.onRead(partition, page.records());
-                    }
-                    world.deliver(() -> onPage(page));
-                });
+        LogReader.Ask ask = new LogReader.Ask(partition, from, leaderEpoch, wait, maxBytes, readCommitted);
+        connection.send(ApiKey.FETCH, LogReader.FETCH_VERSION, ask.request(), answer -> {
+            LogReader.Page page = answer instanceof FetchResponse response ? LogReader.read(ask, response) : null;
+            if (page != null) {
+                world.onRead(partition, page.records(), readCommitted);
+                checkLogStart(page.bounds().logStartOffset());
+            }
+            world.deliver(() -> onPage(page));
+        });
+    }
+
+    /** Answers to one reader come in order. */
+    private void checkLogStart(long logStartOffset) {
+        if (logStartOffset >= 0) {
+            if (logStartOffset < lastLogStart) {
+                world.report(
+                        "TheLogStartNeverGoesBack",
+                        partition + " began at " + lastLogStart + ", and now at " + logStartOffset);
+            }
+            lastLogStart = logStartOffset;
+            partition.onLogStart(logStartOffset);
+        }
     }
 
     private void onPage(LogReader.Page page) {
@@ -73,7 +96,9 @@ public final class Consumer {
             leaderEpoch = page.lastEpoch() >= 0 ? page.lastEpoch() : leaderEpoch;
         } else if (page != null && page.error() == ErrorCode.OFFSET_OUT_OF_RANGE) {
             // Lost or deleted, as the mode allows; the invariants judge that.
-            position = Math.max(page.logStartOffset(), Math.min(position, page.highWatermark()));
+            position = Math.max(
+                    page.bounds().logStartOffset(),
+                    Math.min(position, page.bounds().highWatermark()));
             leaderEpoch = -1;
         }
         pause();

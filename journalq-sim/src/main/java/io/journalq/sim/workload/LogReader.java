@@ -10,16 +10,30 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
-/** Reads what Fetch answers hold, as a client that checks every CRC. */
+/** Reads what one Fetch answer holds, as a client that checks every CRC. */
 public final class LogReader {
     private static final int MAX_DECOMPRESSED_BYTES = 1 << 20;
     private static final int EVERYTHING = 1 << 20;
     /** Without sessions, by name. */
     static final int FETCH_VERSION = 12;
 
-    private LogReader() {}
+    private final Ask ask;
+    private final Aborted aborted;
+    private final List<Found> records = new ArrayList<>();
+    private final List<Found> markers = new ArrayList<>();
+    private long next;
+    private int lastEpoch = -1;
+    private String corrupt;
+
+    private LogReader(Ask ask, FetchResponse.PartitionData data) {
+        this.ask = ask;
+        this.next = ask.offset();
+        this.aborted = new Aborted(ask.readCommitted() ? data.abortedTransactions() : null);
+    }
 
     /** What a record is to transactions. */
     public enum Kind {
@@ -32,11 +46,22 @@ public final class LogReader {
     /**
      * One record.
      *
-     * @param id its name; null when its value is not one that was sent
+     * @param record null for a marker, and when nobody sent what it holds
      * @param leaderEpoch of its batch
      * @param producerId of its batch; -1 for none
      */
-    public record Found(long offset, String id, int leaderEpoch, long producerId, Kind kind) {
+    public record Found(long offset, Sent record, int leaderEpoch, long producerId, Kind kind) {
+        @Override
+        public String toString() {
+            return id() + " at " + offset + " of epoch " + leaderEpoch + " and producer " + producerId + " (" + kind
+                    + ")";
+        }
+
+        /** Null for a marker, and when nobody sent what it holds. */
+        public String id() {
+            return record == null ? null : record.id();
+        }
+
         /** Whether it ends a transaction, and is no record of a producer. */
         public boolean isMarker() {
             return kind == Kind.COMMIT || kind == Kind.ABORT;
@@ -67,73 +92,98 @@ public final class LogReader {
             List<Found> markers,
             long nextOffset,
             int lastEpoch,
-            long highWatermark,
-            long logStartOffset,
+            Bounds bounds,
             String corrupt,
             FetchResponse.EpochEndOffset diverging) {}
 
-    static FetchRequest request(
-            PartitionHistory partition, long offset, int lastFetchedEpoch, int maxWaitMs, int maxBytes) {
-        return new FetchRequest()
-                .setMaxWaitMs(maxWaitMs)
-                .setMinBytes(1)
-                .setMaxBytes(EVERYTHING)
-                .setSessionEpoch(-1)
-                .setTopics(List.of(new FetchRequest.FetchTopic()
-                        .setTopic(partition.topic())
-                        .setPartitions(List.of(new FetchRequest.FetchPartition()
-                                .setPartition(partition.partition())
-                                .setFetchOffset(offset)
-                                .setLastFetchedEpoch(lastFetchedEpoch)
-                                .setPartitionMaxBytes(maxBytes)))));
+    /** Where a partition begins, is stable up to, and ends; -1 when it was not said. */
+    public record Bounds(long logStartOffset, long lastStableOffset, long highWatermark) {}
+
+    /**
+     * What is asked for.
+     *
+     * @param lastFetchedEpoch of the record before {@code offset}; -1 when it is not known
+     * @param readCommitted whether records are wanted only when their transactions are committed
+     */
+    record Ask(
+            PartitionHistory partition,
+            long offset,
+            int lastFetchedEpoch,
+            int maxWaitMs,
+            int maxBytes,
+            boolean readCommitted) {
+        FetchRequest request() {
+            return new FetchRequest()
+                    .setMaxWaitMs(maxWaitMs)
+                    .setMinBytes(1)
+                    .setMaxBytes(EVERYTHING)
+                    .setIsolationLevel((byte) (readCommitted ? 1 : 0))
+                    .setSessionEpoch(-1)
+                    .setTopics(List.of(new FetchRequest.FetchTopic()
+                            .setTopic(partition.topic())
+                            .setPartitions(List.of(new FetchRequest.FetchPartition()
+                                    .setPartition(partition.partition())
+                                    .setFetchOffset(offset)
+                                    .setLastFetchedEpoch(lastFetchedEpoch)
+                                    .setPartitionMaxBytes(maxBytes)))));
+        }
     }
 
     /** Reads the one partition that was asked for, and gives its buffers back. */
-    static Page read(FetchResponse response, long offset) {
+    static Page read(Ask ask, FetchResponse response) {
         FetchResponse.PartitionData data =
                 response.responses().get(0).partitions().get(0);
-        ErrorCode error = ErrorCode.of(data.errorCode());
-        List<Found> records = new ArrayList<>();
-        List<Found> markers = new ArrayList<>();
-        long next = offset;
-        int lastEpoch = -1;
-        String corrupt = null;
+        LogReader reader = new LogReader(ask, data);
         ByteBuf batches = data.records() == null ? null : data.records().buffer();
-        if (batches != null && error == ErrorCode.NONE) {
-            try (BatchReader reader = new BatchReader(UnpooledByteBufAllocator.DEFAULT, MAX_DECOMPRESSED_BYTES, true)) {
-                reader.reset(batches);
-                while (reader.nextBatch()) {
-                    int epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
-                    while (reader.next()) {
-                        if (reader.offset() >= offset && reader.isControlBatch()) {
-                            markers.add(
-                                    new Found(reader.offset(), null, epoch, reader.producerId(), end(reader.key())));
-                        } else if (reader.offset() >= offset) {
-                            Kind kind = reader.isTransactional() ? Kind.TRANSACTIONAL : Kind.PLAIN;
-                            records.add(
-                                    new Found(reader.offset(), id(reader.value()), epoch, reader.producerId(), kind));
-                        }
-                    }
-                    next = Math.max(next, reader.nextOffset());
-                    lastEpoch = epoch;
-                }
-            } catch (CorruptBatchException damaged) {
-                corrupt = damaged.getMessage();
-            }
+        if (batches != null && data.errorCode() == 0) {
+            reader.read(batches);
         }
         if (data.records() != null) {
             data.records().release();
         }
         return new Page(
-                error,
-                records,
-                markers,
-                next,
-                lastEpoch,
-                data.highWatermark(),
-                data.logStartOffset(),
-                corrupt,
+                ErrorCode.of(data.errorCode()),
+                reader.records,
+                reader.markers,
+                reader.next,
+                reader.lastEpoch,
+                new Bounds(data.logStartOffset(), data.lastStableOffset(), data.highWatermark()),
+                reader.corrupt,
                 data.divergingEpoch());
+    }
+
+    private void read(ByteBuf batches) {
+        try (BatchReader reader = new BatchReader(UnpooledByteBufAllocator.DEFAULT, MAX_DECOMPRESSED_BYTES, true)) {
+            reader.reset(batches);
+            while (reader.nextBatch()) {
+                int epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
+                aborted.onBatch(reader.nextOffset());
+                while (reader.next()) {
+                    take(reader, epoch);
+                }
+                next = Math.max(next, reader.nextOffset());
+                lastEpoch = epoch;
+            }
+        } catch (CorruptBatchException damaged) {
+            corrupt = damaged.getMessage();
+        }
+    }
+
+    private void take(BatchReader reader, int epoch) {
+        boolean wanted = reader.offset() >= ask.offset();
+        if (reader.isControlBatch()) {
+            Kind end = end(reader.key());
+            aborted.onMarker(reader.producerId(), end);
+            if (wanted) {
+                markers.add(new Found(reader.offset(), null, epoch, reader.producerId(), end));
+            }
+            return;
+        }
+        boolean transactional = reader.isTransactional();
+        if (wanted && !(transactional && aborted.contains(reader.producerId()))) {
+            Kind kind = transactional ? Kind.TRANSACTIONAL : Kind.PLAIN;
+            records.add(new Found(reader.offset(), record(reader), epoch, reader.producerId(), kind));
+        }
     }
 
     /** A marker's key holds a version and then its type: 0 for abort, 1 for commit (KIP-98). */
@@ -141,7 +191,47 @@ public final class LogReader {
         return key.getShort(key.readerIndex() + Short.BYTES) == 1 ? Kind.COMMIT : Kind.ABORT;
     }
 
-    private static String id(ByteBuf value) {
-        return value == null ? null : Sent.idOf(ByteBufUtil.getBytes(value));
+    /** Null when nobody sent it. */
+    private Sent record(BatchReader reader) {
+        byte[] value = bytes(reader.value());
+        String id = Sent.claimedId(value, reader.headers());
+        Sent record = id == null ? null : ask.partition().find(id);
+        return record != null && record.isHeldBy(bytes(reader.key()), value, reader.timestampMs()) ? record : null;
+    }
+
+    private static byte[] bytes(ByteBuf buffer) {
+        return buffer == null ? null : ByteBufUtil.getBytes(buffer);
+    }
+
+    /** What readers of committed records leave out, as they are told with the answer (KIP-98). */
+    private static final class Aborted {
+        private final List<FetchResponse.AbortedTransaction> coming = new ArrayList<>();
+        private final Set<Long> producers = new HashSet<>();
+
+        Aborted(List<FetchResponse.AbortedTransaction> told) {
+            if (told != null) {
+                coming.addAll(told);
+            }
+        }
+
+        void onBatch(long nextOffset) {
+            coming.removeIf(one -> {
+                boolean begins = one.firstOffset() < nextOffset;
+                if (begins) {
+                    producers.add(one.producerId());
+                }
+                return begins;
+            });
+        }
+
+        void onMarker(long producerId, Kind end) {
+            if (end == Kind.ABORT) {
+                producers.remove(producerId);
+            }
+        }
+
+        boolean contains(long producerId) {
+            return producers.contains(producerId);
+        }
     }
 }

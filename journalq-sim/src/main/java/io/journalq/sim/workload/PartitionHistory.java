@@ -10,54 +10,61 @@ import java.util.TreeMap;
 
 /** What clients know of one partition. */
 public final class PartitionHistory {
-    private final String topic;
-    private final Uuid topicId;
+    private static final int KEYS = 6;
+    private static final int TOMBSTONE_ODDS = 6;
+
+    private final Topic topic;
     private final int partition;
-    private final Promise promise;
     private final Map<String, Sent> sent = new HashMap<>();
     private final NavigableMap<Long, Seen> seen = new TreeMap<>();
+    private final NavigableMap<Long, Seen> deleted = new TreeMap<>();
     private final NavigableMap<Long, Integer> lostEpochs = new TreeMap<>();
     private final Set<Long> cuts = new HashSet<>();
+    private long logStartOffset;
     private long deletedUpTo;
+    private long deletedForSureUpTo;
+    private long sentSizeBytes;
     private long gapEnd = -1;
+    private boolean markersMayBeLost;
 
     /**
      * A record that was acknowledged or read.
      *
-     * @param id its name
      * @param leaderEpoch in which it was written; -1 when only its acknowledgement was seen
      * @param atMs since when it is known
      * @param acknowledged whether its producer was told that it is safe
      */
-    public record Seen(String id, int leaderEpoch, long atMs, boolean acknowledged) {}
+    public record Seen(Sent record, int leaderEpoch, long atMs, boolean acknowledged) {
+        public String id() {
+            return record.id();
+        }
 
-    /**
-     * What the topic's delivery mode and settings promise.
-     *
-     * @param mode its name
-     * @param writeIntervalMs how long something acknowledged may be in memory only; 0 where it never is
-     * @param flushIntervalMs how long something written may not be synced
-     */
-    public record Promise(String mode, long writeIntervalMs, long flushIntervalMs) {
-        boolean isConsistent() {
-            return mode.equals("consistent");
+        @Override
+        public String toString() {
+            return id() + " of epoch " + leaderEpoch + (acknowledged ? " acknowledged at " : " seen at ") + atMs;
         }
     }
 
-    /** Begins a history. */
-    public PartitionHistory(String topic, Uuid topicId, int partition, Promise promise) {
+    PartitionHistory(Topic topic, int partition) {
         this.topic = topic;
-        this.topicId = topicId;
         this.partition = partition;
-        this.promise = promise;
     }
 
     public String topic() {
-        return topic;
+        return topic.name();
     }
 
     public Uuid topicId() {
-        return topicId;
+        return topic.id();
+    }
+
+    public TopicPlan plan() {
+        return topic.plan();
+    }
+
+    /** Whether its topic is deleted, or about to be: nobody has anything to do here any more. */
+    public boolean isGone() {
+        return topic.isGone();
     }
 
     public int partition() {
@@ -65,25 +72,52 @@ public final class PartitionHistory {
     }
 
     public boolean isConsistent() {
-        return promise.isConsistent();
+        return plan().promise().isConsistent();
     }
 
     /** Whether something is acknowledged before it is written. */
     public boolean isAcknowledgedFromMemory() {
-        return promise.writeIntervalMs() > 0;
+        return writeIntervalMs() > 0;
     }
 
     public long writeIntervalMs() {
-        return promise.writeIntervalMs();
+        return plan().promise().writeIntervalMs();
     }
 
     public long flushIntervalMs() {
-        return promise.flushIntervalMs();
+        return plan().promise().flushIntervalMs();
+    }
+
+    /** What the next record is about. */
+    Sent.Content newContent(World world) {
+        if (!plan().isCompacted()) {
+            return new Sent.Content(null, false, world.clockMs());
+        }
+        boolean tombstone = world.random().nextInt(TOMBSTONE_ODDS) == 0;
+        return new Sent.Content("key" + world.random().nextInt(KEYS), tombstone, world.clockMs());
     }
 
     /** Remembers a record before it is sent. */
-    public void add(Sent record) {
+    void add(Sent record) {
         sent.put(record.id(), record);
+    }
+
+    /** A batch with {@code first} as its first record is about to be sent. */
+    void onBatch(Sent first, int sizeBytes) {
+        if (first.batchSizeBytes() == 0) {
+            first.setBatchSizeBytes(sizeBytes);
+            sentSizeBytes += sizeBytes;
+        }
+    }
+
+    /** The end of a transaction may be written. */
+    void onMarker(int sizeBytes) {
+        sentSizeBytes += sizeBytes;
+    }
+
+    /** Bytes of everything that may have been appended ever. */
+    public long sentSizeBytes() {
+        return sentSizeBytes;
     }
 
     /** The record of that name; null when nobody sent it. */
@@ -91,9 +125,19 @@ public final class PartitionHistory {
         return sent.get(id);
     }
 
+    /** Everything that may have been appended. */
+    public Iterable<Sent> allSent() {
+        return sent.values();
+    }
+
     /** What was acknowledged or read, by offset. */
     public NavigableMap<Long, Seen> seen() {
         return seen;
+    }
+
+    /** What was there and was then deleted, as was asked for or as the topic's settings say. */
+    public NavigableMap<Long, Seen> deleted() {
+        return deleted;
     }
 
     /** For offsets whose records were lost as their mode allows: the epoch in which those were written, if it is known. */
@@ -114,17 +158,66 @@ public final class PartitionHistory {
         return gapEnd == endOffset;
     }
 
+    /** The largest start of the log that anybody was told of in this life of the broker, or found at its start. */
+    public long logStartOffset() {
+        return logStartOffset;
+    }
+
+    /** Begins a life with what was found. */
+    public void resetLogStart(long offset) {
+        logStartOffset = offset;
+    }
+
+    void onLogStart(long offset) {
+        logStartOffset = Math.max(logStartOffset, offset);
+    }
+
+    /** Power was lost, and with it perhaps ends of transactions. */
+    public void onPowerLoss() {
+        markersMayBeLost |= !isConsistent();
+    }
+
+    /** Whether ends of transactions may have been lost at any time. */
+    public boolean mayHaveLostMarkers() {
+        return markersMayBeLost;
+    }
+
     /** The largest offset before which somebody asked to delete. */
     public long deletedUpTo() {
         return deletedUpTo;
+    }
+
+    /** The largest offset before which everything is deleted, as somebody was told. */
+    public long deletedForSureUpTo() {
+        return deletedForSureUpTo;
     }
 
     void onDelete(long offset) {
         deletedUpTo = Math.max(deletedUpTo, offset);
     }
 
+    void onDeleted(long offset) {
+        deletedForSureUpTo = Math.max(deletedForSureUpTo, offset);
+    }
+
+    /** Offset behind the last record that is known. */
+    long knownEnd() {
+        return seen.isEmpty() ? logStartOffset : seen.lastKey() + 1;
+    }
+
+    /** Where a reader stands that has read the last record that anybody has. */
+    OffsetCommits.Position readPosition() {
+        for (Map.Entry<Long, Seen> one : seen.descendingMap().entrySet()) {
+            if (one.getValue().leaderEpoch() >= 0) {
+                return new OffsetCommits.Position(
+                        one.getKey() + 1, one.getValue().leaderEpoch());
+            }
+        }
+        return new OffsetCommits.Position(0, -1);
+    }
+
     @Override
     public String toString() {
-        return topic + "-" + partition + " (" + promise.mode() + ")";
+        return topic() + "-" + partition + " (" + plan().promise().mode() + ", " + plan().cleanup() + ")";
     }
 }

@@ -12,7 +12,6 @@ import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.sim.world.SimBroker;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -68,6 +67,11 @@ public final class Producer {
         this.longestPauseMs = LONGEST_PAUSES_MS[world.random().nextInt(LONGEST_PAUSES_MS.length)];
     }
 
+    /** Whether its topic is gone, and it with it. */
+    public boolean isDone() {
+        return partition.isGone();
+    }
+
     /** The broker lives again: whatever was under way has no answer. */
     public void onStart() {
         connection = world.broker().connect();
@@ -89,6 +93,9 @@ public final class Producer {
     }
 
     private void act() {
+        if (partition.isGone()) {
+            return;
+        }
         if (failed) {
             return; // it goes on once all answers are there
         }
@@ -127,7 +134,7 @@ public final class Producer {
         Batch batch = new Batch(nextSequence, codec);
         for (int i = 1 + world.random().nextInt(3); i > 0; i--) {
             int number = nextNumber++;
-            Sent record = new Sent(name + ":" + number, name + "/" + generation, number, idempotent);
+            Sent record = new Sent(name + ":" + number, name + "/" + generation, number, partition.newContent(world));
             partition.add(record);
             batch.records.add(record);
         }
@@ -154,14 +161,7 @@ public final class Producer {
             if (idempotent) {
                 builder.setProducerState(producerId, (short) 0, batch.sequence, false);
             }
-            for (Sent record : batch.records) {
-                builder.append(1_800_000_000_000L + record.number(), null, record.value(), List.of());
-            }
-            ByteBuf built = builder.build();
-            // On the heap, so that what a crash leaves lying around is collected.
-            ByteBuf copy = Unpooled.buffer(built.readableBytes()).writeBytes(built);
-            built.release();
-            return copy;
+            return Batches.build(builder, partition, batch.records);
         }
     }
 
@@ -198,6 +198,9 @@ public final class Producer {
 
     private void resend() {
         failed = false;
+        if (partition.isGone()) {
+            return;
+        }
         if (isRefusedForGood(headError)) {
             if (!world.mayLose()) {
                 world.violations()

@@ -13,24 +13,29 @@ public final class ReadBack {
     private static final int MOST_TRIES = 20;
 
     private final PartitionHistory partition;
+    private final boolean readCommitted;
     private final List<LogReader.Found> records = new ArrayList<>();
     private final List<LogReader.Found> markers = new ArrayList<>();
     private ErrorCode error = ErrorCode.NONE;
-    private long logStartOffset = -1;
-    private long highWatermark = -1;
+    private LogReader.Bounds bounds = new LogReader.Bounds(-1, -1, -1);
     private long next;
     private int tries;
     private boolean done;
     private String corrupt;
     private boolean gapAtEnd;
 
-    private ReadBack(PartitionHistory partition) {
+    private ReadBack(PartitionHistory partition, boolean readCommitted) {
+        this.readCommitted = readCommitted;
         this.partition = partition;
     }
 
-    /** Begins to read; {@link #isDone} says when it is over. */
-    public static ReadBack start(World world, PartitionHistory partition) {
-        ReadBack reading = new ReadBack(partition);
+    /**
+     * Begins to read; {@link #isDone} says when it is over.
+     *
+     * @param readCommitted whether to read as those do who want records only when their transactions are committed
+     */
+    public static ReadBack start(World world, PartitionHistory partition, boolean readCommitted) {
+        ReadBack reading = new ReadBack(partition, readCommitted);
         reading.fetch(world, world.broker().connect());
         return reading;
     }
@@ -59,11 +64,20 @@ public final class ReadBack {
     }
 
     public long logStartOffset() {
-        return logStartOffset;
+        return bounds.logStartOffset();
     }
 
     public long highWatermark() {
-        return highWatermark;
+        return bounds.highWatermark();
+    }
+
+    /** Where the first record stands whose transaction has not ended; the high watermark when there is none. */
+    public long lastStableOffset() {
+        return bounds.lastStableOffset();
+    }
+
+    private long end() {
+        return readCommitted ? bounds.lastStableOffset() : bounds.highWatermark();
     }
 
     public List<LogReader.Found> records() {
@@ -77,25 +91,23 @@ public final class ReadBack {
 
     private void fetch(World world, SimBroker.Connection connection) {
         long from = next;
+        LogReader.Ask ask = new LogReader.Ask(partition, from, -1, 0, MAX_PAGE_BYTES, readCommitted);
         connection.send(
                 ApiKey.FETCH,
                 LogReader.FETCH_VERSION,
-                LogReader.request(partition, from, -1, 0, MAX_PAGE_BYTES),
-                answer -> {
-                    LogReader.Page page = LogReader.read((FetchResponse) answer, from);
-                    world.deliver(() -> onPage(world, connection, page));
-                });
+                ask.request(),
+                answer -> world.deliver(() -> onPage(world, connection, LogReader.read(ask, (FetchResponse) answer))));
     }
 
     private void onPage(World world, SimBroker.Connection connection, LogReader.Page page) {
         records.addAll(page.records());
         markers.addAll(page.markers());
-        boolean early = page.error() == ErrorCode.OFFSET_OUT_OF_RANGE && page.logStartOffset() > next;
+        boolean early =
+                page.error() == ErrorCode.OFFSET_OUT_OF_RANGE && page.bounds().logStartOffset() > next;
         long before = next;
-        next = early ? page.logStartOffset() : page.nextOffset();
-        if (page.highWatermark() >= 0) {
-            highWatermark = page.highWatermark();
-            logStartOffset = page.logStartOffset();
+        next = early ? page.bounds().logStartOffset() : page.nextOffset();
+        if (page.bounds().highWatermark() >= 0) {
+            bounds = page.bounds();
         }
         corrupt = page.corrupt();
         boolean failed = page.error() != ErrorCode.NONE && !early;
@@ -103,9 +115,9 @@ public final class ReadBack {
         if (failed || stuck) {
             tries++;
         }
-        if (corrupt != null || tries > MOST_TRIES || (!failed && !early && next >= highWatermark)) {
+        if (corrupt != null || tries > MOST_TRIES || (!failed && !early && next >= end())) {
             error = page.error();
-            if (error == ErrorCode.NONE && next < highWatermark && corrupt == null) {
+            if (error == ErrorCode.NONE && next < end() && corrupt == null) {
                 gapAtEnd = true;
             }
             done = true;

@@ -1,11 +1,33 @@
 package io.journalq.sim.workload;
 
+import io.journalq.common.record.Header;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
 /** A record that somebody tried to append, and what is known of it. */
 public final class Sent {
+    private static final String ID_HEADER = "id";
+
     private final String id;
     private final String producer;
     private final int number;
-    private final boolean idempotent;
+    private final Content content;
+    private final byte[] value;
+    private Transaction transaction;
+    private int batchSizeBytes;
+
+    /**
+     * What a record is about.
+     *
+     * @param key null for none
+     * @param tombstone whether it deletes its key
+     */
+    public record Content(String key, boolean tombstone, long timestampMs) {
+        byte[] keyBytes() {
+            return key == null ? null : key.getBytes(StandardCharsets.US_ASCII);
+        }
+    }
 
     /**
      * A record about to be sent.
@@ -13,13 +35,13 @@ public final class Sent {
      * @param id names it among all
      * @param producer who sends it; records of one producer have an order
      * @param number place in that order
-     * @param idempotent whether it must not be there twice
      */
-    public Sent(String id, String producer, int number, boolean idempotent) {
+    Sent(String id, String producer, int number, Content content) {
         this.id = id;
         this.producer = producer;
         this.number = number;
-        this.idempotent = idempotent;
+        this.content = content;
+        this.value = content.tombstone() ? null : value(id);
     }
 
     public String id() {
@@ -34,33 +56,73 @@ public final class Sent {
         return number;
     }
 
-    public boolean isIdempotent() {
-        return idempotent;
+    public Content content() {
+        return content;
     }
 
-    /** What its record holds: its name, and more that follows from it, so that a changed byte shows. */
-    public byte[] value() {
-        return value(id);
+    /** The transaction that it belongs to; null for none. */
+    public Transaction transaction() {
+        return transaction;
     }
 
-    static byte[] value(String id) {
+    void setTransaction(Transaction of) {
+        transaction = of;
+    }
+
+    /** Size of the batch that it is the first of; 0 when it is not. */
+    public int batchSizeBytes() {
+        return batchSizeBytes;
+    }
+
+    void setBatchSizeBytes(int sizeBytes) {
+        batchSizeBytes = sizeBytes;
+    }
+
+    @Override
+    public String toString() {
+        return id + (transaction == null ? " " : " of " + transaction + " ") + content;
+    }
+
+    /** What its record holds: its name, and more that follows from it, so that a changed byte shows; null for a tombstone. */
+    byte[] value() {
+        return value;
+    }
+
+    /** A tombstone has its name here. */
+    List<Header> headers() {
+        return value != null ? List.of() : List.of(new Header(ID_HEADER, id.getBytes(StandardCharsets.US_ASCII)));
+    }
+
+    /** The name that a record seems to have; null when it has none. */
+    static String claimedId(byte[] value, List<Header> headers) {
+        if (value == null) {
+            return headers.size() == 1 ? new String(headers.get(0).value(), StandardCharsets.US_ASCII) : null;
+        }
+        for (int i = 0; i < value.length; i++) {
+            if (value[i] == '#') {
+                return new String(value, 0, i, StandardCharsets.US_ASCII);
+            }
+        }
+        return null;
+    }
+
+    /** Whether a record of this key, value and time is this one. */
+    boolean isHeldBy(byte[] itsKey, byte[] itsValue, long timestampMs) {
+        return Arrays.equals(value, itsValue)
+                && Arrays.equals(content.keyBytes(), itsKey)
+                && timestampMs == content.timestampMs();
+    }
+
+    private static byte[] value(String id) {
         int hash = id.hashCode();
-        StringBuilder text = new StringBuilder(id).append('#');
-        for (int i = (hash >>> 4) % 120 & 0x7F; i > 0; i--) {
+        int more = (hash >>> 4) % 120;
+        byte[] name = id.getBytes(StandardCharsets.US_ASCII);
+        byte[] value = Arrays.copyOf(name, name.length + 1 + more);
+        value[name.length] = '#';
+        for (int i = 0; i < more; i++) {
             hash = hash * 31 + i;
-            text.append((char) ('a' + Math.floorMod(hash, 26)));
+            value[name.length + 1 + i] = (byte) ('a' + ((hash >>> 8) & 15));
         }
-        return text.toString().getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-    }
-
-    /** The name in a record's value; null when the value is not one that was sent. */
-    static String idOf(byte[] value) {
-        String text = new String(value, java.nio.charset.StandardCharsets.US_ASCII);
-        int end = text.indexOf('#');
-        if (end < 0) {
-            return null;
-        }
-        String id = text.substring(0, end);
-        return java.util.Arrays.equals(value, value(id)) ? id : null;
+        return value;
     }
 }

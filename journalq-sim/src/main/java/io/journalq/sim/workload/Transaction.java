@@ -25,8 +25,13 @@ public final class Transaction {
         return records;
     }
 
+    PartitionHistory firstPartition() {
+        return records.keySet().iterator().next();
+    }
+
     void add(PartitionHistory partition, Sent record) {
         records.computeIfAbsent(partition, none -> new ArrayList<>()).add(record);
+        record.setTransaction(this);
     }
 
     void onAsked(boolean commit) {

@@ -3,6 +3,8 @@ package io.journalq.sim.workload;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.AddOffsetsToTxnRequest;
+import io.journalq.common.protocol.message.AddOffsetsToTxnResponse;
 import io.journalq.common.protocol.message.AddPartitionsToTxnRequest;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse;
 import io.journalq.common.protocol.message.EndTxnRequest;
@@ -12,11 +14,13 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
+import io.journalq.common.protocol.message.TxnOffsetCommitResponse;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.sim.world.SimBroker;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,9 +41,15 @@ public final class TransactionalProducer {
     private static final int TIMEOUT_MS = 60_000;
     private static final int LONGEST_PAUSE_MS = 20;
     private static final int RETRY_PAUSE_MS = 50;
+    private static final int ADD_OFFSETS_VERSION = 3;
+    private static final int TXN_COMMIT_VERSION = 3;
+    private static final int OFFSETS_ODDS = 3;
+    private static final int MOST_PARTITIONS = 3;
+    /** Its own marker, and that of whoever ends it when it does not. */
+    private static final int MARKERS_SIZE_BYTES = 2 * TransactionMarker.BATCH_SIZE_BYTES;
 
     private final World world;
-    private final List<PartitionHistory> partitions;
+    private final List<Topic> topics;
     private final String id;
     private final List<Transaction> transactions = new ArrayList<>();
     private final Map<PartitionHistory, Integer> sequences = new HashMap<>();
@@ -51,9 +61,10 @@ public final class TransactionalProducer {
     private int waiting;
     private boolean failed;
 
-    public TransactionalProducer(World world, List<PartitionHistory> partitions, String id) {
+    /** @param topics all that there are, also in the future */
+    public TransactionalProducer(World world, List<Topic> topics, String id) {
         this.world = world;
-        this.partitions = partitions;
+        this.topics = topics;
         this.id = id;
     }
 
@@ -95,18 +106,34 @@ public final class TransactionalProducer {
                 }));
     }
 
+    /** Where it writes next: to what is there. */
+    private List<PartitionHistory> choosePartitions() {
+        return topics.stream()
+                .filter(topic -> topic.state() == Topic.State.PRESENT)
+                .flatMap(topic -> topic.partitions().stream())
+                .limit(MOST_PARTITIONS)
+                .toList();
+    }
+
     private void begin() {
+        List<PartitionHistory> partitions = choosePartitions();
+        if (partitions.isEmpty()) {
+            world.later(RETRY_PAUSE_MS, this::begin);
+            return;
+        }
         Transaction transaction = new Transaction(id + "." + transactions.size());
         transactions.add(transaction);
-        List<AddPartitionsToTxnRequest.AddPartitionsToTxnTopic> topics = new ArrayList<>();
+        List<AddPartitionsToTxnRequest.AddPartitionsToTxnTopic> added = new ArrayList<>();
         for (PartitionHistory partition : partitions) {
             for (int i = 1 + world.random().nextInt(2); i > 0; i--) {
                 int number = nextNumber++;
-                Sent record = new Sent(transaction.name() + ":" + number, id + "/" + generation, number, true);
+                Sent record = new Sent(
+                        transaction.name() + ":" + number, id + "/" + generation, number, partition.newContent(world));
                 partition.add(record);
                 transaction.add(partition, record);
             }
-            topics.add(new AddPartitionsToTxnRequest.AddPartitionsToTxnTopic()
+            partition.onMarker(MARKERS_SIZE_BYTES);
+            added.add(new AddPartitionsToTxnRequest.AddPartitionsToTxnTopic()
                     .setName(partition.topic())
                     .setPartitions(List.of(partition.partition())));
         }
@@ -114,17 +141,17 @@ public final class TransactionalProducer {
                 .setV3AndBelowTransactionalId(id)
                 .setV3AndBelowProducerId(producerId)
                 .setV3AndBelowProducerEpoch(epoch)
-                .setV3AndBelowTopics(topics);
+                .setV3AndBelowTopics(added);
         connection.send(
                 ApiKey.ADD_PARTITIONS_TO_TXN,
                 ADD_VERSION,
                 request,
                 answer -> world.deliver(() -> {
-                    boolean added = answer instanceof AddPartitionsToTxnResponse response
+                    boolean taken = answer instanceof AddPartitionsToTxnResponse response
                             && response.resultsByTopicV3AndBelow().stream()
                                     .flatMap(topic -> topic.resultsByPartition().stream())
                                     .allMatch(partition -> partition.partitionErrorCode() == 0);
-                    if (added) {
+                    if (taken) {
                         write(transaction);
                     } else {
                         restart(RETRY_PAUSE_MS);
@@ -164,13 +191,7 @@ public final class TransactionalProducer {
         int sequence = sequences.merge(partition, records.size(), Integer::sum) - records.size();
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
             builder.setProducerState(producerId, epoch, sequence, true);
-            for (Sent record : records) {
-                builder.append(1_800_000_000_000L + record.number(), null, record.value(), List.of());
-            }
-            ByteBuf built = builder.build();
-            ByteBuf copy = Unpooled.buffer(built.readableBytes()).writeBytes(built);
-            built.release();
-            return copy;
+            return Batches.build(builder, partition, records);
         }
     }
 
@@ -183,12 +204,75 @@ public final class TransactionalProducer {
         if (failed) {
             restart(RETRY_PAUSE_MS);
         } else {
-            world.later(LONGEST_PAUSE_MS, () -> end(transaction, world.random().nextInt(4) > 0));
+            world.later(LONGEST_PAUSE_MS, () -> {
+                if (world.random().nextInt(OFFSETS_ODDS) == 0) {
+                    addOffsets(transaction);
+                } else {
+                    end(transaction, null);
+                }
+            });
         }
     }
 
-    private void end(Transaction transaction, boolean commit) {
+    private CommitHistory history(Transaction transaction) {
+        return world.commits().of("offsets-" + id, transaction.firstPartition());
+    }
+
+    private void addOffsets(Transaction transaction) {
+        AddOffsetsToTxnRequest request = new AddOffsetsToTxnRequest()
+                .setTransactionalId(id)
+                .setProducerId(producerId)
+                .setProducerEpoch(epoch)
+                .setGroupId("offsets-" + id);
+        connection.send(
+                ApiKey.ADD_OFFSETS_TO_TXN,
+                ADD_OFFSETS_VERSION,
+                request,
+                answer -> world.deliver(() -> {
+                    if (answer instanceof AddOffsetsToTxnResponse response && response.errorCode() == 0) {
+                        commitOffsets(transaction);
+                    } else {
+                        restart(RETRY_PAUSE_MS);
+                    }
+                }));
+    }
+
+    private void commitOffsets(Transaction transaction) {
+        PartitionHistory partition = transaction.firstPartition();
+        OffsetCommits.Position position = partition.readPosition();
+        TxnOffsetCommitRequest request = new TxnOffsetCommitRequest()
+                .setTransactionalId(id)
+                .setProducerId(producerId)
+                .setProducerEpoch(epoch)
+                .setGroupId("offsets-" + id)
+                .setTopics(List.of(new TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic()
+                        .setName(partition.topic())
+                        .setPartitions(List.of(new TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition()
+                                .setPartitionIndex(partition.partition())
+                                .setCommittedOffset(position.offset())
+                                .setCommittedLeaderEpoch(position.leaderEpoch())))));
+        connection.send(
+                ApiKey.TXN_OFFSET_COMMIT,
+                TXN_COMMIT_VERSION,
+                request,
+                answer -> world.deliver(() -> {
+                    boolean taken = answer instanceof TxnOffsetCommitResponse response
+                            && response.topics().get(0).partitions().get(0).errorCode() == 0;
+                    if (taken) {
+                        end(transaction, position);
+                    } else {
+                        restart(RETRY_PAUSE_MS);
+                    }
+                }));
+    }
+
+    /** @param position committed with the transaction; null for none */
+    private void end(Transaction transaction, OffsetCommits.Position position) {
+        boolean commit = world.random().nextInt(4) > 0;
         transaction.onAsked(commit);
+        CommitHistory.Commit offsets = commit && position != null
+                ? history(transaction).add(position.offset(), world.nowMs()).inTransaction()
+                : null;
         EndTxnRequest request = new EndTxnRequest()
                 .setTransactionalId(id)
                 .setProducerId(producerId)
@@ -199,6 +283,9 @@ public final class TransactionalProducer {
                     answer instanceof EndTxnResponse response && ErrorCode.of(response.errorCode()) == ErrorCode.NONE;
             if (ended) {
                 transaction.onAnswered();
+                if (offsets != null) {
+                    offsets.acknowledge(world.nowMs());
+                }
             }
             world.deliver(() -> {
                 if (ended) {

@@ -3,6 +3,7 @@ package io.journalq.sim.workload;
 import io.journalq.sim.check.SeenContent;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.SimClock;
 import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import java.util.HashSet;
@@ -22,6 +23,7 @@ public final class World {
     private final Violations violations;
     private final SeenContent content;
     private final Set<Long> producerIds = new HashSet<>();
+    private final CommitHistories commits = new CommitHistories();
     private SimBroker broker;
     private long records;
     private boolean mayLose;
@@ -71,6 +73,11 @@ public final class World {
         return records;
     }
 
+    /** What groups committed. */
+    public CommitHistories commits() {
+        return commits;
+    }
+
     Random random() {
         return random;
     }
@@ -85,6 +92,11 @@ public final class World {
 
     long nowMs() {
         return scheduler.nowMs();
+    }
+
+    /** The time of day that the broker knows. */
+    public long clockMs() {
+        return SimClock.EPOCH_MS + scheduler.nowMs();
     }
 
     /** Runs {@code work} after a random time, in this life of the broker only. */
@@ -113,17 +125,21 @@ public final class World {
         content.onAcknowledged(partition, record, offset, nowMs());
     }
 
-    void onRead(PartitionHistory partition, List<LogReader.Found> found) {
+    /** Somebody reads records; some readers want them only when their transactions are committed. */
+    void onRead(PartitionHistory partition, List<LogReader.Found> found, boolean readCommitted) {
         records += found.size();
         for (LogReader.Found one : found) {
-            trace.add(one.id() == null ? 0 : one.id().hashCode(), one.offset());
+            trace.add(one.record() == null ? 0 : one.id().hashCode(), one.offset());
             content.onRead(partition, one, nowMs());
+            if (readCommitted) {
+                content.onCommittedRead(partition, one);
+            }
         }
     }
 
     /** Everything that a partition holds after a restart. */
     public void onReadBack(PartitionHistory partition, List<LogReader.Found> found) {
-        onRead(partition, found);
+        onRead(partition, found, false);
     }
 
     /** Reports a broken promise. */

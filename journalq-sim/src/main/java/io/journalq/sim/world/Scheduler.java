@@ -1,8 +1,8 @@
 package io.journalq.sim.world;
 
 import io.journalq.sim.disk.SimCrash;
-import java.util.EnumMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +17,11 @@ public final class Scheduler {
     private static final int MAX_NESTING = 20;
     private static final int LONGEST_YIELD_NANOS = 500_000;
 
-    private final Map<Kind, PriorityQueue<Event>> queues = new EnumMap<>(Kind.class);
+    private static final Kind[] KINDS = Kind.values();
+
+    /** By the number of their kind. */
+    private final List<PriorityQueue<Event>> queues = new ArrayList<>();
+
     private final Random random;
     private final Trace trace;
     private long nowNanos;
@@ -29,13 +33,19 @@ public final class Scheduler {
     /** Who runs an event. */
     public enum Kind {
         /** A shard's loop. */
-        LOOP,
+        LOOP(0),
         /** A thread that may block. */
-        POOL,
+        POOL(1),
         /** The controller's one thread. */
-        CONTROL,
+        CONTROL(2),
         /** Somebody outside of the broker. */
-        CLIENT
+        CLIENT(3);
+
+        private final int number;
+
+        Kind(int number) {
+            this.number = number;
+        }
     }
 
     private record Event(long atNanos, long number, Runnable work) implements Comparable<Event> {
@@ -49,9 +59,13 @@ public final class Scheduler {
     public Scheduler(Random random, Trace trace) {
         this.random = random;
         this.trace = trace;
-        for (Kind kind : Kind.values()) {
-            queues.put(kind, new PriorityQueue<>());
+        for (int i = 0; i < KINDS.length; i++) {
+            queues.add(new PriorityQueue<>());
         }
+    }
+
+    private PriorityQueue<Event> queue(Kind kind) {
+        return queues.get(kind.number);
     }
 
     public long nowNanos() {
@@ -69,7 +83,7 @@ public final class Scheduler {
 
     /** Runs {@code work} after a time. */
     public void after(Kind kind, long delayNanos, Runnable work) {
-        queues.get(kind).add(new Event(nowNanos + delayNanos, lastNumber++, work));
+        queue(kind).add(new Event(nowNanos + delayNanos, lastNumber++, work));
     }
 
     /** As {@link #after}, at a random moment from now on. */
@@ -84,7 +98,7 @@ public final class Scheduler {
 
     /** Forgets every event, and begins anew at the same time. */
     public void clear() {
-        queues.values().forEach(PriorityQueue::clear);
+        queues.forEach(PriorityQueue::clear);
         stopped = false;
         controlRuns = false;
         nesting = 0;
@@ -130,7 +144,7 @@ public final class Scheduler {
     }
 
     private boolean isLoopDue(long untilNanos) {
-        Event next = queues.get(Kind.LOOP).peek();
+        Event next = queue(Kind.LOOP).peek();
         return next != null && next.atNanos <= untilNanos;
     }
 
@@ -142,9 +156,9 @@ public final class Scheduler {
         if (next == null) {
             return false;
         }
-        Event event = queues.get(next).poll();
+        Event event = queue(next).poll();
         nowNanos = Math.max(nowNanos, event.atNanos);
-        trace.add(next.name().hashCode(), nowNanos);
+        trace.add(next.number, nowNanos);
         boolean control = next == Kind.CONTROL;
         nesting++;
         controlRuns |= control;
@@ -167,10 +181,9 @@ public final class Scheduler {
     private Kind nextKind(boolean all) {
         Kind best = null;
         Event earliest = null;
-        for (Map.Entry<Kind, PriorityQueue<Event>> entry : queues.entrySet()) {
-            Kind kind = entry.getKey();
+        for (Kind kind : KINDS) {
             boolean mayRun = kind == Kind.LOOP || (all && !(kind == Kind.CONTROL && controlRuns));
-            Event head = entry.getValue().peek();
+            Event head = queue(kind).peek();
             if (mayRun && head != null && (earliest == null || head.compareTo(earliest) < 0)) {
                 best = kind;
                 earliest = head;

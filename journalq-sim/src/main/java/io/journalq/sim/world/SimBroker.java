@@ -69,10 +69,11 @@ public final class SimBroker {
     /**
      * What a broker is started on.
      *
+     * @param slices what is stored of its coordinators' state
      * @param loops how many it has
      * @param longestPoolDelayMs how long what may block waits for a thread, at most
      */
-    public record Plan(BrokerConfig config, SimDisk disk, int loops, long longestPoolDelayMs) {}
+    public record Plan(BrokerConfig config, SimDisk disk, SimSlices slices, int loops, long longestPoolDelayMs) {}
 
     /**
      * Starts a broker; when this returns it serves. Others may run meanwhile.
@@ -96,7 +97,8 @@ public final class SimBroker {
                         new SimExecutor(scheduler, Scheduler.Kind.CONTROL, 0),
                         new SimClock(scheduler),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
-                        scheduler::join));
+                        scheduler::join),
+                plan.slices());
         return new SimBroker(scheduler, random, violations, cycles, core);
     }
 

@@ -6,9 +6,9 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /** The time of day in the simulation. */
-final class SimClock extends Clock {
-    /** Some day in 2026. */
-    private static final long EPOCH_MS = 1_800_000_000_000L;
+public final class SimClock extends Clock {
+    /** When the simulation begins, some day in 2027, in milliseconds since 1970 UTC. */
+    public static final long EPOCH_MS = 1_800_000_000_000L;
 
     private final Scheduler scheduler;
 

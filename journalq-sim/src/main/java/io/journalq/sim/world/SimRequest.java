@@ -3,15 +3,17 @@ package io.journalq.sim.world;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.LoopCycle;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnknownHostException;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** One request of a simulated client, and the way back for its answer. */
 final class SimRequest implements RequestContext {
-    private static final InetSocketAddress NOWHERE = InetSocketAddress.createUnresolved("simulated", 9092);
+    private static final InetSocketAddress NOWHERE = new InetSocketAddress(address(), 9092);
 
     private final SimBroker broker;
     private final short version;
@@ -37,6 +39,14 @@ final class SimRequest implements RequestContext {
         this.cycle = cycle;
         this.states = states;
         this.answer = answer;
+    }
+
+    private static InetAddress address() {
+        try {
+            return InetAddress.getByAddress(new byte[] {10, 0, 0, 1});
+        } catch (UnknownHostException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     boolean isAnswered() {

@@ -27,6 +27,8 @@ public final class ConsumerGroup implements Group {
     private final SortedMap<String, SortedSet<String>> topicNamesByPattern = new TreeMap<>();
     private final SortedMap<String, String> memberByInstance = new TreeMap<>();
     private final SortedMap<Uuid, SortedMap<Integer, String>> owners = new TreeMap<>();
+    /** Whether two members held the same partition when the group was loaded: one of them gives up what it did not own. */
+    private boolean hasContested;
 
     private boolean hasEpoch;
     private int epoch;
@@ -118,23 +120,40 @@ public final class ConsumerGroup implements Group {
     void onLoaded() {
         if (!isLive) {
             isLive = true;
-            currents.forEach((memberId, current) -> take(memberId, current.owned()));
+            currents.forEach((memberId, current) -> takeLoaded(memberId, current));
         }
+    }
+
+    /**
+     * A power loss may have taken the record by which one member gave up what another one was given after it. Then it is
+     * the newer one's; the other is told to give it up like anything that is not meant for it.
+     */
+    private void takeLoaded(String memberId, CurrentAssignment current) {
+        current.owned().forEach((topicId, partition) -> owners.computeIfAbsent(topicId, id -> new TreeMap<>())
+                .merge(partition, memberId, (one, other) -> newer(one, other)));
+    }
+
+    private String newer(String one, String other) {
+        boolean oneIsNewer =
+                currents.get(one).memberEpoch() >= currents.get(other).memberEpoch();
+        hasContested = true;
+        return oneIsNewer ? one : other;
     }
 
     private void take(String memberId, Assignment partitions) {
         partitions.forEach((topicId, partition) -> {
             String before =
-                    owners.computeIfAbsent(topicId, id -> new TreeMap<>()).put(partition, memberId);
-            Check.that(before == null, "a partition with two owners");
+                    owners.computeIfAbsent(topicId, id -> new TreeMap<>()).putIfAbsent(partition, memberId);
+            Check.that(before == null || hasContested, "a partition with two owners");
         });
     }
 
     private void release(String memberId, Assignment partitions) {
         partitions.forEach((topicId, partition) -> {
             SortedMap<Integer, String> ofTopic = owners.get(topicId);
-            Check.that(ofTopic != null && ofTopic.remove(partition, memberId), "a partition given up by another one");
-            if (ofTopic.isEmpty()) {
+            boolean owned = ofTopic != null && ofTopic.remove(partition, memberId);
+            Check.that(owned || hasContested, "a partition given up by another one");
+            if (ofTopic != null && ofTopic.isEmpty()) {
                 owners.remove(topicId);
             }
         });

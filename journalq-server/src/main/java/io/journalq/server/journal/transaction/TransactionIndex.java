@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * use ({@link #restore}); without one everything is told again from the journal's beginning.
  *
  * <p>What is in memory: the newest two segments' entries, what is not saved yet, and the last older file that was asked
- * for. {@link #add}, {@link #dropBefore} and {@link #truncateTo} belong to the owner; the rest is for any thread.
+ * for. {@link #add} and {@link #truncateTo} belong to the owner; the rest is for any thread.
  *
  * <p>Compaction may take the records of an aborted transaction away at any time, and its marker once they are gone, but it
  * must {@link #remove} the entry first: readers hide what the producer wrote from the first offset to the marker, and
@@ -126,7 +126,7 @@ public final class TransactionIndex {
      *
      * @return files to be deleted
      */
-    public List<Path> dropBefore(long firstBaseOffset) {
+    public synchronized List<Path> dropBefore(long firstBaseOffset) {
         return drop(parts.headMap(firstBaseOffset, false));
     }
 

@@ -1,0 +1,90 @@
+package io.journalq.sim.workload;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.OffsetFetchRequest;
+import io.journalq.common.protocol.message.OffsetFetchResponse;
+import io.journalq.sim.world.SimBroker;
+import java.util.List;
+
+/** What a restarted broker says that a group has committed for a partition. */
+public final class CommittedOffset {
+    private static final long UNKNOWN = Long.MIN_VALUE;
+    private static final long UNDECIDED = UNKNOWN + 1;
+    private static final int FETCH_VERSION = 8;
+    private static final int RETRY_PAUSE_MS = 100;
+    private static final int MOST_TRIES = 100;
+
+    private final World world;
+    private final CommitHistory history;
+    private long offset = UNKNOWN;
+    private int tries;
+
+    private CommittedOffset(World world, CommitHistory history) {
+        this.world = world;
+        this.history = history;
+    }
+
+    /** Begins to ask; {@link #isKnown} says when there is an answer. */
+    public static CommittedOffset ask(World world, CommitHistory history) {
+        CommittedOffset asked = new CommittedOffset(world, history);
+        asked.ask(world.broker().connect());
+        return asked;
+    }
+
+    public CommitHistory history() {
+        return history;
+    }
+
+    public boolean isKnown() {
+        return offset != UNKNOWN;
+    }
+
+    /** The committed offset; -1 when there is none. */
+    public long offset() {
+        return offset;
+    }
+
+    private void ask(SimBroker.Connection from) {
+        OffsetFetchRequest request = new OffsetFetchRequest()
+                .setRequireStable(true)
+                .setGroups(List.of(new OffsetFetchRequest.OffsetFetchRequestGroup()
+                        .setGroupId(history.group())
+                        .setTopics(List.of(new OffsetFetchRequest.OffsetFetchRequestTopics()
+                                .setName(history.partition().topic())
+                                .setPartitionIndexes(List.of(history.partition().partition()))))));
+        from.send(ApiKey.OFFSET_FETCH, FETCH_VERSION, request, answer -> onAnswer(from, (OffsetFetchResponse) answer));
+    }
+
+    private void onAnswer(SimBroker.Connection from, OffsetFetchResponse answer) {
+        OffsetFetchResponse.OffsetFetchResponseGroup group = answer.groups().get(0);
+        ErrorCode error = ErrorCode.of(group.errorCode());
+        if (error == ErrorCode.NONE) {
+            OffsetFetchResponse.OffsetFetchResponsePartitions found =
+                    group.topics().get(0).partitions().get(0);
+            error = ErrorCode.of(found.errorCode());
+            if (error == ErrorCode.NONE) {
+                offset = found.committedOffset();
+                return;
+            }
+        }
+        boolean noGroup = error == ErrorCode.COORDINATOR_NOT_AVAILABLE && !history.isAnyAcknowledged();
+        // A transaction that has not ended yet is aborted when its time is up, which may be long.
+        boolean undecided = error == ErrorCode.UNSTABLE_OFFSET_COMMIT && tries > MOST_TRIES / 2;
+        if (noGroup || undecided) {
+            offset = UNDECIDED;
+        } else if (tries++ < MOST_TRIES) {
+            world.later(RETRY_PAUSE_MS, () -> ask(from));
+        } else {
+            if (!world.isHarmed()) {
+                world.report("GroupsAreServed", history.group() + " is told " + error + " again and again");
+            }
+            offset = -1;
+        }
+    }
+
+    /** Whether there was no answer: a transaction that is open holds it back, or no coordinator can be. */
+    public boolean isUndecided() {
+        return offset == UNDECIDED;
+    }
+}

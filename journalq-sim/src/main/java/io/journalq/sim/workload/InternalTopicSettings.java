@@ -1,0 +1,41 @@
+package io.journalq.sim.workload;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest;
+import java.util.List;
+
+/** Makes the broker's own topics small, so that they are rolled and compacted in the time that there is. */
+public final class InternalTopicSettings {
+    private static final int VERSION = 1;
+    private static final byte TOPIC = 2;
+    private static final byte SET = 0;
+    private static final int LONGEST_PAUSE_MS = 100;
+
+    private InternalTopicSettings() {}
+
+    /** Has it done some time in this life; a topic that is not there yet stays as it will be. */
+    public static void shrink(World world) {
+        world.later(LONGEST_PAUSE_MS, () -> world.broker()
+                .connect()
+                .send(
+                        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+                        VERSION,
+                        new IncrementalAlterConfigsRequest()
+                                .setResources(List.of(resource("__consumer_offsets"), resource("__transaction_state"))),
+                        answer -> {}));
+    }
+
+    private static IncrementalAlterConfigsRequest.AlterConfigsResource resource(String topic) {
+        return new IncrementalAlterConfigsRequest.AlterConfigsResource()
+                .setResourceType(TOPIC)
+                .setResourceName(topic)
+                .setConfigs(List.of(config("segment.bytes", "1024"), config("min.cleanable.dirty.ratio", "0.1")));
+    }
+
+    private static IncrementalAlterConfigsRequest.AlterableConfig config(String name, String value) {
+        return new IncrementalAlterConfigsRequest.AlterableConfig()
+                .setName(name)
+                .setConfigOperation(SET)
+                .setValue(value);
+    }
+}

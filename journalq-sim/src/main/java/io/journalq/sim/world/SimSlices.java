@@ -1,0 +1,122 @@
+package io.journalq.sim.world;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.store.CoordinatorSlice;
+import io.journalq.server.store.CoordinatorSlices;
+import io.journalq.server.store.StoredChange;
+import io.journalq.sim.disk.CrashKind;
+import io.journalq.sim.disk.SimCrash;
+import io.journalq.sim.disk.SimDisk;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+
+/**
+ * The stored state of coordinators, as a database with a log that is not synced keeps it: a killed process loses nothing, a
+ * power loss the newest changes of all, from some point on.
+ */
+public final class SimSlices implements CoordinatorSlices {
+    private final Random random;
+    private final SimDisk disk;
+    private final int failureOdds;
+    private final Map<Key, Slice> slices = new LinkedHashMap<>();
+    private final List<Runnable> unsynced = new ArrayList<>();
+
+    private record Key(Uuid topicId, int partition) {}
+
+    /** @param failureOdds one change in so many fails; 0 for none */
+    public SimSlices(Random random, SimDisk disk, int failureOdds) {
+        this.random = random;
+        this.disk = disk;
+        this.failureOdds = failureOdds;
+    }
+
+    @Override
+    public CoordinatorSlice slice(Uuid topicId, int partition) {
+        return slices.computeIfAbsent(new Key(topicId, partition), key -> new Slice());
+    }
+
+    /** The process is started again after a crash. */
+    public void restart(CrashKind kind) {
+        int kept = kind == CrashKind.KILL ? unsynced.size() : random.nextInt(unsynced.size() + 1);
+        unsynced.subList(0, kept).forEach(Runnable::run);
+        unsynced.clear();
+        slices.values().forEach(Slice::reopen);
+    }
+
+    private void enter() throws IOException {
+        if (disk.isDead()) {
+            throw new SimCrash();
+        }
+        if (failureOdds > 0 && random.nextInt(failureOdds) == 0) {
+            throw new IOException("Input/output error in the store of coordinators");
+        }
+    }
+
+    private static final class State {
+        private final TreeMap<ByteBuffer, byte[]> records = new TreeMap<>();
+        private long appliedOffset = CoordinatorSlice.NOTHING;
+
+        void apply(List<StoredChange> changes, long offset) {
+            for (StoredChange change : changes) {
+                if (change.value() == null) {
+                    records.remove(ByteBuffer.wrap(change.key()));
+                } else {
+                    records.put(ByteBuffer.wrap(change.key()), change.value());
+                }
+            }
+            appliedOffset = offset;
+        }
+
+        void clear() {
+            records.clear();
+            appliedOffset = CoordinatorSlice.NOTHING;
+        }
+
+        void copy(State other) {
+            clear();
+            records.putAll(other.records);
+            appliedOffset = other.appliedOffset;
+        }
+    }
+
+    private final class Slice implements CoordinatorSlice {
+        private final State shown = new State();
+        private final State onDisk = new State();
+
+        void reopen() {
+            shown.copy(onDisk);
+        }
+
+        @Override
+        public long appliedOffset() throws IOException {
+            enter();
+            return shown.appliedOffset;
+        }
+
+        @Override
+        public void forEach(Visitor visitor) throws IOException {
+            enter();
+            shown.records.forEach((key, value) -> visitor.visit(key.duplicate(), ByteBuffer.wrap(value)));
+        }
+
+        @Override
+        public void apply(List<StoredChange> changes, long appliedOffset) throws IOException {
+            enter();
+            shown.apply(changes, appliedOffset);
+            unsynced.add(() -> onDisk.apply(changes, appliedOffset));
+        }
+
+        @Override
+        public void wipe() throws IOException {
+            enter();
+            shown.clear();
+            unsynced.add(onDisk::clear);
+        }
+    }
+}
