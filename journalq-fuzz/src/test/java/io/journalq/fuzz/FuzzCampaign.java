@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * seconds for each target, and names of targets with commas between, all when there are none.
  */
 public final class FuzzCampaign {
-    private static final int SECONDS_FOR_ONE_INPUT = 25;
+    private static final int SECONDS_FOR_ONE_INPUT = 120;
     private static final int STOP_SECONDS = 60;
 
     /** The fuzzer needs about half of it for its own tables; what is kept runs in half of it in every build. */

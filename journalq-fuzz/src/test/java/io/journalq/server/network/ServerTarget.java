@@ -240,9 +240,10 @@ public final class ServerTarget implements FuzzTarget {
         NetworkCounters counters = new NetworkCounters();
         ConnectionLimits limits = new ConnectionLimits(
                 MAX_FRAME_BYTES, 4, MAX_FRAME_BYTES, MAX_FRAME_BYTES, new AdmissionLimits(10, 10, 600_000));
-        RequestDispatcher dispatcher =
-                new RequestDispatcher(broker.handlers(), new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop()
-                        .nanoTime()), 1_000);
+        RequestDispatcher dispatcher = new RequestDispatcher(
+                broker.handlers(),
+                new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop().nanoTime()),
+                1_000);
         ConnectionHandler.LoopContext context = new ConnectionHandler.LoopContext(
                 cycle,
                 limits,
@@ -253,7 +254,8 @@ public final class ServerTarget implements FuzzTarget {
                 counters);
         EmbeddedChannel channel = new EmbeddedChannel();
         ConnectionHandler connection = new ConnectionHandler(context, channel, "PLAINTEXT");
-        FrameDecoder decoder = new FrameDecoder(connection::refuseFrame, limits.maxFrameSizeBytes(), context.frameRoom());
+        FrameDecoder decoder =
+                new FrameDecoder(connection::refuseFrame, limits.maxFrameSizeBytes(), context.frameRoom());
         channel.pipeline().addLast(decoder, connection);
         return channel;
     }

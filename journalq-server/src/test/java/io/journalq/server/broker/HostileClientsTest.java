@@ -1,0 +1,187 @@
+package io.journalq.server.broker;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.MetadataRequest;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Clients that behave as badly as the protocol lets them: what they can take of the broker's memory is bounded, and a
+ * client beside them is served. Bounds, not times.
+ */
+class HostileClientsTest {
+    private static final byte[] VALUE = "value".getBytes(UTF_8);
+    private static final int MANY = 200;
+    private static final long MEBIBYTE = 1 << 20;
+
+    @TempDir
+    private Path folder;
+
+    private TestBroker broker;
+
+    @BeforeEach
+    void start() throws Exception {
+        broker = new TestBroker(folder)
+                .with("admin.listener", "127.0.0.1:0")
+                .with("shards", "1")
+                .with("total.in.flight.max.bytes", "4MiB")
+                .with("connection.in.flight.max.bytes", "1MiB")
+                .start();
+        broker.createTopic("t", 1, Map.of());
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    @Test
+    void shouldTakeMemoryForWhatArrivedWhenClientsAnnounceMuchAndSendLittle() throws Exception {
+        double before = directBytes();
+        List<WireClient> clients = new ArrayList<>();
+        try {
+            // when many clients announce the largest request, and send a byte of it
+            for (int i = 0; i < MANY; i++) {
+                WireClient client = new WireClient(broker.port());
+                clients.add(client);
+                client.out.writeInt(100 << 20);
+                client.out.write(0);
+            }
+            assertServed();
+
+            // then it is not they who decide how much memory is taken
+            assertThat(directBytes() - before).isLessThan(100 * MEBIBYTE);
+            assertThat(value("journalq_network_connections")).isGreaterThanOrEqualTo(MANY);
+        } finally {
+            closeAll(clients);
+        }
+    }
+
+    @Test
+    void shouldServeOthersWhenClientsSendAByteAtATime() throws Exception {
+        byte[] frame = WireClient.frame(1, WireClient.produceRequest("t", 0, WireClient.batch(1, VALUE)), 9);
+        List<WireClient> clients = new ArrayList<>();
+        try {
+            for (int i = 0; i < MANY; i++) {
+                clients.add(new WireClient(broker.port()));
+            }
+            for (int at = 0; at < frame.length; at++) {
+                for (WireClient client : clients.subList(0, 20)) {
+                    client.out.write(frame, at, 1);
+                }
+            }
+            // slow or not, they are answered
+            for (WireClient client : clients.subList(0, 20)) {
+                assertThat(client.receiveFrame()).isNotEmpty();
+            }
+            assertServed();
+        } finally {
+            closeAll(clients);
+        }
+    }
+
+    @Test
+    void shouldKeepNothingOfConnectionsThatOpenAndClose() throws Exception {
+        for (int i = 0; i < 5 * MANY; i++) {
+            new WireClient(broker.port()).close();
+        }
+        assertServed();
+
+        broker.await(() -> quietly("journalq_network_connections") <= 1);
+    }
+
+    @Test
+    void shouldRefuseEachDecompressionBombAndServeOthers() throws Exception {
+        for (CompressionCodec codec : List.of(CompressionCodec.GZIP, CompressionCodec.LZ4, CompressionCodec.ZSTD)) {
+            double before = directBytes();
+            try (WireClient client = new WireClient(broker.port())) {
+                for (int i = 0; i < 5; i++) {
+                    assertThat(client.produce("t", 0, bomb(codec)).errorCode())
+                            .isEqualTo(ErrorCode.MESSAGE_TOO_LARGE.code());
+                }
+            }
+            assertThat(directBytes() - before).isLessThan(300 * MEBIBYTE);
+            assertServed();
+        }
+    }
+
+    @Test
+    void shouldCloseTheConnectionWhenARequestIsMadeOfVeryManyTinyElements() throws Exception {
+        // given a request of 10 MB that would be 5,000,000 objects
+        byte[] head = WireClient.frame(1, new MetadataRequest().setTopics(List.of()), 8);
+        int topics = 5_000_000;
+        try (WireClient client = new WireClient(broker.port())) {
+            byte[] frame = new byte[head.length + 2 * topics];
+            System.arraycopy(head, 0, frame, 0, head.length);
+            java.nio.ByteBuffer.wrap(frame)
+                    .putInt(0, frame.length - Integer.BYTES)
+                    .putInt(head.length - Integer.BYTES - 3, topics);
+            try {
+                client.out.write(frame);
+                assertThat(client.in.read()).isEqualTo(-1);
+            } catch (SocketException closed) {
+                assertThat(closed).isNotNull();
+            }
+        }
+        assertServed();
+        assertThat(value("journalq_limits_reached_total{limit=\"request.max.entries\"}"))
+                .isEqualTo(1);
+    }
+
+    private static ByteBuf bomb(CompressionCodec codec) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, codec)) {
+            builder.append(System.currentTimeMillis(), (byte[]) null, new byte[40 << 20], List.of());
+            return builder.build();
+        }
+    }
+
+    private void assertServed() throws IOException {
+        try (WireClient client = new WireClient(broker.port())) {
+            assertThat(client.produce("t", 0, WireClient.batch(1, VALUE)).errorCode())
+                    .isZero();
+        }
+    }
+
+    private static void closeAll(List<WireClient> clients) throws IOException {
+        for (WireClient client : clients) {
+            client.close();
+        }
+    }
+
+    private double directBytes() throws Exception {
+        return value("journalq_buffers_direct_bytes");
+    }
+
+    private double quietly(String metric) {
+        try {
+            return value(metric);
+        } catch (Exception failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    /** The sum of a metric over all its other labels. */
+    private double value(String metric) throws Exception {
+        return broker.page("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(metric + " ") || line.startsWith(metric + "{"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+}
