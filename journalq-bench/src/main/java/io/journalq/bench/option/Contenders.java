@@ -54,12 +54,13 @@ public final class Contenders implements AutoCloseable {
         driver.freeze();
     }
 
-    /** Lets each have its turn, in order. */
+    /** Lets each have its turn, in order; the next begins when the disk is done with the one before. */
     public void eachInTurn(Turn turn) throws InterruptedException {
         for (Driver driver : drivers) {
             driver.thaw();
             try {
                 turn.take(driver);
+                driver.settle();
             } finally {
                 driver.freeze();
             }
