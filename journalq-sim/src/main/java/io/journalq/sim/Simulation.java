@@ -14,6 +14,7 @@ import io.journalq.sim.workload.CommittedOffset;
 import io.journalq.sim.workload.ReadBack;
 import io.journalq.sim.workload.TopicInventory;
 import io.journalq.sim.workload.World;
+import io.journalq.sim.world.Interference;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimSlices;
@@ -54,6 +55,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private final LogIsSound soundness = new LogIsSound(violations);
     private final CommitsAreKept commits;
     private final CommittedViewIsRight committedView = new CommittedViewIsRight(violations);
+    private Interference interference = Interference.NONE;
     private SimBroker broker;
     private NothingAcknowledgedIsLost.End lastEnd;
     private long firstFailedSyncMs = Long.MAX_VALUE;
@@ -89,6 +91,13 @@ public final class Simulation implements SimDisk.Surroundings {
     static SimResult runOnALyingDisk(long seed) {
         Simulation simulation = new Simulation(seed);
         simulation.disk.lie();
+        return run(simulation);
+    }
+
+    /** As {@link #run(long)}, with a bug planted between the broker and its clients. */
+    static SimResult run(long seed, Interference planted) {
+        Simulation simulation = new Simulation(seed);
+        simulation.interference = planted;
         return run(simulation);
     }
 
@@ -210,6 +219,7 @@ public final class Simulation implements SimDisk.Surroundings {
             }
         }
         if (broker != null) {
+            broker.setInterference(interference);
             world.setBroker(broker);
             disk.crashNever();
             disk.setFaults(DiskFaults.NONE);

@@ -30,6 +30,7 @@ public final class SimBroker {
     private final List<LoopCycle> cycles;
     private final BrokerCore core;
     private final List<SimRequest> open = new ArrayList<>();
+    private Interference interference = Interference.NONE;
     private boolean running = true;
 
     /** A client's connection: it lives on one loop. */
@@ -46,13 +47,21 @@ public final class SimBroker {
          */
         @SuppressWarnings("unchecked") // the registry holds a handler of this API's request under its key
         public void send(ApiKey key, int version, ApiMessage request, Consumer<ApiMessage> onAnswer) {
+            ApiMessage forged = interference.forge(request);
+            if (forged != null) {
+                onAnswer.accept(forged);
+                return;
+            }
+            ApiMessage arriving = interference.onRequest(request);
+            Consumer<ApiMessage> told =
+                    answer -> onAnswer.accept(answer == null ? null : interference.onAnswer(answer));
             HandlerRegistry.Served served = core.handlers().find(key.id());
-            SimRequest context = new SimRequest(SimBroker.this, (short) version, cycle, states, onAnswer);
+            SimRequest context = new SimRequest(SimBroker.this, (short) version, cycle, states, told);
             open.add(context);
             if (open.size() > 1_000) {
                 open.removeIf(SimRequest::isAnswered);
             }
-            cycle.loop().execute(() -> ((Handler<ApiMessage>) served.handler()).handle(context, request));
+            cycle.loop().execute(() -> ((Handler<ApiMessage>) served.handler()).handle(context, arriving));
         }
     }
 
@@ -100,6 +109,11 @@ public final class SimBroker {
                         scheduler::join),
                 plan.slices());
         return new SimBroker(scheduler, random, violations, cycles, core);
+    }
+
+    /** From now on {@code planted} stands between this broker and its clients. */
+    public void setInterference(Interference planted) {
+        interference = planted;
     }
 
     public Connection connect() {

@@ -1,0 +1,23 @@
+package io.journalq.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.LongStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every promise can be broken: a planted bug is found, and told by its name. */
+class PlantedBugsTest {
+    private static final int SEEDS = 120;
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldFindTheBrokenPromiseWhenABugIsPlanted(PlantedBug bug) {
+        // when
+        boolean found = LongStream.range(0, SEEDS).anyMatch(seed -> Simulation.run(seed, bug).violations().stream()
+                .anyMatch(words -> words.startsWith(bug.invariant())));
+
+        // then
+        assertThat(found).as("%s breaks %s", bug, bug.invariant()).isTrue();
+    }
+}
