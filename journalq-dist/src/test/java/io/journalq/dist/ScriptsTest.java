@@ -170,7 +170,8 @@ class ScriptsTest {
         Process run = ScriptRun.prepare(
                         folder,
                         Map.of("JAVA_HOME", fakeJava("17").toString()),
-                        List.of("setsid", quickstart.toString()))
+                        // Whoever runs the tests in the background has them ignore Ctrl-C.
+                        List.of("env", "--default-signal=INT", "setsid", quickstart.toString()))
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("out").toFile())
                 .start();

@@ -85,6 +85,11 @@ final class JournalCompactor implements CompactedLog {
     }
 
     @Override
+    public void syncDirectory() throws IOException {
+        flusher.syncDirectory();
+    }
+
+    @Override
     public boolean beginSwap(SegmentSwap next) throws IOException {
         if (journal.isClosed() || !segments.swap(next)) {
             return false;

@@ -179,15 +179,26 @@ final class JournalFlusher {
                 store.syncDirectory(directory);
             }
         } catch (IOException failure) {
-            fence(failure);
-            LOG.error("{}: a flush failed; no more is written to this journal: {}", directory, failure.toString());
-            throw failure;
+            throw fenced(failure);
         }
     }
 
-    private void fence(IOException failure) {
+    /** Makes durable which files there are. */
+    synchronized void syncDirectory() throws IOException {
+        checkNotFenced();
+        try {
+            store.syncDirectory(directory);
+        } catch (IOException failure) {
+            throw fenced(failure);
+        }
+    }
+
+    /** Lets nothing be written any more. Returns what went wrong. */
+    private IOException fenced(IOException failure) {
         fence = failure;
         leaveFence(store, directory, failure);
+        LOG.error("{}: a flush failed; no more is written to this journal: {}", directory, failure.toString());
+        return failure;
     }
 
     /** Tells the next process of a sync that failed: the system will not, and takes what it did not write for synced. */

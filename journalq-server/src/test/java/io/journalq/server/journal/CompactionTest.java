@@ -285,6 +285,27 @@ class CompactionTest {
     }
 
     @Test
+    void shouldNotReplaceAnythingWhenTheSegmentBehindMayNotBeOnTheDisk() throws IOException {
+        // given
+        FaultyFileStore faulty = new FaultyFileStore(store);
+        journal = Journal.open(faulty, DIRECTORY, CONFIG, Runnable::run);
+        append(1_000, "a=1");
+        append(1_000, "a=2");
+        roll();
+        faulty.directorySyncFails = true;
+
+        // when
+        assertThatThrownBy(() -> compact(5_000)).isInstanceOf(IOException.class);
+
+        // then the old segment is the truth, and a disk that failed is not asked again
+        faulty.directorySyncFails = false;
+        assertThat(store.list(DIRECTORY)).noneMatch(name -> name.endsWith(".swap") || name.endsWith(".cleaned"));
+        assertThatThrownBy(() -> compact(5_000)).hasMessageContaining("is fenced");
+        assertThat(Journal.open(store, DIRECTORY, CONFIG, Runnable::run).endOffset())
+                .isEqualTo(3);
+    }
+
+    @Test
     void shouldNotWriteAnythingWhenNothingIsSuperseded() throws IOException {
         append(1_000, "a=1");
         append(1_000, "b=1");

@@ -15,6 +15,7 @@ public final class FaultyFileStore implements FileStore {
     final List<String> opened = new ArrayList<>();
     long writableBytes = Long.MAX_VALUE;
     boolean syncFails;
+    boolean directorySyncFails;
     /** Saves time where power loss is not the matter. */
     boolean syncSkipped;
 
@@ -72,6 +73,9 @@ public final class FaultyFileStore implements FileStore {
 
     @Override
     public void syncDirectory(Path directory) throws IOException {
+        if (directorySyncFails) {
+            throw new IOException("Input/output error while syncing a directory");
+        }
         if (!syncSkipped) {
             delegate.syncDirectory(directory);
         }

@@ -32,6 +32,14 @@ public interface CompactedLog {
     void compactedUpTo(long offset) throws IOException;
 
     /**
+     * Makes durable which files there are. Before a swap begins: without the segment behind it the new one would be the
+     * newest after a power loss, and of the newest a batch behind a gap is taken for what a torn write left. Blocks.
+     *
+     * @throws IOException when the disk failed, now or earlier
+     */
+    void syncDirectory() throws IOException;
+
+    /**
      * Lists the new segment of {@code swap} in place of the old ones. The log's owner only.
      *
      * @return false when some of them are gone

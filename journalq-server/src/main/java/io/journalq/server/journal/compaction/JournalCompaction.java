@@ -240,6 +240,7 @@ public final class JournalCompaction {
 
     /** Null when the owner or some of the group are gone. */
     private SegmentSwap begin(Segment cleaned, List<Segment> group, long endOffset) throws IOException {
+        log.syncDirectory();
         SegmentSwap swap = new SegmentSwap(store, log.directory(), cleaned, group, endOffset);
         return job.owner().run(() -> log.beginSwap(swap)) ? swap : null;
     }

@@ -11,7 +11,8 @@ import java.util.List;
  * or it. These steps, each durable before the next where it matters:
  *
  * <ol>
- *   <li>The new log is written as {@code <base>.cleaned} and synced. A restart deletes it.
+ *   <li>The new log is written as {@code <base>.cleaned} and synced, and so is the directory, with the segment behind
+ *       those that are replaced. A restart deletes the new log.
  *   <li>The owner renames it to {@code <base>-<end>.swap} and lists the new segment instead of the old ones. From here on a
  *       restart completes the swap: every log whose base offset is in that range has been replaced.
  *   <li>The directory is synced, the old files are renamed out of sight, the directory is synced again.
