@@ -1,10 +1,8 @@
 package io.journalq.server.shard;
 
-import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.List;
 
@@ -33,24 +31,14 @@ public final class AbortedLookup {
     /**
      * Looks for the transactions. Blocks.
      *
-     * @param records whole batches, all that was read
+     * @param endOffset offset behind the last record that was found
      * @return null when the records were deleted meanwhile, and nobody can tell any more
      */
-    public List<AbortedTransaction> find(ByteBuf records) throws IOException {
+    public List<AbortedTransaction> find(long endOffset) throws IOException {
         if (known != null) {
             return known;
         }
-        List<AbortedTransaction> found = journal.abortedTransactions().find(fromOffset, endOffset(records));
+        List<AbortedTransaction> found = journal.abortedTransactions().find(fromOffset, endOffset);
         return journal.startOffset() > fromOffset ? null : found;
-    }
-
-    private long endOffset(ByteBuf records) {
-        long end = fromOffset;
-        int at = records.readerIndex();
-        while (at < records.writerIndex()) {
-            end = RecordBatch.nextOffset(records, at);
-            at += RecordBatch.sizeBytes(records, at);
-        }
-        return end;
     }
 }

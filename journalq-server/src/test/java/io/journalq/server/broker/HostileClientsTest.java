@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
@@ -15,6 +16,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 class HostileClientsTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
     private static final int MANY = 200;
+    private static final int BIG_BATCHES = 40;
+    private static final int FETCH_BY_NAME = 12;
     private static final long MEBIBYTE = 1 << 20;
 
     @TempDir
@@ -141,6 +146,49 @@ class HostileClientsTest {
         assertServed();
         assertThat(value("journalq_limits_reached_total{limit=\"request.max.entries\"}"))
                 .isEqualTo(1);
+    }
+
+    @Test
+    void shouldServeOthersWhenClientsNeverReadTheirAnswers() throws Exception {
+        // given 20 MiB of records that are not surely in memory, as after every restart
+        try (WireClient client = new WireClient(broker.port())) {
+            byte[] value = new byte[512 << 10];
+            new Random(1).nextBytes(value);
+            for (int i = 0; i < BIG_BATCHES; i++) {
+                assertThat(client.produce("t", 0, WireClient.batch(1, value)).errorCode())
+                        .isZero();
+            }
+        }
+        broker.stop();
+        broker.start();
+        double before = directBytes();
+        List<WireClient> clients = new ArrayList<>();
+        try {
+            // when 50 clients each ask for them 20 times, and read nothing
+            for (int i = 0; i < 50; i++) {
+                WireClient client = new WireClient(broker.port());
+                clients.add(client);
+                for (int request = 0; request < 20; request++) {
+                    client.send(fetchOfAll(), FETCH_BY_NAME);
+                }
+            }
+            assertServed();
+
+            // then what waits for them lies in the files, and readers beside them get it too
+            assertThat(broker.readAll(List.of(new TopicPartition("t", 0)), BIG_BATCHES + 1))
+                    .hasSize(BIG_BATCHES + 1);
+            assertThat(directBytes() - before).isLessThan(50 * MEBIBYTE);
+        } finally {
+            closeAll(clients);
+        }
+    }
+
+    private static FetchRequest fetchOfAll() {
+        FetchRequest.FetchPartition partition =
+                new FetchRequest.FetchPartition().setPartition(0).setPartitionMaxBytes(16 << 20);
+        FetchRequest.FetchTopic topic =
+                new FetchRequest.FetchTopic().setTopic("t").setPartitions(List.of(partition));
+        return new FetchRequest().setMaxBytes(16 << 20).setSessionEpoch(-1).setTopics(List.of(topic));
     }
 
     private static ByteBuf bomb(CompressionCodec codec) {

@@ -11,6 +11,7 @@ import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
@@ -162,8 +163,9 @@ final class SteppedPartition {
             if (read.error() != ErrorCode.NONE || read.slice() == null) {
                 throw new AssertionError("cannot read at " + next + ": " + read.error());
             }
-            ByteBuf records = read.slice().readFully(UnpooledByteBufAllocator.DEFAULT);
-            next = filter(records, next, read.aborted().find(records), seen);
+            JournalSlice loaded = read.slice().load();
+            ByteBuf records = loaded.readFully(UnpooledByteBufAllocator.DEFAULT);
+            next = filter(records, next, read.aborted().find(loaded.offsetLimit()), seen);
             records.release();
         }
         return seen;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -197,9 +198,9 @@ class TransactionLogTest {
         }
         // when
         PartitionRead read = partition.host().read(8, -1, -1, 1, true, true);
-        ByteBuf records = read.slice().readFully(Unpooled.buffer().alloc());
-        List<AbortedTransaction> aborted = read.aborted().find(records);
-        records.release();
+        JournalSlice loaded = read.slice().load();
+        List<AbortedTransaction> aborted = read.aborted().find(loaded.offsetLimit());
+        loaded.release();
 
         // then
         assertThat(aborted).extracting(AbortedTransaction::producerId).containsExactly(4L);

@@ -8,7 +8,6 @@ import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.shard.AbortedLookup;
 import io.journalq.server.shard.PartitionRead;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -96,10 +95,7 @@ final class FetchAnswer {
             JournalSlice slice = part.found().slice();
             AbortedLookup aborted = part.found().aborted();
             try {
-                blockingPool.execute(() -> {
-                    ColdRead read = readFully(part, slice, aborted);
-                    session.cycle().execute(() -> onColdRead(part, read));
-                });
+                blockingPool.execute(() -> loadAndPassOn(part, slice, aborted));
             } catch (RejectedExecutionException overloaded) {
                 // Told of no records, the client asks again.
                 slice.release();
@@ -113,15 +109,30 @@ final class FetchAnswer {
         static final ColdRead NOTHING = new ColdRead(RecordsData.EMPTY, List.of());
     }
 
-    /** On the blocking pool. Null when the disk failed. */
-    private static ColdRead readFully(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
+    private void loadAndPassOn(FetchPart part, JournalSlice slice, AbortedLookup aborted) {
+        ColdRead[] read = new ColdRead[1];
         try {
-            ByteBuf records = slice.readFully(PooledByteBufAllocator.DEFAULT);
+            read[0] = load(part, slice, aborted);
+        } finally {
+            // Also when memory has run out: an answer that never came would hold its connection up for good.
+            session.cycle().execute(() -> onColdRead(part, read[0]));
+        }
+    }
+
+    /**
+     * Brings the records into the page cache, on the blocking pool. They go out as they lie in the file, so that answers which
+     * their client leaves unread take no memory. Null when the disk failed.
+     */
+    private static ColdRead load(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
+        try {
+            JournalSlice loaded = slice.load();
             try {
-                List<AbortedTransaction> aborted = lookup == null ? List.of() : lookup.find(records);
-                return aborted == null ? ColdRead.NOTHING : new ColdRead(RecordsData.of(records.retain()), aborted);
+                List<AbortedTransaction> aborted = lookup == null ? List.of() : lookup.find(loaded.offsetLimit());
+                return aborted == null
+                        ? ColdRead.NOTHING
+                        : new ColdRead(loaded.toRecordsData(PooledByteBufAllocator.DEFAULT), aborted);
             } finally {
-                records.release();
+                loaded.release();
             }
         } catch (IOException failure) {
             onReadFailure(part, failure);

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * does nothing. One thread at a time.
  *
  * <p>A warm slice was written a moment ago: the loop itself may hand it to the socket. A cold one has not been looked for
- * yet, because that may wait for the disk: {@link #readFully} does, on another thread.
+ * yet, because that may wait for the disk: {@link #load} does, on another thread, and makes it warm.
  */
 public final class JournalSlice {
     private static final Logger LOG = LoggerFactory.getLogger(JournalSlice.class);
@@ -114,24 +114,49 @@ public final class JournalSlice {
     }
 
     /**
+     * Finds the batches of a cold slice, reads them through a small buffer, which brings them into the page cache, and leaves
+     * off at the first damaged one. A warm slice is its own result. Any thread; blocks.
+     *
+     * @return a warm slice that takes over the reference; {@link #EMPTY} when the search found none
+     * @throws IOException when the file cannot be read or its first batch is corrupt; the slice is released then too
+     */
+    public JournalSlice load() throws IOException {
+        if (isWarm()) {
+            return this;
+        }
+        Check.that(!finished, "a slice is used once");
+        JournalSlice loaded = EMPTY;
+        try {
+            loaded = searchAndCheck();
+        } finally {
+            if (loaded.isEmpty()) {
+                release();
+            }
+            finished = true;
+        }
+        return loaded;
+    }
+
+    /**
      * Reads the batches into a new buffer, which the caller owns; empty when the search found none. Any thread; blocks
      * when the slice is cold.
      *
      * @throws IOException when the file cannot be read or is corrupt; the slice is released then too
      */
     public ByteBuf readFully(ByteBufAllocator allocator) throws IOException {
-        if (segment == null) {
+        JournalSlice loaded = load();
+        if (loaded.isEmpty()) {
             return Unpooled.EMPTY_BUFFER;
         }
-        Check.that(!finished, "a slice is used once");
+        Check.that(!loaded.finished, "a slice is used once");
         try {
-            return search == null ? read(allocator, position, sizeBytes) : searchAndRead(allocator);
+            return loaded.read(allocator, loaded.position, loaded.sizeBytes);
         } finally {
-            release();
+            loaded.release();
         }
     }
 
-    private ByteBuf searchAndRead(ByteBufAllocator allocator) throws IOException {
+    private JournalSlice searchAndCheck() throws IOException {
         int from = Math.max(search.from, segment.index().floorByOffset(search.offset));
         int start = segment.locate(search.offset, from);
         int limit = search.endOffsetExclusive >= segment.endOffset()
@@ -139,23 +164,21 @@ public final class JournalSlice {
                 : segment.locate(search.endOffsetExclusive, start);
         limit = segment.healthyUntil(start, limit);
         if (limit <= start) {
-            return Unpooled.EMPTY_BUFFER;
+            return EMPTY;
         }
         int end = segment.boundaryByIndex(start, limit, search.maxSizeBytes, search.atLeastOneBatch);
-        return checked(read(allocator, start, end - start), start);
-    }
-
-    /** The healthy batches before the first damaged one. */
-    private ByteBuf checked(ByteBuf batches, int from) throws IOException {
-        int healthyBytes = BatchCheck.healthyBytes(batches, segment.baseOffset(), segment.endOffset());
-        if (healthyBytes < batches.writerIndex()) {
-            LOG.error("{} is damaged at byte {}", segment.logPath(), from + healthyBytes);
+        if (end == start) {
+            return EMPTY;
         }
-        if (healthyBytes == 0 && batches.isReadable()) {
-            batches.release();
-            throw new CorruptJournalException(segment.logPath(), from, "a damaged batch");
+        BatchCheck check = new BatchCheck(segment, start, end);
+        int healthyEnd = check.healthyEnd();
+        if (healthyEnd < end) {
+            LOG.error("{} is damaged at byte {}", segment.logPath(), healthyEnd);
         }
-        return batches.writerIndex(healthyBytes);
+        if (healthyEnd == start) {
+            throw new CorruptJournalException(segment.logPath(), start, "a damaged batch");
+        }
+        return warm(segment, start, healthyEnd - start, check.endOffset());
     }
 
     private ByteBuf read(ByteBufAllocator allocator, int from, int count) throws IOException {
