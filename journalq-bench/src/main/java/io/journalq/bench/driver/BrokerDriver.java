@@ -69,6 +69,12 @@ public interface BrokerDriver extends AutoCloseable {
      */
     default void settle() {}
 
+    /**
+     * Has the system write what it holds of the files of a broker on this machine, and waits for that: so that a stretch which
+     * is measured next does not pay for the one before it. Nothing to do for a broker that runs elsewhere.
+     */
+    default void writeBack() {}
+
     /** Topics there are; for removing what an earlier run left. */
     Set<String> topics();
 

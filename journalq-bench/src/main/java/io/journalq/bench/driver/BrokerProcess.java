@@ -151,9 +151,20 @@ public final class BrokerProcess implements AutoCloseable {
             while (keptKib() > SETTLED_KIB && System.nanoTime() < deadlineNs) {
                 Thread.sleep(POLL_MS);
             }
+        } catch (IOException e) {
+            throw new BenchException("cannot run du", "install it (coreutils)", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        writeBack();
+    }
+
+    /** See {@link BrokerDriver#writeBack}. */
+    public void writeBack() {
+        try {
             new ProcessBuilder("sync").start().waitFor();
         } catch (IOException e) {
-            throw new BenchException("cannot run du or sync", "install them (coreutils)", e);
+            throw new BenchException("cannot run sync", "install it (coreutils)", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

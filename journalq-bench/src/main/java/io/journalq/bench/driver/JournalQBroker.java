@@ -77,6 +77,11 @@ public final class JournalQBroker extends KafkaProtocolBroker {
     }
 
     @Override
+    public void writeBack() {
+        process().writeBack();
+    }
+
+    @Override
     public void settle() {
         process().settle();
     }

@@ -128,6 +128,11 @@ public final class KafkaBroker extends KafkaProtocolBroker {
     }
 
     @Override
+    public void writeBack() {
+        process().writeBack();
+    }
+
+    @Override
     public void settle() {
         process().settle();
     }

@@ -27,7 +27,6 @@ final class Load {
     private final Recorder serviceTimes = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
     private final Recorder fromSchedule = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
     private volatile boolean running = true;
-    private volatile boolean measuring;
 
     Load(ProduceSettings settings, PayloadPool pool) {
         this.settings = settings;
@@ -115,12 +114,10 @@ final class Load {
 
     private void answered(int messages, Pace pace, long dueNs, long startNs) {
         acknowledged.add(messages);
-        if (measuring) {
-            long nowNs = System.nanoTime();
-            serviceTimes.recordValue(bounded(nowNs - startNs));
-            if (pace.hasSchedule()) {
-                fromSchedule.recordValue(bounded(nowNs - dueNs));
-            }
+        long nowNs = System.nanoTime();
+        serviceTimes.recordValue(bounded(nowNs - startNs));
+        if (pace.hasSchedule()) {
+            fromSchedule.recordValue(bounded(nowNs - dueNs));
         }
     }
 
@@ -157,19 +154,14 @@ final class Load {
         return (int) ((long) caller * partitions / Math.max(1, settings.tuning().threads())) % partitions;
     }
 
-    /** From now on latencies count. */
+    /** Only latencies from here on count; those of the warm-up were taken too, so that the same code ran all the time. */
     void beginMeasuring() {
         serviceTimes.reset();
         fromSchedule.reset();
-        measuring = true;
     }
 
-    void endMeasuring() {
-        measuring = false;
-    }
-
-    /** Of the measured stretch, once. */
-    Latencies latencies() {
+    /** The latencies since {@link #beginMeasuring}, once. */
+    Latencies endMeasuring() {
         return Latencies.of(
                 settings.messagesPerSecond() > 0,
                 serviceTimes.getIntervalHistogram(),

@@ -22,6 +22,7 @@ import java.util.function.Consumer;
 public final class ProduceRun {
     private static final long STOP_TIMEOUT_MS = 60_000;
     private static final long PROGRESS_INTERVAL_MS = 1_000;
+    private static final Duration WARM_UP_STRETCH = Duration.ofSeconds(1);
     private static final double SHORTEST_RATE_SECONDS = 0.5;
     /** A broker that acknowledges nothing for so long is given up. */
     private static final long STALL_TIMEOUT_NS = 30_000_000_000L;
@@ -91,16 +92,8 @@ public final class ProduceRun {
     /** After a failure producers stay open: closing one whose broker is gone may take minutes, and the program ends. */
     private Measured drive(Load load, Consumption consumption) throws InterruptedException {
         List<AutoCloseable> producers = openProducers();
-        Callers warming = startCallers(load, producers);
-        try {
-            pass(settings.warmup(), "warm-up", load, consumption);
-        } finally {
-            load.stop();
-        }
-        join(warming);
-        load.goOn();
-        // Threads of their own: those of the warm-up began in the interpreter and keep its frames as long as they live,
-        // and a virtual thread with such frames is slow to park.
+        warmUp(load, producers, consumption);
+        broker.writeBack();
         Callers callers = startCallers(load, producers);
         Measured measured;
         try {
@@ -111,6 +104,26 @@ public final class ProduceRun {
         join(callers);
         closeAll(producers);
         return measured;
+    }
+
+    /**
+     * In short stretches with callers of their own, as those of the measured one are. Whoever begins in the interpreter keeps its
+     * frames as long as he lives, and a virtual thread with such frames is slow to park; and a caller's code is compiled anew
+     * once the first of them ends.
+     */
+    private void warmUp(Load load, List<AutoCloseable> producers, Consumption consumption) throws InterruptedException {
+        Stage stage = new Stage("warm-up", settings.warmup(), System.nanoTime());
+        int stretches = (int) Math.max(1, settings.warmup().dividedBy(WARM_UP_STRETCH));
+        for (int i = 1; i <= stretches; i++) {
+            Callers callers = startCallers(load, producers);
+            try {
+                pass(stage, settings.warmup().multipliedBy(i).dividedBy(stretches), load, consumption);
+            } finally {
+                load.stop();
+            }
+            join(callers);
+            load.goOn();
+        }
     }
 
     private static void join(Callers callers) throws InterruptedException {
@@ -156,12 +169,12 @@ public final class ProduceRun {
         long consumedBefore = consumption.consumed();
         ResourceUse.Meter meter = ResourceUse.start(broker.pid());
         load.beginMeasuring();
-        pass(settings.duration(), "case " + settings.produceCase().number(), load, consumption);
-        load.endMeasuring();
+        String what = "case " + settings.produceCase().number();
+        pass(new Stage(what, settings.duration(), System.nanoTime()), settings.duration(), load, consumption);
+        Latencies latencies = load.endMeasuring();
         ResourceUse use = meter.stop();
         long acknowledged = load.acknowledged() - acknowledgedBefore;
         long consumed = consumption.consumed() - consumedBefore;
-        Latencies latencies = load.latencies();
         return new Measured(
                 acknowledged / use.seconds(),
                 consumed / use.seconds(),
@@ -170,13 +183,16 @@ public final class ProduceRun {
                 use);
     }
 
-    private void pass(Duration time, String what, Load load, Consumption consumption) throws InterruptedException {
-        long startNs = System.nanoTime();
-        long endNs = startNs + time.toNanos();
+    /** What progress lines say of the time that passes. */
+    private record Stage(String what, Duration time, long startNs) {}
+
+    /** Lets the time pass until {@code end} after the stage's start. */
+    private void pass(Stage stage, Duration end, Load load, Consumption consumption) throws InterruptedException {
+        long endNs = stage.startNs + end.toNanos();
         long last = load.acknowledged();
         long lastConsumed = consumption.consumed();
-        long lastNs = startNs;
-        long movedNs = startNs;
+        long lastNs = System.nanoTime();
+        long movedNs = lastNs;
         while (System.nanoTime() < endNs) {
             Thread.sleep(Math.max(1, Math.min(PROGRESS_INTERVAL_MS, (endNs - System.nanoTime()) / 1_000_000)));
             long nowNs = System.nanoTime();
@@ -189,9 +205,9 @@ public final class ProduceRun {
             String line = "%s %s, %d of %d s: %,.0f msg/s"
                     .formatted(
                             broker.name(),
-                            what,
-                            Math.round((nowNs - startNs) / 1e9),
-                            time.toSeconds(),
+                            stage.what,
+                            Math.round((nowNs - stage.startNs) / 1e9),
+                            stage.time.toSeconds(),
                             (now - last) / seconds);
             if (settings.produceCase().consumed()) {
                 line += ", consumed %,.0f msg/s".formatted((nowConsumed - lastConsumed) / seconds);
