@@ -1,6 +1,5 @@
 package io.journalq.bench.driver;
 
-import io.journalq.bench.BenchException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -8,7 +7,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
@@ -17,7 +15,7 @@ import org.apache.kafka.common.Uuid;
  * Apache Kafka as one process, broker and controller combined, with freshly formatted storage in a temporary folder:
  * its own defaults, its launcher's JVM options, 1 GB of heap.
  */
-public final class KafkaBroker extends KafkaProtocolBroker {
+public final class KafkaBroker extends LocalBroker {
     private static final int FORMAT_TIMEOUT_S = 60;
     private static final int START_TIMEOUT_S = 120;
     private static final int ANSWER_TIMEOUT_MS = 2_000;
@@ -34,8 +32,6 @@ public final class KafkaBroker extends KafkaProtocolBroker {
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
 
     private final Map<String, String> extra;
-    private final int port = BrokerProcess.freePort();
-    private BrokerProcess process;
 
     /** {@code extra} are settings of the broker, by its own names. */
     public KafkaBroker(Map<String, String> extra) {
@@ -55,8 +51,8 @@ public final class KafkaBroker extends KafkaProtocolBroker {
     @Override
     public void start() {
         String classPath = KafkaArtifacts.classPath();
-        process = new BrokerProcess(name());
-        Path properties = writeProperties();
+        BrokerProcess process = newProcess();
+        Path properties = writeProperties(process.folder());
         process.run(
                 command(
                         classPath,
@@ -81,19 +77,19 @@ public final class KafkaBroker extends KafkaProtocolBroker {
         return command;
     }
 
-    private Path writeProperties() {
+    private Path writeProperties(Path folder) {
         int controllerPort = BrokerProcess.freePort();
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("process.roles", "broker,controller");
         properties.put("node.id", "1");
         properties.put("controller.quorum.voters", "1@localhost:" + controllerPort);
-        properties.put("listeners", "PLAINTEXT://localhost:" + port + ",CONTROLLER://localhost:" + controllerPort);
+        properties.put("listeners", "PLAINTEXT://localhost:" + port() + ",CONTROLLER://localhost:" + controllerPort);
         properties.put("controller.listener.names", "CONTROLLER");
-        properties.put("log.dirs", process.folder().resolve("data").toString());
+        properties.put("log.dirs", folder.resolve("data").toString());
         properties.putAll(settings());
         try {
             return Files.writeString(
-                    process.folder().resolve("server.properties"),
+                    folder.resolve("server.properties"),
                     properties.entrySet().stream()
                             .map(entry -> entry.getKey() + "=" + entry.getValue() + "\n")
                             .collect(Collectors.joining()));
@@ -115,60 +111,5 @@ public final class KafkaBroker extends KafkaProtocolBroker {
         settings.put("log.segment.delete.delay.ms", "500");
         settings.putAll(extra);
         return settings;
-    }
-
-    @Override
-    public String bootstrap() {
-        return "localhost:" + port;
-    }
-
-    @Override
-    public long pid() {
-        return process().pid();
-    }
-
-    @Override
-    public void writeBack() {
-        process().writeBack();
-    }
-
-    @Override
-    public void settle() {
-        process().settle();
-    }
-
-    @Override
-    public Optional<Path> dataFolder() {
-        return Optional.of(process().folder().resolve("data"));
-    }
-
-    @Override
-    public double restart(boolean kill) {
-        return process().restart(kill);
-    }
-
-    @Override
-    public void freeze() {
-        process().signal("STOP");
-    }
-
-    @Override
-    public void thaw() {
-        process().signal("CONT");
-    }
-
-    private BrokerProcess process() {
-        if (process == null) {
-            throw new BenchException("kafka is not started", "start it first");
-        }
-        return process;
-    }
-
-    @Override
-    public void close() {
-        super.close();
-        if (process != null) {
-            process.close();
-        }
     }
 }

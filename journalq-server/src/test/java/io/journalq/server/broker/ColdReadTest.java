@@ -6,13 +6,13 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.netty.channel.FileRegion;
 import java.io.IOException;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -108,36 +108,33 @@ class ColdReadTest {
     }
 
     private FileStore watchedStore() {
-        FileStore real = new SystemFileStore();
-        return (FileStore) proxy(FileStore.class, (proxy, method, arguments) -> {
-            Object result = invoke(real, method, arguments);
-            boolean log =
-                    method.getName().equals("open") && arguments[0].toString().endsWith(".log");
-            return log ? watched((LogFile) result) : result;
-        });
-    }
-
-    private LogFile watched(LogFile file) {
-        return (LogFile) proxy(LogFile.class, (proxy, method, arguments) -> {
-            if (method.getName().equals("read") || method.getName().equals("region")) {
-                readers.add(Thread.currentThread().getName());
-                if (failing) {
-                    throw new IOException("Input/output error");
-                }
+        return new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                LogFile opened = super.open(file, create);
+                return file.toString().endsWith(".log") ? new WatchedFile(opened) : opened;
             }
-            return invoke(file, method, arguments);
-        });
+        };
     }
 
-    private static Object proxy(Class<?> type, InvocationHandler handler) {
-        return Proxy.newProxyInstance(ColdReadTest.class.getClassLoader(), new Class<?>[] {type}, handler);
-    }
+    private final class WatchedFile extends FilterLogFile {
+        WatchedFile(LogFile file) {
+            super(file);
+        }
 
-    private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(target, arguments);
-        } catch (InvocationTargetException failure) {
-            throw failure.getCause();
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            readers.add(Thread.currentThread().getName());
+            if (failing) {
+                throw new IOException("Input/output error");
+            }
+            return super.read(target, position);
+        }
+
+        @Override
+        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
+            readers.add(Thread.currentThread().getName());
+            return super.region(position, sizeBytes, onRelease);
         }
     }
 }

@@ -1,13 +1,13 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SystemFileStore;
-import io.netty.channel.FileRegion;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 
 /** Real files on a disk that a test fills up and empties again, or that stops to sync. */
 public final class FullDisk {
@@ -16,28 +16,17 @@ public final class FullDisk {
 
     /** The files on this disk. */
     public FileStore store() {
-        FileStore real = new SystemFileStore();
-        return (FileStore) Proxy.newProxyInstance(
-                FullDisk.class.getClassLoader(), new Class<?>[] {FileStore.class}, (proxy, method, arguments) -> {
-                    try {
-                        Object result = method.invoke(real, arguments);
-                        return result instanceof LogFile file ? new File(file) : result;
-                    } catch (InvocationTargetException failure) {
-                        throw failure.getCause();
-                    }
-                });
+        return new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                return new File(super.open(file, create));
+            }
+        };
     }
 
-    private final class File implements LogFile {
-        private final LogFile real;
-
+    private final class File extends FilterLogFile {
         File(LogFile real) {
-            this.real = real;
-        }
-
-        @Override
-        public long sizeBytes() throws IOException {
-            return real.sizeBytes();
+            super(real);
         }
 
         @Override
@@ -45,17 +34,7 @@ public final class FullDisk {
             if (full) {
                 throw new IOException("No space left on device");
             }
-            real.write(source, position);
-        }
-
-        @Override
-        public int read(ByteBuffer target, long position) throws IOException {
-            return real.read(target, position);
-        }
-
-        @Override
-        public void truncate(long sizeBytes) throws IOException {
-            real.truncate(sizeBytes);
+            delegate.write(source, position);
         }
 
         @Override
@@ -63,17 +42,7 @@ public final class FullDisk {
             if (syncFails) {
                 throw new IOException("Input/output error");
             }
-            real.sync();
-        }
-
-        @Override
-        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
-            return real.region(position, sizeBytes, onRelease);
-        }
-
-        @Override
-        public void close() throws IOException {
-            real.close();
+            delegate.sync();
         }
     }
 }

@@ -1,6 +1,8 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.netty.channel.FileRegion;
@@ -14,9 +16,12 @@ import java.util.List;
  * Files in memory that remember every change in the order in which it was made, so that a test finds them as a process
  * leaves them that is killed after any of the changes. Any thread.
  */
-final class RecordedFiles implements FileStore {
-    private final FileStore files = new MemoryFileStore();
+final class RecordedFiles extends FilterFileStore {
     private final List<Change> changes = new ArrayList<>();
+
+    RecordedFiles() {
+        super(new MemoryFileStore());
+    }
 
     /** One change. */
     static final class Change {
@@ -75,7 +80,7 @@ final class RecordedFiles implements FileStore {
     }
 
     private synchronized void change(Path file, Change.Action action) throws IOException {
-        action.applyTo(files);
+        action.applyTo(delegate);
         changes.add(new Change(file, null, 0, action));
     }
 
@@ -87,31 +92,11 @@ final class RecordedFiles implements FileStore {
     }
 
     @Override
-    public void createDirectories(Path directory) throws IOException {
-        files.createDirectories(directory);
-    }
-
-    @Override
-    public List<String> list(Path directory) throws IOException {
-        return files.list(directory);
-    }
-
-    @Override
     public LogFile open(Path file, boolean create) throws IOException {
         if (create) {
             change(file, store -> store.open(file, true));
         }
-        return new Recorded(file, files.open(file, false));
-    }
-
-    @Override
-    public long sizeBytes(Path file) throws IOException {
-        return files.sizeBytes(file);
-    }
-
-    @Override
-    public byte[] read(Path file, int maxSizeBytes) throws IOException {
-        return files.read(file, maxSizeBytes);
+        return new Recorded(file, delegate.open(file, false));
     }
 
     @Override
@@ -131,33 +116,17 @@ final class RecordedFiles implements FileStore {
         change(path, store -> store.delete(path));
     }
 
-    @Override
-    public void syncDirectory(Path directory) throws IOException {
-        files.syncDirectory(directory);
-    }
-
-    private final class Recorded implements LogFile {
+    private final class Recorded extends FilterLogFile {
         private final Path file;
-        private final LogFile real;
 
         Recorded(Path file, LogFile real) {
+            super(real);
             this.file = file;
-            this.real = real;
-        }
-
-        @Override
-        public long sizeBytes() throws IOException {
-            return real.sizeBytes();
         }
 
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
-            RecordedFiles.this.write(file, real, source, position);
-        }
-
-        @Override
-        public int read(ByteBuffer target, long position) throws IOException {
-            return real.read(target, position);
+            RecordedFiles.this.write(file, delegate, source, position);
         }
 
         @Override
@@ -166,18 +135,8 @@ final class RecordedFiles implements FileStore {
         }
 
         @Override
-        public void sync() throws IOException {
-            real.sync();
-        }
-
-        @Override
         public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
             return null;
-        }
-
-        @Override
-        public void close() throws IOException {
-            real.close();
         }
     }
 }

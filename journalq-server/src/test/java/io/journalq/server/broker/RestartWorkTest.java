@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -102,43 +101,36 @@ class RestartWorkTest {
 
     /** Counts what is read of partitions; the metadata are apart. */
     private FileStore countingStore() {
-        FileStore real = new SystemFileStore();
-        return (FileStore) proxy(FileStore.class, (proxy, method, arguments) -> {
-            Object result = invoke(real, method, arguments);
-            String path = arguments[0].toString();
-            if (path.contains("metadata")) {
-                return result;
+        return new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public byte[] read(Path file, int maxSizeBytes) throws IOException {
+                byte[] content = super.read(file, maxSizeBytes);
+                if (isOfPartition(file)) {
+                    smallFileBytes.addAndGet(content.length);
+                }
+                return content;
             }
-            if (method.getName().equals("read")) {
-                smallFileBytes.addAndGet(((byte[]) result).length);
-            }
-            if (result instanceof LogFile file && path.endsWith(".log")) {
+
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                LogFile opened = super.open(file, create);
+                if (!isOfPartition(file) || !file.toString().endsWith(".log")) {
+                    return opened;
+                }
                 logsOpened.incrementAndGet();
-                return counted(file);
+                return new FilterLogFile(opened) {
+                    @Override
+                    public int read(ByteBuffer target, long position) throws IOException {
+                        int count = super.read(target, position);
+                        logBytes.addAndGet(count);
+                        return count;
+                    }
+                };
             }
-            return result;
-        });
+        };
     }
 
-    private LogFile counted(LogFile file) {
-        return (LogFile) proxy(LogFile.class, (proxy, method, arguments) -> {
-            Object result = invoke(file, method, arguments);
-            if (method.getName().equals("read")) {
-                logBytes.addAndGet((int) result);
-            }
-            return result;
-        });
-    }
-
-    private static Object proxy(Class<?> type, InvocationHandler handler) {
-        return Proxy.newProxyInstance(RestartWorkTest.class.getClassLoader(), new Class<?>[] {type}, handler);
-    }
-
-    private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(target, arguments);
-        } catch (InvocationTargetException failure) {
-            throw failure.getCause();
-        }
+    private static boolean isOfPartition(Path file) {
+        return !file.toString().contains("metadata");
     }
 }

@@ -1,21 +1,20 @@
 package io.journalq.server.journal;
 
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
-import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 
 /** A store that stops to work at a chosen change of a file, as when the process is killed there. */
-final class CrashingFileStore implements FileStore {
-    private final FileStore delegate;
+final class CrashingFileStore extends FilterFileStore {
     private int changesLeft = Integer.MAX_VALUE;
     private boolean crashed;
 
     CrashingFileStore(FileStore delegate) {
-        this.delegate = delegate;
+        super(delegate);
     }
 
     /** Lets {@code changes} more go through, and none after that. */
@@ -36,31 +35,11 @@ final class CrashingFileStore implements FileStore {
     }
 
     @Override
-    public void createDirectories(Path directory) throws IOException {
-        delegate.createDirectories(directory);
-    }
-
-    @Override
-    public List<String> list(Path directory) throws IOException {
-        return delegate.list(directory);
-    }
-
-    @Override
     public LogFile open(Path file, boolean create) throws IOException {
         if (create) {
             change();
         }
         return new CrashingFile(delegate.open(file, create));
-    }
-
-    @Override
-    public long sizeBytes(Path file) throws IOException {
-        return delegate.sizeBytes(file);
-    }
-
-    @Override
-    public byte[] read(Path file, int maxSizeBytes) throws IOException {
-        return delegate.read(file, maxSizeBytes);
     }
 
     @Override
@@ -87,49 +66,27 @@ final class CrashingFileStore implements FileStore {
         delegate.syncDirectory(directory);
     }
 
-    private final class CrashingFile implements LogFile {
-        private final LogFile file;
-
+    private final class CrashingFile extends FilterLogFile {
         CrashingFile(LogFile file) {
-            this.file = file;
-        }
-
-        @Override
-        public long sizeBytes() throws IOException {
-            return file.sizeBytes();
+            super(file);
         }
 
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
             change();
-            file.write(source, position);
-        }
-
-        @Override
-        public int read(ByteBuffer target, long position) throws IOException {
-            return file.read(target, position);
+            delegate.write(source, position);
         }
 
         @Override
         public void truncate(long sizeBytes) throws IOException {
             change();
-            file.truncate(sizeBytes);
+            delegate.truncate(sizeBytes);
         }
 
         @Override
         public void sync() throws IOException {
             change();
-            file.sync();
-        }
-
-        @Override
-        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
-            return file.region(position, sizeBytes, onRelease);
-        }
-
-        @Override
-        public void close() throws IOException {
-            file.close();
+            delegate.sync();
         }
     }
 }

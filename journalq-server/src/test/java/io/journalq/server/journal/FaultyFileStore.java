@@ -1,8 +1,9 @@
 package io.journalq.server.journal;
 
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
-import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -10,8 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A store that fills up, refuses to sync, and remembers which files were opened. */
-public final class FaultyFileStore implements FileStore {
-    private final FileStore delegate;
+public final class FaultyFileStore extends FilterFileStore {
     final List<String> opened = new ArrayList<>();
     long writableBytes = Long.MAX_VALUE;
     boolean syncFails;
@@ -22,7 +22,7 @@ public final class FaultyFileStore implements FileStore {
     boolean truncateFails;
 
     public FaultyFileStore(FileStore delegate) {
-        this.delegate = delegate;
+        super(delegate);
     }
 
     /** Whether nothing more can be written. */
@@ -31,44 +31,9 @@ public final class FaultyFileStore implements FileStore {
     }
 
     @Override
-    public void createDirectories(Path directory) throws IOException {
-        delegate.createDirectories(directory);
-    }
-
-    @Override
-    public List<String> list(Path directory) throws IOException {
-        return delegate.list(directory);
-    }
-
-    @Override
     public LogFile open(Path file, boolean create) throws IOException {
         opened.add(file.getFileName().toString());
         return new FaultyFile(delegate.open(file, create));
-    }
-
-    @Override
-    public long sizeBytes(Path file) throws IOException {
-        return delegate.sizeBytes(file);
-    }
-
-    @Override
-    public byte[] read(Path file, int maxSizeBytes) throws IOException {
-        return delegate.read(file, maxSizeBytes);
-    }
-
-    @Override
-    public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
-        delegate.replace(file, content, sync);
-    }
-
-    @Override
-    public void move(Path from, Path to) throws IOException {
-        delegate.move(from, to);
-    }
-
-    @Override
-    public void delete(Path path) throws IOException {
-        delegate.delete(path);
     }
 
     @Override
@@ -81,16 +46,9 @@ public final class FaultyFileStore implements FileStore {
         }
     }
 
-    private final class FaultyFile implements LogFile {
-        private final LogFile file;
-
+    private final class FaultyFile extends FilterLogFile {
         FaultyFile(LogFile file) {
-            this.file = file;
-        }
-
-        @Override
-        public long sizeBytes() throws IOException {
-            return file.sizeBytes();
+            super(file);
         }
 
         @Override
@@ -98,16 +56,11 @@ public final class FaultyFileStore implements FileStore {
             if (source.remaining() > writableBytes) {
                 source.limit(source.position() + (int) writableBytes);
                 writableBytes = 0;
-                file.write(source, position);
+                delegate.write(source, position);
                 throw new IOException("No space left on device");
             }
             writableBytes -= source.remaining();
-            file.write(source, position);
-        }
-
-        @Override
-        public int read(ByteBuffer target, long position) throws IOException {
-            return file.read(target, position);
+            delegate.write(source, position);
         }
 
         @Override
@@ -115,7 +68,7 @@ public final class FaultyFileStore implements FileStore {
             if (truncateFails) {
                 throw new IOException("Input/output error");
             }
-            file.truncate(sizeBytes);
+            delegate.truncate(sizeBytes);
         }
 
         @Override
@@ -124,18 +77,8 @@ public final class FaultyFileStore implements FileStore {
                 throw new IOException("Input/output error");
             }
             if (!syncSkipped) {
-                file.sync();
+                delegate.sync();
             }
-        }
-
-        @Override
-        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
-            return file.region(position, sizeBytes, onRelease);
-        }
-
-        @Override
-        public void close() throws IOException {
-            file.close();
         }
     }
 }

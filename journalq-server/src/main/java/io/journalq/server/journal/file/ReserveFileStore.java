@@ -1,11 +1,9 @@
 package io.journalq.server.journal.file;
 
-import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +14,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Any thread.
  */
-public final class ReserveFileStore implements FileStore {
+public final class ReserveFileStore extends FilterFileStore {
     /** What the reserve's name ends with; it lies beside the folder. */
     public static final String SUFFIX = ".reserve";
 
@@ -28,13 +26,12 @@ public final class ReserveFileStore implements FileStore {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReserveFileStore.class);
 
-    private final FileStore delegate;
     private final Path folder;
     private final Path reserve;
 
     /** @param folder whose files the room is for */
     public ReserveFileStore(FileStore delegate, Path folder) {
-        this.delegate = delegate;
+        super(delegate);
         this.folder = folder;
         this.reserve = folder.resolveSibling(folder.getFileName() + SUFFIX);
     }
@@ -110,86 +107,19 @@ public final class ReserveFileStore implements FileStore {
         }
     }
 
-    @Override
-    public void createDirectories(Path directory) throws IOException {
-        delegate.createDirectories(directory);
-    }
-
-    @Override
-    public List<String> list(Path directory) throws IOException {
-        return delegate.list(directory);
-    }
-
-    @Override
-    public long sizeBytes(Path file) throws IOException {
-        return delegate.sizeBytes(file);
-    }
-
-    @Override
-    public byte[] read(Path file, int maxSizeBytes) throws IOException {
-        return delegate.read(file, maxSizeBytes);
-    }
-
-    @Override
-    public void move(Path from, Path to) throws IOException {
-        delegate.move(from, to);
-    }
-
-    @Override
-    public void delete(Path path) throws IOException {
-        delegate.delete(path);
-    }
-
-    @Override
-    public void syncDirectory(Path directory) throws IOException {
-        delegate.syncDirectory(directory);
-    }
-
-    private final class ReservedFile implements LogFile {
-        private final LogFile file;
-
+    private final class ReservedFile extends FilterLogFile {
         ReservedFile(LogFile file) {
-            this.file = file;
+            super(file);
         }
 
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
             ByteBuffer again = source.duplicate();
             try {
-                file.write(source, position);
+                delegate.write(source, position);
             } catch (IOException failure) {
-                withReserve(() -> file.write(again.duplicate(), position), failure);
+                withReserve(() -> delegate.write(again.duplicate(), position), failure);
             }
-        }
-
-        @Override
-        public long sizeBytes() throws IOException {
-            return file.sizeBytes();
-        }
-
-        @Override
-        public int read(ByteBuffer target, long position) throws IOException {
-            return file.read(target, position);
-        }
-
-        @Override
-        public void truncate(long sizeBytes) throws IOException {
-            file.truncate(sizeBytes);
-        }
-
-        @Override
-        public void sync() throws IOException {
-            file.sync();
-        }
-
-        @Override
-        public FileRegion region(long position, int sizeBytes, Runnable onRelease) {
-            return file.region(position, sizeBytes, onRelease);
-        }
-
-        @Override
-        public void close() throws IOException {
-            file.close();
         }
     }
 }

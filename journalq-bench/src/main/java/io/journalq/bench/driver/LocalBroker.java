@@ -1,0 +1,76 @@
+package io.journalq.bench.driver;
+
+import io.journalq.bench.BenchException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** A broker that is started on this machine, as a process of its own with its data in a temporary folder. */
+abstract class LocalBroker extends KafkaProtocolBroker {
+    private final int port = BrokerProcess.freePort();
+    private BrokerProcess process;
+
+    /** The process that {@link #start} is to start. */
+    final BrokerProcess newProcess() {
+        process = new BrokerProcess(name());
+        return process;
+    }
+
+    final int port() {
+        return port;
+    }
+
+    @Override
+    public final String bootstrap() {
+        return "localhost:" + port;
+    }
+
+    @Override
+    public final long pid() {
+        return process().pid();
+    }
+
+    @Override
+    public final void writeBack() {
+        process().writeBack();
+    }
+
+    @Override
+    public final void settle() {
+        process().settle();
+    }
+
+    @Override
+    public final Optional<Path> dataFolder() {
+        return Optional.of(process().folder().resolve("data"));
+    }
+
+    @Override
+    public final double restart(boolean kill) {
+        return process().restart(kill);
+    }
+
+    @Override
+    public final void freeze() {
+        process().signal("STOP");
+    }
+
+    @Override
+    public final void thaw() {
+        process().signal("CONT");
+    }
+
+    private BrokerProcess process() {
+        if (process == null) {
+            throw new BenchException(name() + " is not started", "start it first");
+        }
+        return process;
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        if (process != null) {
+            process.close();
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.journalq.server.journal.file;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A store that passes every call on to another; subclasses change some of them. Threads as the other has it. */
+public class FilterFileStore implements FileStore {
+    protected final FileStore delegate;
+
+    protected FilterFileStore(FileStore delegate) {
+        this.delegate = delegate;
+    }
+
+    @Override
+    public void createDirectories(Path directory) throws IOException {
+        delegate.createDirectories(directory);
+    }
+
+    @Override
+    public List<String> list(Path directory) throws IOException {
+        return delegate.list(directory);
+    }
+
+    @Override
+    public LogFile open(Path file, boolean create) throws IOException {
+        return delegate.open(file, create);
+    }
+
+    @Override
+    public long sizeBytes(Path file) throws IOException {
+        return delegate.sizeBytes(file);
+    }
+
+    @Override
+    public byte[] read(Path file, int maxSizeBytes) throws IOException {
+        return delegate.read(file, maxSizeBytes);
+    }
+
+    @Override
+    public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+        delegate.replace(file, content, sync);
+    }
+
+    @Override
+    public void move(Path from, Path to) throws IOException {
+        delegate.move(from, to);
+    }
+
+    @Override
+    public void delete(Path path) throws IOException {
+        delegate.delete(path);
+    }
+
+    @Override
+    public void syncDirectory(Path directory) throws IOException {
+        delegate.syncDirectory(directory);
+    }
+}
