@@ -3,7 +3,6 @@ package io.journalq.server.broker;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.api.admin.BrokerIdentity;
-import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
@@ -18,15 +17,11 @@ import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.AdmissionLimits;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.NetworkCounters;
-import io.journalq.server.observe.AdminListener;
-import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.Health;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.OfflinePartitions;
-import io.journalq.server.shard.coordinator.CoordinatorCounters;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.CoordinatorStore;
-import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -59,7 +54,6 @@ public final class Broker implements AutoCloseable {
     private final BlockingPool blockingPool = new BlockingPool("journalq-blocking");
     private final Deque<Closing> closings = new ArrayDeque<>();
     private final NetworkCounters networkCounters = new NetworkCounters();
-    private final BrokerMetrics metrics = new BrokerMetrics();
     private volatile List<ListenerAddress> listeners = List.of();
     private volatile int adminPort = NO_PORT;
     private volatile boolean serving;
@@ -150,16 +144,12 @@ public final class Broker implements AutoCloseable {
 
     private synchronized void open() throws IOException, StartException {
         long startNanos = System.nanoTime();
-        closings.push(metrics::close);
         DataLocks locks = DataLocks.acquire(store instanceof MemoryFileStore ? List.of() : config.dataDirectories());
         closings.push(locks::close);
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
         EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
         closings.push(loops::close);
-        metrics.bindLoops(loops.cycles());
-        metrics.bindNetwork(networkCounters);
-        metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
-        openAdminListener();
+        Optional<AdminPages> pages = openAdminPages(loops);
         ReserveFileStore reserved =
                 new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
         BrokerCore core = BrokerCore.open(
@@ -174,29 +164,8 @@ public final class Broker implements AutoCloseable {
                         CompletableFuture::join),
                 openCoordinatorStore());
         closings.push(core::close);
-        Compaction.bind(core.cleanerCounters(), clock, metrics);
-        metrics.counter(
-                "journalq.coordinators.replayed.records",
-                "Records of journals that coordinators read when they were loaded, as they were not stored.",
-                () -> core.coordinatorCounters().stream()
-                        .mapToLong(CoordinatorCounters::replayedRecords)
-                        .sum());
-        metrics.counter(
-                "journalq.coordinators.stored.records",
-                "Changed records of coordinators that were stored.",
-                () -> core.coordinatorCounters().stream()
-                        .mapToLong(CoordinatorCounters::storedRecords)
-                        .sum());
         offlinePartitions = core.shards().offlinePartitions();
-        metrics.gauge(
-                "journalq.partitions.offline",
-                "Partitions that are not served, as their files cannot be used.",
-                () -> core.shards().offlinePartitions().count());
-        metrics.gauge(
-                "journalq.transactions.hanging",
-                "Transactions open in partitions for longer than transaction.max.timeout.ms.",
-                core.shards()::hangingTransactions);
-        bindTelemetry(core.telemetry());
+        pages.ifPresent(shown -> shown.show(core, clock));
         if (!(store instanceof MemoryFileStore)) {
             reserved.fill();
         }
@@ -212,23 +181,6 @@ public final class Broker implements AutoCloseable {
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
     }
 
-    private void bindTelemetry(Telemetry telemetry) {
-        metrics.gauge(
-                "journalq.client.telemetry.clients",
-                "Clients that asked which metrics they are to send.",
-                telemetry::clientCount);
-        metrics.counter(
-                "journalq.client.telemetry.pushes",
-                "Times that clients sent metrics which were taken.",
-                telemetry::received);
-        metrics.counter(
-                "journalq.client.telemetry.bytes", "Size of these metrics, as they came.", telemetry::receivedBytes);
-        metrics.counter(
-                "journalq.client.telemetry.refused",
-                "Requests about clients' metrics that got an error.",
-                telemetry::refused);
-    }
-
     private CoordinatorSlices openCoordinatorStore() {
         if (store instanceof MemoryFileStore) {
             return CoordinatorSlices.NONE;
@@ -236,17 +188,21 @@ public final class Broker implements AutoCloseable {
         CoordinatorStore coordinators =
                 new CoordinatorStore(config.dataDirectories().get(0).resolve(COORDINATORS_DIRECTORY));
         closings.push(coordinators::close);
+        if (coordinators.exists()) {
+            // Its native library takes a while to load; meanwhile other things are opened.
+            blockingPool.execute(coordinators::open);
+        }
         return coordinators;
     }
 
-    private void openAdminListener() throws IOException {
-        Optional<ListenerAddress> wanted = config.adminListener();
-        if (wanted.isPresent()) {
-            AdminListener admin =
-                    AdminListener.start(wanted.get().host(), wanted.get().port(), metrics.registry(), this::health);
-            closings.push(admin::close);
-            adminPort = admin.port();
+    private Optional<AdminPages> openAdminPages(EventLoops loops) throws IOException {
+        if (config.adminListener().isEmpty()) {
+            return Optional.empty();
         }
+        AdminPages pages = AdminPages.open(config.adminListener().get(), loops, networkCounters, this::health);
+        closings.push(pages::close);
+        adminPort = pages.port();
+        return Optional.of(pages);
     }
 
     private Health health() {

@@ -302,13 +302,13 @@ public final class OffsetCommits {
      */
     public void onTopicsGone(BiPredicate<String, Uuid> isGone) {
         List<CoordinatorRecord> records = new ArrayList<>();
-        for (String groupId : offsets.keySet()) {
-            forEach(groupId, (topic, partition, offset) -> {
-                if (isGone.test(topic, offset.topicId())) {
-                    records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition)));
-                }
-            });
-        }
+        // Asked once a topic of a group: there may be a million offsets.
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
+            if (isGone.test(topic, ofTopic.topicId())) {
+                ofTopic.forEach((partition, offset) ->
+                        records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
+            }
+        }));
         pending.forEach((place, producerId, held) -> {
             if (isGone.test(place.topic(), held.offset().topicId())) {
                 records.add(PendingOffsets.tombstone(place, producerId));

@@ -35,6 +35,11 @@ final class TopicOffsets {
         return count == 0;
     }
 
+    /** The topic that the newest offset was committed for; zero when not known. */
+    Uuid topicId() {
+        return topicId;
+    }
+
     void put(int partition, CommittedOffset offset) {
         topicId = offset.topicId();
         remove(partition);

@@ -62,6 +62,16 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         this.directory = directory;
     }
 
+    /** Whether something was stored before. */
+    public boolean exists() {
+        return Files.isDirectory(directory);
+    }
+
+    /** Opens it before its first use. */
+    public void open() {
+        var unused = isOpen();
+    }
+
     /** The part of one coordinator; {@link CoordinatorSlice#NONE} when nothing can be stored. */
     @Override
     public CoordinatorSlice slice(Uuid topicId, int partition) {
@@ -90,7 +100,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         if (database == null && !unusable) {
             try {
                 RocksDB.loadLibrary();
-                open();
+                openDatabase();
             } catch (RocksDBException | IOException | RuntimeException | UnsatisfiedLinkError failure) {
                 unusable = true;
                 log.error(
@@ -101,7 +111,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         }
     }
 
-    private void open() throws RocksDBException, IOException {
+    private void openDatabase() throws RocksDBException, IOException {
         Files.createDirectories(directory);
         cache = new LRUCache(BLOCK_CACHE_BYTES);
         options = new Options()

@@ -1,0 +1,102 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.api.telemetry.Telemetry;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.network.NetworkCounters;
+import io.journalq.server.observe.AdminListener;
+import io.journalq.server.observe.BrokerMetrics;
+import io.journalq.server.observe.Health;
+import io.journalq.server.shard.coordinator.CoordinatorCounters;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.function.Supplier;
+
+/**
+ * What the admin listener serves: the broker's health, and the meters of all its parts. A broker without that listener has
+ * none of this: what meters need is a good part of all classes that a broker loads. Any thread.
+ */
+final class AdminPages implements AutoCloseable {
+    private final BrokerMetrics metrics;
+    private final AdminListener listener;
+
+    private AdminPages(BrokerMetrics metrics, AdminListener listener) {
+        this.metrics = metrics;
+        this.listener = listener;
+    }
+
+    /**
+     * Serves health and what there is to count so far.
+     *
+     * @throws IOException when the address cannot be bound; nothing is left open
+     */
+    static AdminPages open(ListenerAddress wanted, EventLoops loops, NetworkCounters network, Supplier<Health> health)
+            throws IOException {
+        BrokerMetrics metrics = new BrokerMetrics();
+        try {
+            metrics.bindLoops(loops.cycles());
+            metrics.bindNetwork(network);
+            metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
+            return new AdminPages(
+                    metrics, AdminListener.start(wanted.host(), wanted.port(), metrics.registry(), health));
+        } catch (IOException | RuntimeException failure) {
+            metrics.close();
+            throw failure;
+        }
+    }
+
+    /** The port that it was given. */
+    int port() {
+        return listener.port();
+    }
+
+    /** Shows what the core counts. Once. */
+    void show(BrokerCore core, Clock clock) {
+        Compaction.bind(core.cleanerCounters(), clock, metrics);
+        metrics.counter(
+                "journalq.coordinators.replayed.records",
+                "Records of journals that coordinators read when they were loaded, as they were not stored.",
+                () -> core.coordinatorCounters().stream()
+                        .mapToLong(CoordinatorCounters::replayedRecords)
+                        .sum());
+        metrics.counter(
+                "journalq.coordinators.stored.records",
+                "Changed records of coordinators that were stored.",
+                () -> core.coordinatorCounters().stream()
+                        .mapToLong(CoordinatorCounters::storedRecords)
+                        .sum());
+        metrics.gauge(
+                "journalq.partitions.offline",
+                "Partitions that are not served, as their files cannot be used.",
+                () -> core.shards().offlinePartitions().count());
+        metrics.gauge(
+                "journalq.transactions.hanging",
+                "Transactions open in partitions for longer than transaction.max.timeout.ms.",
+                core.shards()::hangingTransactions);
+        bindTelemetry(core.telemetry());
+    }
+
+    private void bindTelemetry(Telemetry telemetry) {
+        metrics.gauge(
+                "journalq.client.telemetry.clients",
+                "Clients that asked which metrics they are to send.",
+                telemetry::clientCount);
+        metrics.counter(
+                "journalq.client.telemetry.pushes",
+                "Times that clients sent metrics which were taken.",
+                telemetry::received);
+        metrics.counter(
+                "journalq.client.telemetry.bytes", "Size of these metrics, as they came.", telemetry::receivedBytes);
+        metrics.counter(
+                "journalq.client.telemetry.refused",
+                "Requests about clients' metrics that got an error.",
+                telemetry::refused);
+    }
+
+    @Override
+    public void close() {
+        listener.close();
+        metrics.close();
+    }
+}
