@@ -4,13 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.broker.TestBroker;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,24 +13,16 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Kafka's own command-line tools, each as a program of its own, against the real broker. */
 class ConsoleToolsTest {
-    private static final long LIMIT_SECONDS = 120;
-
     @TempDir
     Path directory;
 
     private TestBroker broker;
-
-    /** What a tool printed, and how it ended. */
-    private record Result(int exitCode, String out, String err) {
-        Result succeeded() {
-            assertThat(exitCode).as("%s%s", out, err).isZero();
-            return this;
-        }
-    }
+    private ConsoleTool tool;
 
     @BeforeEach
     void start() throws Exception {
         broker = new TestBroker(directory.resolve("data")).start();
+        tool = new ConsoleTool(broker, directory);
     }
 
     @AfterEach
@@ -51,7 +38,7 @@ class ConsoleToolsTest {
                 .contains("PartitionCount: 2", "ReplicationFactor: 1", "retention.ms=123456", "Partition: 1");
         topics("--alter", "--topic", "orders", "--partitions", "3").succeeded();
 
-        run(
+        tool.run(
                         "org.apache.kafka.tools.ConsoleProducer",
                         "k1:first\nk1:second\nk1:third\n",
                         "--topic",
@@ -63,7 +50,7 @@ class ConsoleToolsTest {
                         "--compression-codec",
                         "lz4")
                 .succeeded();
-        Result ends = run("org.apache.kafka.tools.GetOffsetShell", "", "--topic", "orders")
+        ConsoleTool.Result ends = tool.run("org.apache.kafka.tools.GetOffsetShell", "", "--topic", "orders")
                 .succeeded();
         String end = ends.out()
                 .lines()
@@ -71,7 +58,7 @@ class ConsoleToolsTest {
                 .findFirst()
                 .orElseThrow();
         String partition = end.substring("orders:".length(), end.length() - ":3".length());
-        Result consumed = run(
+        ConsoleTool.Result consumed = tool.run(
                         "org.apache.kafka.tools.consumer.ConsoleConsumer",
                         "",
                         "--topic",
@@ -98,7 +85,7 @@ class ConsoleToolsTest {
     void shouldServeSettingsLogFolderAndVersionTools() throws Exception {
         topics("--create", "--topic", "orders", "--partitions", "1").succeeded();
 
-        run(
+        tool.run(
                         "kafka.admin.ConfigCommand",
                         "",
                         "--entity-type",
@@ -109,7 +96,7 @@ class ConsoleToolsTest {
                         "--add-config",
                         "retention.ms=98765")
                 .succeeded();
-        assertThat(run(
+        assertThat(tool.run(
                                 "kafka.admin.ConfigCommand",
                                 "",
                                 "--entity-type",
@@ -120,11 +107,11 @@ class ConsoleToolsTest {
                         .succeeded()
                         .out())
                 .contains("retention.ms=98765");
-        assertThat(run("org.apache.kafka.tools.LogDirsCommand", "", "--describe")
+        assertThat(tool.run("org.apache.kafka.tools.LogDirsCommand", "", "--describe")
                         .succeeded()
                         .out())
                 .contains("orders-0");
-        assertThat(run("org.apache.kafka.tools.BrokerApiVersionsCommand", "")
+        assertThat(tool.run("org.apache.kafka.tools.BrokerApiVersionsCommand", "")
                         .succeeded()
                         .out())
                 .contains("Produce(0): 0 to 13 [usable: 13]", "Fetch(1): 4 to 18 [usable: 18]");
@@ -132,41 +119,14 @@ class ConsoleToolsTest {
         Path offsets = Files.writeString(
                 directory.resolve("delete.json"),
                 "{\"partitions\": [{\"topic\": \"orders\", \"partition\": 0, \"offset\": 0}], \"version\": 1}");
-        assertThat(run("org.apache.kafka.tools.DeleteRecordsCommand", "", "--offset-json-file", offsets.toString())
+        assertThat(tool.run("org.apache.kafka.tools.DeleteRecordsCommand", "", "--offset-json-file", offsets.toString())
                         .succeeded()
                         .out())
                 .contains("orders-0")
                 .contains("low_watermark: 0");
     }
 
-    private Result topics(String... arguments) throws IOException, InterruptedException {
-        return run("org.apache.kafka.tools.TopicCommand", "", arguments);
-    }
-
-    private Result run(String mainClass, String input, String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                mainClass,
-                "--bootstrap-server",
-                broker.bootstrap()));
-        command.addAll(List.of(arguments));
-        Path out = directory.resolve("out.txt");
-        Path err = directory.resolve("err.txt");
-        Process process = new ProcessBuilder(command)
-                .redirectOutput(out.toFile())
-                .redirectError(err.toFile())
-                .start();
-        try (OutputStream in = process.getOutputStream()) {
-            in.write(input.getBytes(StandardCharsets.UTF_8));
-        }
-        if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
-            process.destroyForcibly();
-            throw new AssertionError(mainClass + " did not end: " + Files.readString(out) + Files.readString(err));
-        }
-        return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
+    private ConsoleTool.Result topics(String... arguments) throws IOException, InterruptedException {
+        return tool.run("org.apache.kafka.tools.TopicCommand", "", arguments);
     }
 }

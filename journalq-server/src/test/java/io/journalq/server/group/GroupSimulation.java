@@ -11,11 +11,14 @@ import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.record.OffsetCommitKey;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,9 +38,10 @@ final class GroupSimulation {
             new GroupLimits(100, 1, 100_000, 300, 100, Long.MAX_VALUE, Long.MAX_VALUE / 4);
 
     private final Random random;
+    private final GroupBug bug;
     private final List<byte[][]> journal = new ArrayList<>();
     private final List<Client> clients = new ArrayList<>();
-    /** What was acknowledged as committed, by partition. */
+    /** What was acknowledged last as committed, by partition: also what was set back on purpose. */
     private final Map<Integer, Long> committed = new LinkedHashMap<>();
     /** Owner of each partition in the newest generation that anybody knows. */
     private final Map<Integer, Client> owners = new LinkedHashMap<>();
@@ -48,7 +52,12 @@ final class GroupSimulation {
     private long nextId;
 
     GroupSimulation(long seed, int clientCount) {
-        random = new Random(seed);
+        this(seed, clientCount, GroupBug.NONE);
+    }
+
+    GroupSimulation(long seed, int clientCount, GroupBug bug) {
+        this.random = new Random(seed);
+        this.bug = bug;
         for (int i = 0; i < clientCount; i++) {
             clients.add(new Client(i));
         }
@@ -64,12 +73,44 @@ final class GroupSimulation {
                 GroupCount.UNLIMITED,
                 records -> append(loaded[0], records),
                 () -> "id" + nextId++);
-        for (byte[][] record : journal) {
-            loaded[0].replay(GroupRecords.TYPES.decode(
-                    Unpooled.wrappedBuffer(record[0]), record[1] == null ? null : Unpooled.wrappedBuffer(record[1])));
+        for (byte[][] record : journalWith(bug)) {
+            loaded[0].replay(decode(record));
         }
         machine = loaded[0];
         machine.onLoaded(nowMs);
+    }
+
+    private static CoordinatorRecord decode(byte[][] record) {
+        return GroupRecords.TYPES.decode(
+                Unpooled.wrappedBuffer(record[0]), record[1] == null ? null : Unpooled.wrappedBuffer(record[1]));
+    }
+
+    /** The journal as a coordinator reads it that has a bug. */
+    private List<byte[][]> journalWith(GroupBug itsBug) {
+        List<byte[][]> read = new ArrayList<>(journal);
+        int newest = newestCommit(read, read.size(), null);
+        if (newest >= 0 && itsBug == GroupBug.FORGETS_A_COMMIT) {
+            read.remove(newest);
+        } else if (newest >= 0 && itsBug == GroupBug.GOES_BACK_TO_AN_OLD_COMMIT) {
+            int before = newestCommit(read, newest, read.get(newest)[0]);
+            if (before >= 0) {
+                Collections.swap(read, before, newest);
+            }
+        }
+        return read;
+    }
+
+    /** Index of the newest committed offset before an index; with that key, unless it is null. -1 when there is none. */
+    private static int newestCommit(List<byte[][]> records, int end, byte[] key) {
+        for (int i = end - 1; i >= 0; i--) {
+            boolean wanted = key == null
+                    ? decode(records.get(i)).key() instanceof OffsetCommitKey
+                    : Arrays.equals(records.get(i)[0], key);
+            if (wanted) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private void append(GroupMachine to, List<CoordinatorRecord> records) {
@@ -133,12 +174,35 @@ final class GroupSimulation {
             client.leave();
         } else if (choice < 93) {
             pass(SESSION_MS + REBALANCE_MS);
-        } else if (choice < 97) {
+        } else if (choice < 96) {
             client.forget();
+        } else if (choice < 97) {
+            reset();
         } else {
             clients.forEach(Client::loseAnswers);
             load();
         }
+    }
+
+    /** Somebody who is no member sets an offset back, which is allowed while there are no members. */
+    private void reset() {
+        int partition = random.nextInt(PARTITIONS);
+        long offset = random.nextInt(3);
+        OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, "");
+        machine.onOffsetCommit(
+                GROUP,
+                new OffsetCommits.Committer("", null, -1),
+                List.of(commit),
+                nowMs,
+                reply(clients.get(0), outcomes -> {
+                    if (outcomes.get(0) == ErrorCode.NONE) {
+                        String state = machine.describe(GROUP).groupState();
+                        if (!state.equals("Empty")) {
+                            throw new AssertionError("an offset was set back in a group that is " + state);
+                        }
+                        committed.put(partition, offset);
+                    }
+                }));
     }
 
     private void pass(int byMs) {
@@ -149,7 +213,7 @@ final class GroupSimulation {
     private void checkCommitted() {
         committed.forEach((partition, offset) -> {
             CommittedOffset stored = machine.offsets().get(GROUP, "t", partition);
-            if (stored == null || stored.offset() < offset) {
+            if (stored == null || stored.offset() != offset) {
                 throw new AssertionError("partition " + partition + ": acknowledged " + offset + ", stored " + stored);
             }
         });
@@ -302,6 +366,9 @@ final class GroupSimulation {
                                 partitions.add(Integer.parseInt(text));
                             }
                         });
+                if (bug == GroupBug.GIVES_A_PARTITION_TO_ALL && !partitions.contains(0)) {
+                    partitions.add(0);
+                }
                 own();
             }
         }
@@ -350,6 +417,11 @@ final class GroupSimulation {
                     nowMs,
                     reply(this, outcomes -> {
                         ErrorCode error = outcomes.get(0);
+                        if (error != ErrorCode.NONE && bug == GroupBug.LETS_FENCED_MEMBERS_COMMIT) {
+                            error = machine.offsets()
+                                    .commit(GROUP, List.of(commit), nowMs)
+                                    .get(0);
+                        }
                         if (error == ErrorCode.NONE) {
                             onCommitted(partition, offset);
                         } else {

@@ -1,10 +1,16 @@
 package io.journalq.server.group;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Random histories of a classic group: one owner for a partition, no commit of a fenced member, nothing lost. */
+/**
+ * Random histories of a classic group. After every event: a partition has one owner in a generation, no fenced member has
+ * committed, and committed offsets are those acknowledged last, also after a coordinator was loaded anew.
+ */
 class GroupSimulationTest {
     private static final int SEEDS = Integer.getInteger("journalq.seeds", 60);
     private static final int FIRST_SEED = Integer.getInteger("journalq.seed", 1);
@@ -24,5 +30,19 @@ class GroupSimulationTest {
                         broken);
             }
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = GroupBug.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldFindABugThatIsPlanted(GroupBug bug) {
+        for (int seed = 1; seed <= 60; seed++) {
+            try {
+                new GroupSimulation(seed, 1 + seed % 6, bug).run(400);
+            } catch (AssertionError found) {
+                assertThat(found).hasMessageContaining(bug.finding());
+                return;
+            }
+        }
+        fail("not found: " + bug);
     }
 }

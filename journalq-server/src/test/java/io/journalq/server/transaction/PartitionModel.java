@@ -22,6 +22,8 @@ import java.util.TreeMap;
 final class PartitionModel<T> {
     private static final long NOW_MS = 0;
 
+    private final TransactionBug bug;
+
     private final ProducerDedup producers = new ProducerDedup();
     private final PartitionTransactions transactions = new PartitionTransactions(producers);
 
@@ -33,6 +35,10 @@ final class PartitionModel<T> {
     private final Map<Long, Written> newestByProducer = new TreeMap<>();
 
     private record Written(short epoch, int sequence) {}
+
+    PartitionModel(TransactionBug bug) {
+        this.bug = bug;
+    }
 
     /** Appends a record that the coordinator admitted; whether the partition took it. */
     boolean write(ProducerClaim claim, T transaction) {
@@ -58,12 +64,12 @@ final class PartitionModel<T> {
                 new TransactionMarker(request.producerId(), request.producerEpoch(), request.commit(), 0);
         MarkerVerdict verdict = transactions.check(marker, request.transactionVersion());
         if (verdict == MarkerVerdict.REPEATED) {
-            return false;
+            return bug == TransactionBug.WRITES_A_MARKER_AGAIN;
         }
         assertThat(verdict).isEqualTo(MarkerVerdict.APPEND);
         EndedTransaction ended = transactions.replayMarker(marker, records.size(), NOW_MS);
         append(null, request.producerId());
-        if (ended != null && !ended.commit()) {
+        if (ended != null && !ended.commit() && bug != TransactionBug.SHOWS_ABORTED_RECORDS) {
             aborted.add(ended);
         }
         return ended != null;
@@ -78,7 +84,9 @@ final class PartitionModel<T> {
     /** What readers of committed records are shown, in order. */
     List<T> committed() {
         List<T> shown = new ArrayList<>();
-        long stable = Math.min(records.size(), transactions.firstUnstableOffset());
+        long stable = bug == TransactionBug.SHOWS_OPEN_TRANSACTIONS
+                ? records.size()
+                : Math.min(records.size(), transactions.firstUnstableOffset());
         for (int offset = 0; offset < stable; offset++) {
             if (records.get(offset) != null && !isAborted(offset)) {
                 shown.add(records.get(offset));

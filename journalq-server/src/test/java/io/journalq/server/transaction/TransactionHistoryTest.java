@@ -1,6 +1,7 @@
 package io.journalq.server.transaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
@@ -17,6 +18,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -40,17 +42,35 @@ class TransactionHistoryTest {
     @MethodSource("seeds")
     void shouldEndEveryTransactionOnceAndTheSameEverywhere(long seed) {
         try {
-            History history = new History(new Random(seed));
-            for (int step = 0; step < STEPS; step++) {
-                history.step();
-            }
-            history.finish();
+            run(seed, TransactionBug.NONE);
         } catch (AssertionError | RuntimeException failure) {
             throw new AssertionError(
                     "replay with: mvn -pl journalq-server -am test -Dtest=TransactionHistoryTest"
                             + " -Dsurefire.failIfNoSpecifiedTests=false -Dtransaction.seed=" + seed,
                     failure);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransactionBug.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldFindABugThatIsPlanted(TransactionBug bug) {
+        for (long seed = 0; seed < SEEDS; seed++) {
+            try {
+                run(seed, bug);
+            } catch (AssertionError found) {
+                return;
+            }
+        }
+        fail("not found: " + bug);
+    }
+
+    private static void run(long seed, TransactionBug bug) {
+        History history = new History(new Random(seed), bug);
+        for (int step = 0; step < STEPS; step++) {
+            history.step();
+            history.checkAllReaders();
+        }
+        history.finish();
     }
 
     /** One transaction as the outside sees it. */
@@ -89,18 +109,21 @@ class TransactionHistoryTest {
 
     private static final class History {
         final Random random;
-        final TransactionWorld world = new TransactionWorld();
+        final TransactionBug bug;
+        final TransactionWorld world;
         final List<Producer> producers = new ArrayList<>();
         final Map<TopicPartition, Map<Long, Entry>> partitions = new LinkedHashMap<>();
         final List<Observed> observed = new ArrayList<>();
         final Map<String, List<TopicPartition>> markersLeft = new TreeMap<>();
         final Map<TopicPartition, PartitionModel<Observed>> journals = new LinkedHashMap<>();
 
-        History(Random random) {
+        History(Random random, TransactionBug bug) {
             this.random = random;
+            this.bug = bug;
+            this.world = new TransactionWorld(bug);
             for (int i = 0; i < 4; i++) {
                 partitions.put(new TopicPartition("t", i), new TreeMap<>());
-                journals.put(new TopicPartition("t", i), new PartitionModel<>());
+                journals.put(new TopicPartition("t", i), new PartitionModel<>(bug));
             }
         }
 
@@ -195,7 +218,7 @@ class TransactionHistoryTest {
             Observed transaction = producer.transaction;
             List<TopicPartition> wanted = List.of(partition);
             var reply = world.<ErrorCode>reply(error -> {
-                if (error == ErrorCode.NONE) {
+                if (error == ErrorCode.NONE || bug == TransactionBug.LETS_FENCED_PRODUCERS_WRITE) {
                     write(partition, claim, transaction);
                 }
             });
@@ -224,6 +247,10 @@ class TransactionHistoryTest {
             assertThat(transaction.marked).isNull();
             assertThat(journals.get(partition).write(claim, transaction)).isTrue();
             checkReaders(partition);
+        }
+
+        void checkAllReaders() {
+            journals.keySet().forEach(this::checkReaders);
         }
 
         /** Nobody who reads committed records sees what is open or aborted. */

@@ -35,6 +35,8 @@ final class TransactionWorld {
     private int safe;
     private long nextProducerId = 1_000;
 
+    private final TransactionBug bug;
+
     private record Held(int waitsFor, Runnable action) {}
 
     /** The outbox of one machine. */
@@ -57,6 +59,11 @@ final class TransactionWorld {
     }
 
     TransactionWorld() {
+        this(TransactionBug.NONE);
+    }
+
+    TransactionWorld(TransactionBug bug) {
+        this.bug = bug;
         load();
     }
 
@@ -86,7 +93,7 @@ final class TransactionWorld {
     }
 
     private void hold(Runnable action) {
-        held.add(new Held(journal.size(), action));
+        held.add(new Held(bug == TransactionBug.TELLS_BEFORE_IT_IS_SAFE ? 0 : journal.size(), action));
         deliver();
     }
 

@@ -2,6 +2,7 @@ package io.journalq.server.group.consumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.group.consumer.assignor.Assignment;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -46,6 +48,9 @@ class ConsumerGroupsPropertyTest {
         private final String trace;
         private final TestCoordinator coordinator;
         private final List<SimMember> members = new ArrayList<>();
+        /** Who left or fell silent, and may wake up as what it was. */
+        private final List<SimMember> gone = new ArrayList<>();
+
         private final Map<String, Integer> epochByMember = new TreeMap<>();
         private ConsumerGroupHeartbeatRequest late;
         private long nowMs = 1_000_000;
@@ -63,9 +68,10 @@ class ConsumerGroupsPropertyTest {
             if (choice < 8 && members.size() < 8) {
                 members.add(new SimMember(random, "m" + made++, random.nextInt(3)));
             } else if (choice < 12 && !members.isEmpty()) {
-                leave(members.remove(random.nextInt(members.size())));
+                gone.add(members.remove(random.nextInt(members.size())));
+                leave(gone.get(gone.size() - 1));
             } else if (choice < 14 && !members.isEmpty()) {
-                members.remove(random.nextInt(members.size()));
+                gone.add(members.remove(random.nextInt(members.size())));
             } else if (choice < 19) {
                 changeTopics();
             } else if (choice < 22) {
@@ -155,6 +161,7 @@ class ConsumerGroupsPropertyTest {
                     assertThat(current.memberEpoch()).as(as).isGreaterThanOrEqualTo(before);
                 }
             }
+            assertNoFencedMemberCommits(group, as);
             for (SimMember member : members) {
                 if (member.knowsItsEpoch(group)) {
                     assertThat(member.owned()
@@ -164,6 +171,15 @@ class ConsumerGroupsPropertyTest {
                             .isTrue();
                 }
             }
+        }
+
+        /** Who may commit is a member, in its newest epoch: what it has read is its own. */
+        private void assertNoFencedMemberCommits(ConsumerGroup group, String as) {
+            Stream.concat(members.stream(), gone.stream())
+                    .filter(member -> group.checkCommit(member.id(), null, member.epoch(), nowMs) == ErrorCode.NONE)
+                    .forEach(member -> assertThat(member.knowsItsEpoch(group))
+                            .as("a fenced member commits; " + as)
+                            .isTrue());
         }
 
         void assertSettles() {

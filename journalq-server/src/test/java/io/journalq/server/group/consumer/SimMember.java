@@ -30,6 +30,10 @@ final class SimMember {
         return id;
     }
 
+    int epoch() {
+        return epoch;
+    }
+
     Assignment owned() {
         return owned;
     }

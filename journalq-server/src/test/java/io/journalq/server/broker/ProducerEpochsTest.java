@@ -1,0 +1,201 @@
+package io.journalq.server.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A transactional id whose producer id has used up its epochs goes on under another, and whoever has the old one is fenced. */
+class ProducerEpochsTest {
+    /** The last epoch that a producer is given. */
+    private static final short LAST_EPOCH = Short.MAX_VALUE - 1;
+
+    private static final int INIT_VERSION = 5;
+    private static final int TRANSACTION_TIMEOUT_MS = 60_000;
+    private static final int REQUESTS_IN_FLIGHT = 500;
+    private static final long LIMIT_SECONDS = 30;
+
+    @TempDir
+    Path dataDirectory;
+
+    private TestBroker broker;
+
+    @BeforeEach
+    void start() throws Exception {
+        broker = new TestBroker(dataDirectory)
+                .with("transaction.state.log.num.partitions", "2")
+                .with("offsets.topic.num.partitions", "1")
+                .start();
+        broker.createTopic("t", 1, Map.of());
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    private TransactionClient producer(String id) throws Exception {
+        TransactionClient client = new TransactionClient(broker.port(), id, true);
+        client.findCoordinators("g");
+        assertThat(client.init()).isEqualTo(ErrorCode.NONE);
+        return client;
+    }
+
+    /** Starts a producer again and again, until it is in {@code epoch}. */
+    private static void startUntil(TransactionClient producer, short epoch) throws Exception {
+        ArrayDeque<Integer> sent = new ArrayDeque<>();
+        int left = epoch - producer.epoch;
+        while (left > 0 || !sent.isEmpty()) {
+            if (left > 0 && sent.size() < REQUESTS_IN_FLIGHT) {
+                sent.add(producer.wire.send(
+                        new InitProducerIdRequest()
+                                .setTransactionalId(producer.id)
+                                .setTransactionTimeoutMs(TRANSACTION_TIMEOUT_MS),
+                        INIT_VERSION));
+                left--;
+            } else {
+                InitProducerIdResponse answer = producer.wire.receive(
+                        InitProducerIdResponse.class, ApiKey.INIT_PRODUCER_ID, INIT_VERSION, sent.remove());
+                assertThat(answer.errorCode()).isZero();
+                assertThat(answer.producerId()).isEqualTo(producer.producerId);
+                producer.epoch = answer.producerEpoch();
+            }
+        }
+        assertThat(producer.epoch).isEqualTo(epoch);
+    }
+
+    /** What an instance that still has the old producer id is told. */
+    private void assertFenced(TransactionClient old) throws Exception {
+        assertThat(old.produce("t", 0, "late"))
+                .isIn(ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_PRODUCER_EPOCH);
+        assertThat(old.commitOffset("g", "t", 0, 1))
+                .isIn(ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_PRODUCER_EPOCH);
+        // Not even where no coordinator is asked.
+        assertThat(old.wire
+                        .produce("t", 0, WireClient.batch(1, new byte[1], old.producerId, old.epoch, 0))
+                        .errorCode())
+                .isEqualTo(ErrorCode.INVALID_PRODUCER_EPOCH.code());
+    }
+
+    /** Another instance that has what {@code producer} has now. */
+    private TransactionClient twinOf(TransactionClient producer) throws Exception {
+        TransactionClient twin = new TransactionClient(broker.port(), producer.id, true);
+        twin.producerId = producer.producerId;
+        twin.epoch = producer.epoch;
+        return twin;
+    }
+
+    private List<String> committed(int count) {
+        TopicPartition partition = new TopicPartition("t", 0);
+        List<String> seen = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of("isolation.level", "read_committed"))) {
+            consumer.assign(List.of(partition));
+            consumer.seekToBeginning(List.of(partition));
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+            while (seen.size() < count && System.nanoTime() < deadlineNanos) {
+                consumer.poll(Duration.ofMillis(50))
+                        .forEach(record -> seen.add(new String(record.value(), StandardCharsets.UTF_8)));
+            }
+        }
+        return seen;
+    }
+
+    @Test
+    void shouldGoOnUnderAnotherProducerIdWhenATransactionEndsInTheLastEpoch() throws Exception {
+        try (TransactionClient producer = producer("a")) {
+            // given
+            startUntil(producer, LAST_EPOCH);
+            assertThat(producer.produce("t", 0, "first")).isEqualTo(ErrorCode.NONE);
+            TransactionClient old = twinOf(producer);
+
+            // when
+            assertThat(producer.end(true)).isEqualTo(ErrorCode.NONE);
+
+            // then
+            assertThat(producer.producerId).isGreaterThan(old.producerId);
+            assertThat(producer.epoch).isZero();
+            producer.awaitIdle();
+            assertFenced(old);
+            // Who did not hear of the end and asks again is told the same.
+            assertThat(old.end(true)).isEqualTo(ErrorCode.NONE);
+            assertThat(old.producerId).isEqualTo(producer.producerId);
+            assertThat(old.epoch).isZero();
+            assertThat(producer.produce("t", 0, "second")).isEqualTo(ErrorCode.NONE);
+            assertThat(producer.end(false)).isEqualTo(ErrorCode.NONE);
+            assertThat(producer.produce("t", 0, "third")).isEqualTo(ErrorCode.NONE);
+            assertThat(producer.end(true)).isEqualTo(ErrorCode.NONE);
+            assertThat(committed(2)).containsExactly("first", "third");
+            old.close();
+        }
+    }
+
+    @Test
+    void shouldGiveAnotherProducerIdWhenAProducerStartsAgainAfterTheLastEpoch() throws Exception {
+        try (TransactionClient old = producer("a")) {
+            // given an instance in the last epoch with an open transaction
+            startUntil(old, LAST_EPOCH);
+            assertThat(old.produce("t", 0, "open")).isEqualTo(ErrorCode.NONE);
+
+            // when
+            try (TransactionClient young = producer("a")) {
+                // then
+                assertThat(young.producerId).isGreaterThan(old.producerId);
+                // It asks again while the transaction is being aborted, which gives it the next epoch.
+                assertThat(young.epoch).isBetween((short) 0, (short) 1);
+                assertFenced(old);
+                assertThat(old.end(true)).isIn(ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.PRODUCER_FENCED);
+                assertThat(young.produce("t", 0, "kept")).isEqualTo(ErrorCode.NONE);
+                assertThat(young.end(true)).isEqualTo(ErrorCode.NONE);
+                assertThat(committed(1)).containsExactly("kept");
+            }
+        }
+    }
+
+    @Test
+    void shouldCarryAKafkaProducerOverToAnotherProducerId() throws Exception {
+        // given
+        try (TransactionClient client = producer("a")) {
+            startUntil(client, (short) (LAST_EPOCH - 2));
+        }
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", "a"))) {
+            producer.initTransactions();
+
+            // when each transaction takes it to its next epoch, and then to its next id
+            List<String> expected = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                producer.beginTransaction();
+                var unused = producer.send(new ProducerRecord<>("t", ("v" + i).getBytes(StandardCharsets.UTF_8)));
+                if (i % 3 == 2) {
+                    producer.abortTransaction();
+                } else {
+                    producer.commitTransaction();
+                    expected.add("v" + i);
+                }
+            }
+
+            // then
+            assertThat(committed(expected.size())).isEqualTo(expected);
+        }
+        try (TransactionClient next = producer("a")) {
+            assertThat(next.epoch).isLessThan((short) 100);
+        }
+    }
+}
