@@ -22,6 +22,9 @@ public final class Main {
     private static final int RUNS = 3;
     private static final long LIMIT_SECONDS = 120;
 
+    /** How long a process that hangs may take to say what its threads do. */
+    private static final long DUMP_SECONDS = 5;
+
     private final String topic = "connect-" + System.currentTimeMillis();
     private final Path folder;
     private final Path source;
@@ -61,8 +64,9 @@ public final class Main {
             } finally {
                 worker.destroy();
                 if (!worker.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                    String log = logWithThreads(worker);
                     worker.destroyForcibly();
-                    throw new IllegalStateException("the worker does not stop");
+                    throw new IllegalStateException("the worker does not stop:\n" + log);
                 }
             }
             Runtime.getRuntime().removeShutdownHook(orphaned);
@@ -139,6 +143,14 @@ public final class Main {
             }
             Thread.sleep(100);
         }
+    }
+
+    /** What the worker wrote, with what its threads do now. */
+    private String logWithThreads(Process worker) throws Exception {
+        Process quit = new ProcessBuilder("kill", "-QUIT", String.valueOf(worker.pid())).start();
+        quit.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+        Thread.sleep(TimeUnit.SECONDS.toMillis(DUMP_SECONDS));
+        return Files.readString(folder.resolve("worker.log"));
     }
 
     private List<String> written() throws IOException {
