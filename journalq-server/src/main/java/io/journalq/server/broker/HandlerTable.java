@@ -3,6 +3,7 @@ package io.journalq.server.broker;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.api.ApiVersionsHandler;
 import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.CreatePartitionsHandler;
 import io.journalq.server.api.admin.CreateTopicsHandler;
@@ -82,6 +83,7 @@ final class HandlerTable {
     private static final int PRODUCER_ID_BLOCK_SIZE = 1_000;
 
     private final HandlerRegistry registry = new HandlerRegistry();
+    private final RefusalLog refusals = new RefusalLog();
     private final BrokerConfig config;
     private final MetadataPublisher metadata;
     private final Controller controller;
@@ -108,7 +110,7 @@ final class HandlerTable {
                 blockingPool,
                 config.get(BrokerSettings.FETCH_MAX_BYTES),
                 config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS));
-        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, transactions));
+        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, transactions, refusals));
         registry.register(ApiKey.FETCH, 4, 18, fetch);
         registry.register(ApiKey.LIST_OFFSETS, 1, 11, new ListOffsetsHandler(images, shards, blockingPool));
         registry.register(ApiKey.DELETE_RECORDS, 0, 2, new DeleteRecordsHandler(images, shards));
@@ -194,7 +196,8 @@ final class HandlerTable {
         boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
         registry.register(
                 ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, offline, autoCreate));
-        registry.register(ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer));
+        registry.register(
+                ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer, refusals));
         registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller));
         registry.register(ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(controller));
         registry.register(ApiKey.DESCRIBE_CONFIGS, 1, 4, new DescribeConfigsHandler(identity, metadata, describer));

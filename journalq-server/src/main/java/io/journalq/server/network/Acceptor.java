@@ -1,6 +1,7 @@
 package io.journalq.server.network;
 
 import io.journalq.server.loop.EventLoops;
+import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -62,7 +63,8 @@ public final class Acceptor {
                     new FrameRoom(),
                     new IdleConnections(cycle, limits.admission().maxIdleMs(), counters),
                     exchanges,
-                    counters);
+                    counters,
+                    throttle);
         }
     }
 
@@ -170,14 +172,14 @@ public final class Acceptor {
                             + " connections of one address (max.connections.per.ip)");
             return;
         }
-        FrameDecoder decoder =
-                new FrameDecoder(connection::refuseFrame, limits.maxFrameSizeBytes(), context.frameRoom());
+        FrameDecoder decoder = new FrameDecoder(
+                connection::refuseFrame, connection::cutShort, limits.maxFrameSizeBytes(), context.frameRoom());
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);
     }
 
     private void turnAway(ConnectionHandler connection, String reason) {
         counters.refusedConnections.increment();
-        connection.close(throttle, reason);
+        connection.close(reason);
     }
 }

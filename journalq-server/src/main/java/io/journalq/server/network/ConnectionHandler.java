@@ -1,6 +1,7 @@
 package io.journalq.server.network;
 
 import io.journalq.server.loop.Limit;
+import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -52,7 +53,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             FrameRoom frameRoom,
             IdleConnections idle,
             ExchangeFactory exchanges,
-            NetworkCounters counters) {}
+            NetworkCounters counters,
+            LogThrottle throttle) {}
 
     ConnectionHandler(LoopContext loop, Channel channel, String listenerName) {
         this.loop = loop;
@@ -84,8 +86,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     @Override
     public void refuse(String reason) {
         loop.counters().refusedConnections.increment();
-        log.warn("connection closed: client={} reason=\"{}\"", channel.remoteAddress(), reason);
-        close();
+        close(reason);
     }
 
     /** Refuses a frame for the size that it announces. */
@@ -94,10 +95,15 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         refuse(reason);
     }
 
-    /** Closes the connection with at most one line among all that {@code throttle} is for. */
-    void close(LogThrottle throttle, String reason) {
-        throttle.closed(channel.remoteAddress(), reason);
+    /** Closes the connection, with a line in the log. */
+    void close(String reason) {
+        loop.throttle().warn("connection closed", channel.remoteAddress(), reason);
         close();
+    }
+
+    /** The client has left before all of a request had come. */
+    void cutShort(String what) {
+        loop.throttle().warn("connection lost", channel.remoteAddress(), what);
     }
 
     @Override

@@ -24,6 +24,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private static final int BEGINNING_BYTES = 1024;
 
     private final Consumer<String> refuse;
+    private final Consumer<String> cutShort;
     private final int maxFrameSizeBytes;
     private final FrameRoom room;
     private int lastFrameSizeBytes;
@@ -35,9 +36,15 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private int reservedBytes;
     private boolean refused;
 
-    /** {@code refuse} ends the connection, and says why. */
-    FrameDecoder(Consumer<String> refuse, int maxFrameSizeBytes, FrameRoom room) {
+    /**
+     * For one connection.
+     *
+     * @param refuse ends the connection, and says why
+     * @param cutShort hears of a connection that has ended within a frame
+     */
+    FrameDecoder(Consumer<String> refuse, Consumer<String> cutShort, int maxFrameSizeBytes, FrameRoom room) {
         this.refuse = refuse;
+        this.cutShort = cutShort;
         this.maxFrameSizeBytes = maxFrameSizeBytes;
         this.room = room;
     }
@@ -79,6 +86,14 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
             target = null;
             arrived.release();
         }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        if (unfinished != null && !refused) {
+            cutShort.accept("it ended within a request, after " + unfinished.readableBytes() + " bytes of it");
+        }
+        context.fireChannelInactive();
     }
 
     @Override

@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Closes the connections of one loop that do nothing for too long: their clients are gone without a word, or send a
@@ -14,8 +12,6 @@ import org.slf4j.LoggerFactory;
  * the clock. On the loop.
  */
 final class IdleConnections {
-    private static final Logger log = LoggerFactory.getLogger(IdleConnections.class);
-
     /** A connection is closed at most this part of the limit late. */
     private static final int CHECKS_PER_LIMIT = 10;
 
@@ -25,7 +21,6 @@ final class IdleConnections {
     private final long maxIdleMs;
     private final long intervalMs;
     private final NetworkCounters counters;
-    private final LogThrottle throttle = new LogThrottle(log);
     private final Set<ConnectionHandler> connections = new LinkedHashSet<>();
 
     IdleConnections(LoopCycle cycle, long maxIdleMs, NetworkCounters counters) {
@@ -50,7 +45,7 @@ final class IdleConnections {
         for (ConnectionHandler connection : new ArrayList<>(connections)) {
             if (connection.idleNanos(nowNanos) >= maxIdleNanos) {
                 counters.idleConnections.increment();
-                connection.close(throttle, "nothing completed for " + maxIdleMs + " ms (connections.max.idle.ms)");
+                connection.close("nothing completed for " + maxIdleMs + " ms (connections.max.idle.ms)");
             }
         }
         cycle.loop().schedule(this::check, intervalMs);

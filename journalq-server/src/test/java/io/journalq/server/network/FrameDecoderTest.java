@@ -29,7 +29,7 @@ final class FrameDecoderTest {
             all.writeInt(size).writeBytes(body);
         }
         for (int round = 0; round < 50; round++) {
-            FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+            FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
             EmbeddedChannel channel = new EmbeddedChannel(decoder);
             boolean asked = round % 2 == 0;
             // when they come in pieces, read to where the decoder wants them or not
@@ -59,7 +59,7 @@ final class FrameDecoderTest {
 
     @Test
     void shouldNotReadBeyondTheFrameIntoItsBuffer() {
-        FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+        FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
 
         channel.writeInbound(Unpooled.buffer().writeInt(500_000).writeZero(100));
@@ -78,7 +78,7 @@ final class FrameDecoderTest {
         List<EmbeddedChannel> channels = new ArrayList<>();
         long takenBytes = 0;
         for (int i = 0; i < connections; i++) {
-            FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+            FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
             EmbeddedChannel channel = new EmbeddedChannel(decoder);
             channels.add(channel);
             // when each sends the beginning of a frame
@@ -99,7 +99,7 @@ final class FrameDecoderTest {
     void shouldRefuseALengthBeyondTheLimitOrNegative() {
         for (int length : new int[] {-1, MAX_FRAME_BYTES + 1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
             for (int firstBytes = 1; firstBytes <= Integer.BYTES; firstBytes++) {
-                FrameDecoder decoder = new FrameDecoder(refusals::add, MAX_FRAME_BYTES, room);
+                FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
                 EmbeddedChannel channel = new EmbeddedChannel(decoder);
                 ByteBuf bytes = Unpooled.buffer().writeInt(length).writeZero(10);
 

@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicConfigs;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicResult;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.control.Controller;
@@ -33,11 +34,14 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final MetadataPublisher metadata;
     private final Controller controller;
     private final ConfigDescriber describer;
+    private final RefusalLog refusals;
 
-    public CreateTopicsHandler(MetadataPublisher metadata, Controller controller, ConfigDescriber describer) {
+    public CreateTopicsHandler(
+            MetadataPublisher metadata, Controller controller, ConfigDescriber describer, RefusalLog refusals) {
         this.metadata = metadata;
         this.controller = controller;
         this.describer = describer;
+        this.refusals = refusals;
     }
 
     @Override
@@ -65,7 +69,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         Answer.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
             for (int i = 0; i < specs.size(); i++) {
                 String name = specs.get(i).name();
-                resultByName.put(name, result(name, failure != null ? Outcome.of(failure) : outcomes.get(i)));
+                resultByName.put(name, result(context, name, failure != null ? Outcome.of(failure) : outcomes.get(i)));
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
         });
@@ -96,8 +100,9 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         return new TopicSpec(topic.name(), topic.numPartitions(), topic.replicationFactor(), assignments, configs);
     }
 
-    private CreatableTopicResult result(String name, Outcome outcome) {
+    private CreatableTopicResult result(RequestContext context, String name, Outcome outcome) {
         if (outcome.error() != ErrorCode.NONE) {
+            refusals.refused(context, name, outcome.error(), outcome.reason());
             return refused(name, outcome.error(), outcome.reason());
         }
         CreatableTopicResult result = new CreatableTopicResult().setName(name);

@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Append;
@@ -24,6 +25,7 @@ final class PendingProduce {
     private static final short NO_ACKS = 0;
 
     private final RequestContext context;
+    private final RefusalLog refusals;
     private final boolean answered;
     private final String transactionalId;
     private final List<ProduceResponse.TopicProduceResponse> topics = new ArrayList<>(1);
@@ -32,8 +34,9 @@ final class PendingProduce {
     private int outstandingShards;
     private String failure;
 
-    PendingProduce(RequestContext context, ProduceRequest request) {
+    PendingProduce(RequestContext context, ProduceRequest request, RefusalLog refusals) {
         this.context = context;
+        this.refusals = refusals;
         this.answered = request.acks() != NO_ACKS;
         this.transactionalId = request.transactionalId();
     }
@@ -47,10 +50,18 @@ final class PendingProduce {
     }
 
     /** Answers for a partition that cannot be appended to. */
-    void refuse(ProduceRequest.PartitionProduceData data, ErrorCode error) {
+    void refuse(ProduceRequest.TopicProduceData topic, ProduceRequest.PartitionProduceData data, ErrorCode error) {
+        onRefusal(topic.name(), error, null);
         answer(data.index()).setErrorCode(error.code());
         context.cycle().counters().onProduceError(error);
         failure = error.words();
+    }
+
+    /** A request without an answer has its line when its connection is closed. Any thread. */
+    private void onRefusal(String topic, ErrorCode error, String reason) {
+        if (answered) {
+            refusals.refused(context, topic, error, reason);
+        }
     }
 
     /** Prepares the append to a partition. */
@@ -192,8 +203,9 @@ final class PendingProduce {
             return transactionalId != null;
         }
 
-        void onDecided(Append append) {
+        void onDecided(PartitionAppend append) {
             if (append.error() != ErrorCode.NONE) {
+                onRefusal(append.topic.name(), append.error(), append.errorMessage());
                 shardFailure = append.error().words();
                 shard.cycle().counters().onProduceError(append.error());
                 if (append.limit() != null) {

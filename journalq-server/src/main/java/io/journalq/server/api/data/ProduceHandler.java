@@ -3,6 +3,7 @@ package io.journalq.server.api.data;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
@@ -25,22 +26,26 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
     private final Supplier<MetadataImage> images;
     private final Shards shards;
     private final TransactionGate transactions;
+    private final RefusalLog refusals;
 
     /**
      * Serves producers.
      *
      * @param images gives the newest image
      * @param transactions asked before records of a transaction are appended
+     * @param refusals told of batches that are wrong
      */
-    public ProduceHandler(Supplier<MetadataImage> images, Shards shards, TransactionGate transactions) {
+    public ProduceHandler(
+            Supplier<MetadataImage> images, Shards shards, TransactionGate transactions, RefusalLog refusals) {
         this.images = images;
         this.shards = shards;
         this.transactions = transactions;
+        this.refusals = refusals;
     }
 
     @Override
     public void handle(RequestContext context, ProduceRequest request) {
-        PendingProduce produce = new PendingProduce(context, request);
+        PendingProduce produce = new PendingProduce(context, request, refusals);
         ErrorCode refusal = refusal(request);
         MetadataImage image = images.get();
         boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
@@ -50,14 +55,14 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
             produce.beginTopic(topicData);
             for (ProduceRequest.PartitionProduceData data : topicData.partitionData()) {
                 if (refusal != ErrorCode.NONE) {
-                    produce.refuse(data, refusal);
+                    produce.refuse(topicData, data, refusal);
                 } else if (topic == null) {
-                    produce.refuse(data, missing);
+                    produce.refuse(topicData, data, missing);
                 } else if (InternalTopics.contains(topic.name())) {
-                    produce.refuse(data, ErrorCode.INVALID_TOPIC_EXCEPTION);
+                    produce.refuse(topicData, data, ErrorCode.INVALID_TOPIC_EXCEPTION);
                 } else if (data.index() < 0
                         || data.index() >= topic.partitions().size()) {
-                    produce.refuse(data, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+                    produce.refuse(topicData, data, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
                 } else {
                     produce.append(data, topic, shards.shardOf(topic.id(), data.index()));
                 }

@@ -1,0 +1,42 @@
+package io.journalq.server.api;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.loop.LogThrottle;
+import java.util.EnumSet;
+import java.util.Set;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lines about input that no client of ours would send and that is refused with an error: the client may hide the error from
+ * its user, the broker's log does not. Any thread.
+ */
+public final class RefusalLog {
+    /** What can only come of bytes that are wrong, and not of a client that is late or unlucky. */
+    private static final Set<ErrorCode> BAD_INPUT = EnumSet.of(
+            ErrorCode.CORRUPT_MESSAGE,
+            ErrorCode.MESSAGE_TOO_LARGE,
+            ErrorCode.INVALID_RECORD,
+            ErrorCode.INVALID_TIMESTAMP,
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            ErrorCode.INVALID_REQUIRED_ACKS,
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE);
+
+    private static final int MAX_NAME_LENGTH = 64;
+
+    private final LogThrottle throttle = new LogThrottle(LoggerFactory.getLogger(RefusalLog.class));
+
+    /**
+     * Something in a request is refused; a line if that is for what it is.
+     *
+     * @param reason in words; null when the code says it all
+     */
+    public void refused(RequestContext context, String topic, ErrorCode error, String reason) {
+        if (BAD_INPUT.contains(error)) {
+            String name = topic.length() <= MAX_NAME_LENGTH ? topic : topic.substring(0, MAX_NAME_LENGTH) + "...";
+            throttle.warn(
+                    "request refused",
+                    context.remoteAddress(),
+                    "topic " + name + ": " + error + (reason == null ? "" : ", " + reason));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.journalq.server.loop;
+
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+
+/**
+ * Warnings of one kind that clients bring about, {@value #MAX_LINES_A_SECOND} a second at most, so that a flood of requests
+ * does not become one of lines. Any thread.
+ */
+public final class LogThrottle {
+    static final int MAX_LINES_A_SECOND = 10;
+
+    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Logger log;
+    private long secondBeganNanos = System.nanoTime();
+    private int linesInSecond;
+    private long omitted;
+
+    public LogThrottle(Logger log) {
+        this.log = log;
+    }
+
+    /** One warning: what happened, to or by which client, and why, which may hold a client's own words. */
+    public void warn(String what, Object client, String reason) {
+        long omittedSince;
+        synchronized (this) {
+            long nowNanos = System.nanoTime();
+            if (nowNanos - secondBeganNanos >= SECOND_NANOS) {
+                secondBeganNanos = nowNanos;
+                linesInSecond = 0;
+            }
+            if (linesInSecond == MAX_LINES_A_SECOND) {
+                omitted++;
+                return;
+            }
+            linesInSecond++;
+            omittedSince = omitted;
+            omitted = 0;
+        }
+        String rest = omittedSince == 0 ? "" : " omittedSince=" + omittedSince;
+        log.warn("{}: client={} reason=\"{}\"{}", what, client, printable(reason), rest);
+    }
+
+    /** A client's words cannot end the line or the quotes. */
+    private static String printable(String text) {
+        StringBuilder safe = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            safe.append(c >= ' ' && c < 0x7f && c != '"' ? c : '?');
+        }
+        return safe.toString();
+    }
+}
