@@ -13,7 +13,6 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.ClassicGroup.State;
 import io.journalq.server.group.consumer.ClassicSnapshot;
-import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,10 +30,8 @@ final class ClassicGroups {
     /** A member that waits for its first rebalance sends no heartbeats; it may wait this long. */
     private static final int NEW_MEMBER_TIMEOUT_MS = 300_000;
 
-    private static final short FIRST_JOIN_VERSION_WITH_NULL_PROTOCOL = 7;
     private static final short FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT = 9;
     private static final short FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS = 4;
-    private static final int NO_GENERATION = -1;
 
     private final GroupLimits limits;
     private final Deadlines deadlines;
@@ -90,11 +87,12 @@ final class ClassicGroups {
         for (ClassicMember member : group.members()) {
             member.cancelSession();
             if (member.joining != null) {
-                member.joining.send(refusal(member.joinVersion, ErrorCode.REBALANCE_IN_PROGRESS, member.id));
+                member.joining.send(
+                        ClassicAnswers.refusal(member.joinVersion, ErrorCode.REBALANCE_IN_PROGRESS, member.id));
                 member.joining = null;
             }
             if (member.syncing != null) {
-                member.syncing.send(refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing.send(ClassicAnswers.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
                 member.syncing = null;
             }
         }
@@ -131,19 +129,8 @@ final class ClassicGroups {
             List<ClassicSnapshot.Protocol> protocols,
             Reply<JoinGroupResponse> reply) {
         void refuse(ErrorCode error) {
-            reply.send(refusal(version, error, request.memberId()));
+            reply.send(ClassicAnswers.refusal(version, error, request.memberId()));
         }
-    }
-
-    /** The answer to a request to join that is not followed. */
-    static JoinGroupResponse refusal(short version, ErrorCode error, String memberId) {
-        return new JoinGroupResponse()
-                .setErrorCode(error.code())
-                .setGenerationId(NO_GENERATION)
-                .setProtocolName(version < FIRST_JOIN_VERSION_WITH_NULL_PROTOCOL ? "" : null)
-                .setLeader("")
-                .setMemberId(memberId)
-                .setMembers(List.of());
     }
 
     private void joinAsNew(ClassicGroup group, Join join) {
@@ -163,7 +150,7 @@ final class ClassicGroups {
             group.expectedMembers.put(
                     memberId,
                     deadlines.at(nowMs + join.request().sessionTimeoutMs(), () -> onExpectedGone(group, memberId)));
-            join.reply().send(refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
+            join.reply().send(ClassicAnswers.refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
             return;
         }
         addAndRebalance(group, memberId, join);
@@ -200,7 +187,7 @@ final class ClassicGroups {
         if (answersAtOnce) {
             // It missed the answer, and asks again.
             boolean leads = group.state == State.COMPLETING_REBALANCE && group.isLeader(member);
-            join.reply().send(joined(group, member, leads, false));
+            join.reply().send(ClassicAnswers.joined(group, member, leads, false));
             return;
         }
         update(member, join);
@@ -226,7 +213,7 @@ final class ClassicGroups {
     private static void update(ClassicMember member, Join join) {
         if (member.joining != null) {
             // The client gave that request up, and asks again.
-            member.joining.send(refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
         }
         member.protocols = join.protocols();
         member.rebalanceTimeoutMs = join.version() == 0
@@ -257,7 +244,7 @@ final class ClassicGroups {
             member.joining = null;
             // A leader that knows nothing of the others must not assign anew.
             boolean tellsMembers = led && join.version() >= FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT;
-            JoinGroupResponse answer = joined(group, member, tellsMembers, tellsMembers);
+            JoinGroupResponse answer = ClassicAnswers.joined(group, member, tellsMembers, tellsMembers);
             join.reply().send(led && !tellsMembers ? answer.setLeader(before.id) : answer);
             return;
         }
@@ -267,11 +254,11 @@ final class ClassicGroups {
 
     private static void fence(ClassicMember member) {
         if (member.joining != null) {
-            member.joining.send(refusal(member.joinVersion, ErrorCode.FENCED_INSTANCE_ID, member.id));
+            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.FENCED_INSTANCE_ID, member.id));
             member.joining = null;
         }
         if (member.syncing != null) {
-            member.syncing.send(refusal(ErrorCode.FENCED_INSTANCE_ID));
+            member.syncing.send(ClassicAnswers.refusal(ErrorCode.FENCED_INSTANCE_ID));
             member.syncing = null;
         }
     }
@@ -285,7 +272,7 @@ final class ClassicGroups {
         }
         for (ClassicMember member : group.members()) {
             if (member.syncing != null) {
-                member.syncing.send(refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing.send(ClassicAnswers.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
                 member.syncing = null;
             }
         }
@@ -360,33 +347,12 @@ final class ClassicGroups {
                 Reply<JoinGroupResponse> reply = member.joining;
                 member.joining = null;
                 member.isNew = false;
-                reply.send(joined(group, member, group.isLeader(member), false));
+                reply.send(ClassicAnswers.joined(group, member, group.isLeader(member), false));
                 restartSession(group, member, member.sessionTimeoutMs);
             }
         }
         int generation = group.generation;
         group.rebalance = deadlines.at(nowMs + group.rebalanceTimeoutMs(), () -> onSyncsMissing(group, generation));
-    }
-
-    private static JoinGroupResponse joined(
-            ClassicGroup group, ClassicMember member, boolean tellsMembers, boolean skipsAssignment) {
-        List<JoinGroupResponse.JoinGroupResponseMember> members = new ArrayList<>();
-        if (tellsMembers) {
-            for (ClassicMember each : group.members()) {
-                members.add(new JoinGroupResponse.JoinGroupResponseMember()
-                        .setMemberId(each.id)
-                        .setGroupInstanceId(each.instanceId)
-                        .setMetadata(Unpooled.wrappedBuffer(each.metadata(group.protocol))));
-            }
-        }
-        return new JoinGroupResponse()
-                .setGenerationId(group.generation)
-                .setProtocolType(group.protocolType)
-                .setProtocolName(group.protocol)
-                .setLeader(group.leaderId)
-                .setSkipAssignment(skipsAssignment)
-                .setMemberId(member.id)
-                .setMembers(members);
     }
 
     /** Who joined and never asked for its assignment is out. */
@@ -410,18 +376,18 @@ final class ClassicGroups {
     void sync(ClassicGroup group, SyncGroupRequest request, Reply<SyncGroupResponse> reply) {
         ErrorCode error = checkSync(group, request);
         if (error != ErrorCode.NONE) {
-            reply.send(refusal(error));
+            reply.send(ClassicAnswers.refusal(error));
             return;
         }
         ClassicMember member = group.member(request.memberId());
         group.awaitedSyncs.remove(member.id);
         restartSession(group, member, member.sessionTimeoutMs);
         if (group.state == State.STABLE) {
-            reply.send(assigned(group, member));
+            reply.send(ClassicAnswers.assigned(group, member));
             return;
         }
         if (member.syncing != null) {
-            member.syncing.send(refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            member.syncing.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
         member.syncing = reply;
         if (group.isLeader(member)) {
@@ -457,21 +423,9 @@ final class ClassicGroups {
             if (member.syncing != null) {
                 Reply<SyncGroupResponse> reply = member.syncing;
                 member.syncing = null;
-                reply.send(assigned(group, member));
+                reply.send(ClassicAnswers.assigned(group, member));
             }
         }
-    }
-
-    private static SyncGroupResponse assigned(ClassicGroup group, ClassicMember member) {
-        return new SyncGroupResponse()
-                .setProtocolType(group.protocolType)
-                .setProtocolName(group.protocol)
-                .setAssignment(Unpooled.wrappedBuffer(member.assignment));
-    }
-
-    /** The answer to a request for an assignment that is not followed. */
-    static SyncGroupResponse refusal(ErrorCode error) {
-        return new SyncGroupResponse().setErrorCode(error.code()).setAssignment(Unpooled.EMPTY_BUFFER);
     }
 
     // Living and leaving.
@@ -533,11 +487,11 @@ final class ClassicGroups {
 
     private void removeAndRebalance(ClassicGroup group, ClassicMember member) {
         if (member.joining != null) {
-            member.joining.send(refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
             member.joining = null;
         }
         if (member.syncing != null) {
-            member.syncing.send(refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            member.syncing.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
             member.syncing = null;
         }
         group.remove(member);

@@ -171,11 +171,11 @@ public final class GroupMachine implements CoordinatorMachine {
         classic.at(nowMs);
         ErrorCode error = checkJoin(request);
         if (error != ErrorCode.NONE) {
-            reply.send(ClassicGroups.refusal(version, error, request.memberId()));
+            reply.send(ClassicAnswers.refusal(version, error, request.memberId()));
             return;
         }
         if (isOneTooMany(request.groupId())) {
-            reply.send(ClassicGroups.refusal(version, ErrorCode.GROUP_MAX_SIZE_REACHED, request.memberId()));
+            reply.send(ClassicAnswers.refusal(version, ErrorCode.GROUP_MAX_SIZE_REACHED, request.memberId()));
             return;
         }
         Group group = groups.get(request.groupId());
@@ -184,7 +184,7 @@ public final class GroupMachine implements CoordinatorMachine {
             group = null;
         }
         if (group == null && !request.memberId().isEmpty()) {
-            reply.send(ClassicGroups.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
+            reply.send(ClassicAnswers.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
             return;
         }
         if (group == null) {
@@ -198,7 +198,8 @@ public final class GroupMachine implements CoordinatorMachine {
         } else if (group instanceof ConsumerGroup joined) {
             JoinGroupResponse answer = consumer.classicMembers().join(joined, origin, version, request, nowMs);
             ErrorCode refused = ErrorCode.of(answer.errorCode());
-            reply.send(refused == ErrorCode.NONE ? answer : ClassicGroups.refusal(version, refused, answer.memberId()));
+            reply.send(
+                    refused == ErrorCode.NONE ? answer : ClassicAnswers.refusal(version, refused, answer.memberId()));
         }
     }
 
@@ -232,7 +233,7 @@ public final class GroupMachine implements CoordinatorMachine {
         } else if (groups.get(request.groupId()) instanceof ConsumerGroup group) {
             reply.send(consumer.classicMembers().sync(group, request, nowMs));
         } else {
-            reply.send(ClassicGroups.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            reply.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
     }
 
@@ -382,12 +383,12 @@ public final class GroupMachine implements CoordinatorMachine {
 
     /** The answer to a request to join that is not followed. */
     public static JoinGroupResponse joinRefusal(short version, ErrorCode error, String memberId) {
-        return ClassicGroups.refusal(version, error, memberId);
+        return ClassicAnswers.refusal(version, error, memberId);
     }
 
     /** The answer to a request for an assignment that is not followed. */
     public static SyncGroupResponse syncRefusal(ErrorCode error) {
-        return ClassicGroups.refusal(error);
+        return ClassicAnswers.refusal(error);
     }
 
     /** Every group in short. */
