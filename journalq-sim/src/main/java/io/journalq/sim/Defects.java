@@ -5,25 +5,27 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.AppenderBase;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.LoggerFactory;
 
-/** Defects that the broker survives, and only logs: an unexpected exception is one, an operating error is none. */
-public final class Defects extends AppenderBase<ILoggingEvent> {
+/**
+ * Defects that the broker survives, and only logs: an unexpected exception is one, an operating error is none. Each belongs
+ * to the simulation of the thread that logs it.
+ */
+public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final Defects LISTENER = new Defects();
     private static final int MAX_WORDS = 2_000;
-
-    private Violations violations;
+    private static final ThreadLocal<Violations> VIOLATIONS = new ThreadLocal<>();
 
     private Defects() {}
 
-    /** From now on defects are reported to {@code violations}; nothing else is logged. */
-    public static void listen(Violations violations) {
-        LISTENER.violations = violations;
+    /** From now on defects of this thread are reported to {@code violations}; nothing else is logged. Any thread. */
+    public static synchronized void listen(Violations violations) {
+        VIOLATIONS.set(violations);
         if (!LISTENER.isStarted()) {
             Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
             LISTENER.setContext(root.getLoggerContext());
@@ -39,8 +41,9 @@ public final class Defects extends AppenderBase<ILoggingEvent> {
     @Override
     protected void append(ILoggingEvent event) {
         IThrowableProxy thrown = event.getThrowableProxy();
-        if (thrown != null && isDefect(thrown)) {
-            violations.report("NoDefects", event.getFormattedMessage() + ": " + ThrowableProxyUtil.asString(thrown));
+        Violations mine = VIOLATIONS.get();
+        if (mine != null && thrown != null && isDefect(thrown)) {
+            mine.report("NoDefects", event.getFormattedMessage() + ": " + ThrowableProxyUtil.asString(thrown));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.journalq.sim;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -14,5 +15,16 @@ import java.util.List;
 public record SimResult(long seed, long hash, long events, int crashes, long records, List<String> violations) {
     public boolean isSound() {
         return violations.isEmpty();
+    }
+
+    /** This one, held against what came of the same seed a second time: everything must be the same. */
+    SimResult against(SimResult second) {
+        if (second.hash == hash && second.events == events) {
+            return this;
+        }
+        List<String> all = new ArrayList<>(violations);
+        all.add("TwoRunsAreTheSame: " + events + " events, hash " + Long.toHexString(hash) + ", then " + second.events
+                + " events, hash " + Long.toHexString(second.hash));
+        return new SimResult(seed, hash, events, crashes, records, List.copyOf(all));
     }
 }

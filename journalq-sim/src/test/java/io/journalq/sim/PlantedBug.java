@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.DeleteTopicsResponse;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.common.protocol.message.OffsetFetchResponse;
@@ -166,6 +167,27 @@ enum PlantedBug implements Interference {
         @Override
         public ApiMessage onAnswer(ApiMessage answer) {
             return answer instanceof OffsetCommitResponse ? committed() : answer;
+        }
+    },
+    GIVES_A_PRODUCER_ID_TWICE("IdsAreGivenOnce") {
+        @Override
+        public ApiMessage onAnswer(ApiMessage answer) {
+            return answer instanceof InitProducerIdResponse response
+                    ? response.setProducerId(response.producerId() / 2 * 2)
+                    : answer;
+        }
+    },
+    FORGETS_A_PRODUCER("ARuleAbidingProducerIsServed") {
+        @Override
+        public ApiMessage onAnswer(ApiMessage answer) {
+            if (answer instanceof ProduceResponse response) {
+                ProduceResponse.PartitionProduceResponse data =
+                        response.responses().get(0).partitionResponses().get(0);
+                if (data.baseOffset() > 10) {
+                    data.setErrorCode(ErrorCode.UNKNOWN_PRODUCER_ID.code()).setBaseOffset(-1);
+                }
+            }
+            return answer;
         }
     };
 

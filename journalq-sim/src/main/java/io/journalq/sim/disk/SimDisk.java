@@ -166,12 +166,16 @@ public final class SimDisk implements FileStore {
     // ---- names
 
     private SimNode find(Path path) {
+        String names = path.toString();
         SimNode node = root;
-        for (Path name : path) {
+        for (int from = 0; from < names.length(); ) {
+            int separator = names.indexOf(path.getFileSystem().getSeparator(), from);
+            int to = separator < 0 ? names.length() : separator;
             if (!(node instanceof SimDirectory directory)) {
                 return null;
             }
-            node = directory.get(name.toString());
+            node = directory.get(names.substring(from, to));
+            from = to + 1;
         }
         return node;
     }
@@ -248,9 +252,7 @@ public final class SimDisk implements FileStore {
             throw new IOException(file + " is larger than " + maxSizeBytes + " bytes");
         }
         failRead(file);
-        byte[] content = new byte[found.sizeBytes()];
-        found.read(content, 0, content.length, 0);
-        return content;
+        return found.content();
     }
 
     @Override
@@ -414,10 +416,7 @@ public final class SimDisk implements FileStore {
         public int read(ByteBuffer target, long position) throws IOException {
             enter();
             failRead(path);
-            byte[] data = new byte[target.remaining()];
-            int count = file.read(data, 0, data.length, position);
-            target.put(data, 0, count);
-            return count;
+            return file.read(target, position);
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.journalq.sim.disk;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -8,11 +9,8 @@ import java.util.Random;
 
 /** The content of one file, twice: as the page cache holds it, and as the disk does. */
 final class SimFile extends SimNode {
-    private static final byte[] EMPTY = {};
-
-    private byte[] cached = EMPTY;
-    private int cachedSize;
-    private byte[] onDisk = EMPTY;
+    private final Bytes cached = new Bytes();
+    private final Bytes onDisk = new Bytes();
     private final List<Change> unsynced = new ArrayList<>();
 
     /**
@@ -25,35 +23,27 @@ final class SimFile extends SimNode {
     private record Change(byte[] data, int position) {}
 
     int sizeBytes() {
-        return cachedSize;
+        return cached.size();
     }
 
-    int read(byte[] target, int from, int count, long position) {
-        int available = (int) Math.max(0, Math.min(count, cachedSize - position));
-        System.arraycopy(cached, (int) Math.min(position, cachedSize), target, from, available);
-        return available;
+    /** Puts into {@code target} what is there from {@code position} on; returns how many bytes. */
+    int read(ByteBuffer target, long position) {
+        return cached.read(target, position);
+    }
+
+    /** All that is there. */
+    byte[] content() {
+        return cached.toArray();
     }
 
     void write(byte[] data, int position) {
-        ensure(position + data.length);
-        System.arraycopy(data, 0, cached, position, data.length);
-        cachedSize = Math.max(cachedSize, position + data.length);
+        cached.write(data, position);
         unsynced.add(new Change(data, position));
     }
 
     void truncate(int sizeBytes) {
-        ensure(sizeBytes);
-        if (sizeBytes < cachedSize) {
-            Arrays.fill(cached, sizeBytes, cachedSize, (byte) 0);
-        }
-        cachedSize = sizeBytes;
+        cached.resize(sizeBytes);
         unsynced.add(new Change(null, sizeBytes));
-    }
-
-    private void ensure(int sizeBytes) {
-        if (sizeBytes > cached.length) {
-            cached = Arrays.copyOf(cached, Math.max(sizeBytes, 2 * cached.length));
-        }
     }
 
     int unsyncedCount() {
@@ -80,23 +70,19 @@ final class SimFile extends SimNode {
     /** The last change goes astray: on the disk it overwrites another place of this file. */
     void misdirectLast(Random random) {
         Change last = unsynced.remove(unsynced.size() - 1);
-        if (last.data() != null && onDisk.length > 0) {
-            int elsewhere = random.nextInt(onDisk.length);
-            int count = Math.min(last.data().length, onDisk.length - elsewhere);
+        if (last.data() != null && onDisk.size() > 0) {
+            int elsewhere = random.nextInt(onDisk.size());
+            int count = Math.min(last.data().length, onDisk.size() - elsewhere);
             apply(new Change(Arrays.copyOf(last.data(), count), elsewhere));
         }
     }
 
     private void apply(Change change) {
         if (change.data() == null) {
-            onDisk = Arrays.copyOf(onDisk, change.position());
-            return;
+            onDisk.resize(change.position());
+        } else {
+            onDisk.write(change.data(), change.position());
         }
-        int end = change.position() + change.data().length;
-        if (end > onDisk.length) {
-            onDisk = Arrays.copyOf(onDisk, end);
-        }
-        System.arraycopy(change.data(), 0, onDisk, change.position(), change.data().length);
     }
 
     @Override
@@ -108,8 +94,7 @@ final class SimFile extends SimNode {
             default -> applySome(random);
         }
         unsynced.clear();
-        cached = onDisk.clone();
-        cachedSize = cached.length;
+        cached.copy(onDisk);
     }
 
     private void applyPrefix(Random random) {
@@ -143,7 +128,7 @@ final class SimFile extends SimNode {
         }
         int length = change.data().length;
         if (random.nextInt(4) == 0) {
-            onDisk = Arrays.copyOf(onDisk, Math.max(onDisk.length, change.position() + length));
+            onDisk.resize(Math.max(onDisk.size(), change.position() + length));
         }
         int from = random.nextBoolean() ? 0 : random.nextInt(length);
         int to = from + random.nextInt(length - from + 1);
@@ -152,12 +137,13 @@ final class SimFile extends SimNode {
 
     /** Flips one bit on the disk and in the page cache, which power loss has emptied. */
     boolean flipBit(Random random) {
-        if (onDisk.length == 0) {
+        if (onDisk.size() == 0) {
             return false;
         }
-        int at = random.nextInt(onDisk.length);
-        onDisk[at] ^= (byte) (1 << random.nextInt(Byte.SIZE));
-        cached[at] = onDisk[at];
+        int at = random.nextInt(onDisk.size());
+        int bit = random.nextInt(Byte.SIZE);
+        onDisk.flipBit(at, bit);
+        cached.flipBit(at, bit);
         return true;
     }
 }

@@ -26,6 +26,7 @@ public final class PartitionHistory {
     private long sentSizeBytes;
     private long gapEnd = -1;
     private boolean markersMayBeLost;
+    private boolean powerLost;
 
     /**
      * A record that was acknowledged or read.
@@ -175,6 +176,15 @@ public final class PartitionHistory {
     /** Power was lost, and with it perhaps ends of transactions. */
     public void onPowerLoss() {
         markersMayBeLost |= !isConsistent();
+        powerLost = true;
+    }
+
+    /**
+     * Whether a producer's next batch may be refused as out of order: a power loss may leave a batch whose forerunner it
+     * took, and a restart may not know the batches that were removed. Neither should be so: see docs/protocol-gaps.md.
+     */
+    boolean mayBreakSequences() {
+        return powerLost || logStartOffset > 0;
     }
 
     /** Whether ends of transactions may have been lost at any time. */

@@ -37,12 +37,14 @@ public final class Producer {
     private final boolean idempotent;
     private final int longestPauseMs;
     private final ArrayDeque<Batch> unresolved = new ArrayDeque<>();
+    /** In the order in which they were sent over this connection, which is that of their answers. */
+    private final ArrayDeque<Batch> inFlight = new ArrayDeque<>();
+
     private SimBroker.Connection connection;
     private long producerId = NO_ID;
     private int generation;
     private int nextSequence;
     private int nextNumber;
-    private int inFlight;
     private boolean failed;
     private ErrorCode headError = ErrorCode.NONE;
 
@@ -51,6 +53,8 @@ public final class Producer {
         private final List<Sent> records = new ArrayList<>();
         private final int sequence;
         private final CompressionCodec codec;
+        /** What its answer says that has arrived; null while none has. */
+        private ErrorCode outcome;
 
         Batch(int sequence, CompressionCodec codec) {
             this.sequence = sequence;
@@ -75,7 +79,7 @@ public final class Producer {
     /** The broker lives again: whatever was under way has no answer. */
     public void onStart() {
         connection = world.broker().connect();
-        inFlight = 0;
+        inFlight.clear();
         failed = false;
         headError = ErrorCode.NONE;
         if (!idempotent) {
@@ -112,21 +116,23 @@ public final class Producer {
     }
 
     private void begin() {
-        connection.send(ApiKey.INIT_PRODUCER_ID, INIT_VERSION, new InitProducerIdRequest(), answer -> {
-            InitProducerIdResponse response = (InitProducerIdResponse) answer;
-            ErrorCode error = response == null ? ErrorCode.UNKNOWN_SERVER_ERROR : ErrorCode.of(response.errorCode());
-            if (error == ErrorCode.NONE) {
-                world.onProducerId(response.producerId());
-            }
-            world.deliver(() -> {
-                if (error == ErrorCode.NONE) {
-                    producerId = response.producerId();
-                    nextSequence = 0;
-                    generation++;
-                }
-                pause();
-            });
-        });
+        connection.send(
+                ApiKey.INIT_PRODUCER_ID, INIT_VERSION, new InitProducerIdRequest().setTransactionalId(null), answer -> {
+                    InitProducerIdResponse response = (InitProducerIdResponse) answer;
+                    ErrorCode error =
+                            response == null ? ErrorCode.UNKNOWN_SERVER_ERROR : ErrorCode.of(response.errorCode());
+                    if (error == ErrorCode.NONE) {
+                        world.onProducerId(response.producerId());
+                    }
+                    world.deliver(() -> {
+                        if (error == ErrorCode.NONE) {
+                            producerId = response.producerId();
+                            nextSequence = 0;
+                            generation++;
+                        }
+                        pause();
+                    });
+                });
     }
 
     private Batch newBatch() {
@@ -143,7 +149,8 @@ public final class Producer {
     }
 
     private void send(Batch batch) {
-        inFlight++;
+        inFlight.add(batch);
+        batch.outcome = null;
         ByteBuf encoded = encode(batch);
         ProduceRequest request = new ProduceRequest()
                 .setAcks((short) -1)
@@ -177,11 +184,16 @@ public final class Producer {
             }
         }
         ErrorCode outcome = error;
-        world.deliver(() -> onDelivered(batch, outcome));
+        world.deliver(() -> {
+            batch.outcome = outcome;
+            while (!inFlight.isEmpty() && inFlight.peek().outcome != null) {
+                Batch first = inFlight.poll();
+                onDelivered(first, first.outcome);
+            }
+        });
     }
 
     private void onDelivered(Batch batch, ErrorCode error) {
-        inFlight--;
         boolean stored = error == ErrorCode.NONE || error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER;
         if (stored || !idempotent) {
             unresolved.remove(batch);
@@ -191,7 +203,7 @@ public final class Producer {
                 headError = error;
             }
         }
-        if (failed && inFlight == 0) {
+        if (failed && inFlight.isEmpty()) {
             world.later(RETRY_PAUSE_MS, this::resend);
         }
     }
@@ -202,7 +214,7 @@ public final class Producer {
             return;
         }
         if (isRefusedForGood(headError)) {
-            if (!world.mayLose()) {
+            if (!world.mayLose() && !partition.mayBreakSequences()) {
                 world.violations()
                         .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);
             }

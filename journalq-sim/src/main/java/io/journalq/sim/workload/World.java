@@ -155,7 +155,8 @@ public final class World {
     }
 
     void onProducerId(long producerId) {
-        if (!producerIds.add(producerId)) {
+        // A damaged metadata log may have forgotten which ids are given.
+        if (!producerIds.add(producerId) && !harmed) {
             violations.report("IdsAreGivenOnce", "producer id " + producerId + " was given twice");
         }
     }

@@ -32,6 +32,7 @@ public final class Segment {
     private static final int LOOK_UP_CHUNK_BYTES = 16 << 10;
 
     private static final int REWRITE_CHUNK_BYTES = 1 << 20;
+    private static final int OFFSET_DIGITS = 20;
     private static final int EVICTING = -1;
     private static final int[] NO_BAD_RANGES = {};
     private static final Logger LOG = LoggerFactory.getLogger(Segment.class);
@@ -85,8 +86,10 @@ public final class Segment {
         return segment;
     }
 
+    /** Twenty digits, the same in every country, so that names are in the order of offsets. */
     public static String fileName(long offset, String suffix) {
-        return String.format("%020d%s", offset, suffix);
+        String digits = Long.toString(offset);
+        return "0".repeat(OFFSET_DIGITS - digits.length()) + digits + suffix;
     }
 
     public long baseOffset() {
