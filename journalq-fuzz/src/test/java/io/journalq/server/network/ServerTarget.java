@@ -11,6 +11,7 @@ import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.security.ClientThrottles;
@@ -30,6 +31,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.slf4j.LoggerFactory;
 
 /**
  * A connection to a broker that runs in this thread on simulated time and files: everything from the frame decoder to the
@@ -251,11 +253,12 @@ public final class ServerTarget implements FuzzTarget {
                 new FrameRoom(),
                 new IdleConnections(cycle, limits.admission().maxIdleMs(), counters),
                 dispatcher,
-                counters);
+                counters,
+                new LogThrottle(LoggerFactory.getLogger(ServerTarget.class)));
         EmbeddedChannel channel = new EmbeddedChannel();
         ConnectionHandler connection = new ConnectionHandler(context, channel, "PLAINTEXT");
-        FrameDecoder decoder =
-                new FrameDecoder(connection::refuseFrame, limits.maxFrameSizeBytes(), context.frameRoom());
+        FrameDecoder decoder = new FrameDecoder(
+                connection::refuseFrame, connection::cutShort, limits.maxFrameSizeBytes(), context.frameRoom());
         channel.pipeline().addLast(decoder, connection);
         return channel;
     }
