@@ -41,7 +41,8 @@ public final class JournalQClientDriver implements ClientDriver {
 
     @Override
     public Publisher openPublisher(ProducerSettings settings) {
-        return new Singles(settings.topic(), open(settings));
+        String acks = settings.extra().getOrDefault("acks", "");
+        return new Singles(settings.topic(), open(settings), !acks.equalsIgnoreCase(Acks.NONE.name()));
     }
 
     @Override
@@ -127,11 +128,16 @@ public final class JournalQClientDriver implements ClientDriver {
         }
     }
 
-    private record Singles(String topic, Producer producer) implements Publisher {
+    /** {@code answered}: whether the broker acknowledges; when not, a message is confirmed once the client has it. */
+    private record Singles(String topic, Producer producer, boolean answered) implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
-            var unused = producer.sendAsync(ProducerRecord.of(topic, value))
-                    .whenComplete((where, failure) -> confirmation.onConfirmed(failure));
+            var sent = producer.sendAsync(ProducerRecord.of(topic, value));
+            if (answered) {
+                var unused = sent.whenComplete((where, failure) -> confirmation.onConfirmed(failure));
+            } else {
+                confirmation.onConfirmed(null);
+            }
         }
 
         @Override

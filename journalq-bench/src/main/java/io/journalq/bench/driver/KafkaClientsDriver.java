@@ -49,7 +49,8 @@ public final class KafkaClientsDriver implements ClientDriver {
 
     @Override
     public Publisher openPublisher(ProducerSettings settings) {
-        return new Singles(settings.topic(), open(settings));
+        boolean answered = !settings.extra().getOrDefault("acks", "").equals("0");
+        return new Singles(settings.topic(), open(settings), answered);
     }
 
     @Override
@@ -160,11 +161,18 @@ public final class KafkaClientsDriver implements ClientDriver {
         }
     }
 
-    private record Singles(String topic, KafkaProducer<byte[], byte[]> producer) implements Publisher {
+    /** {@code answered}: whether the broker acknowledges; when not, a message is confirmed once the client has it. */
+    private record Singles(String topic, KafkaProducer<byte[], byte[]> producer, boolean answered)
+            implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
-            var unused = producer.send(
-                    new ProducerRecord<>(topic, value), (where, failure) -> confirmation.onConfirmed(failure));
+            ProducerRecord<byte[], byte[]> message = new ProducerRecord<>(topic, value);
+            if (answered) {
+                var unused = producer.send(message, (where, failure) -> confirmation.onConfirmed(failure));
+            } else {
+                var unused = producer.send(message);
+                confirmation.onConfirmed(null);
+            }
         }
 
         @Override

@@ -56,7 +56,6 @@ public final class BrokerOptions {
     private String compression;
 
     private Map<String, Map<String, String>> preset = Map.of();
-    private boolean gathering;
 
     /** A driver by its name; not started. */
     public Driver open(String broker, Delivery delivery) {
@@ -68,16 +67,12 @@ public final class BrokerOptions {
                         subscribeTarget,
                         compression,
                         meantFor(broker, brokerSettings),
-                        clientSettings(broker, delivery)));
+                        clientSettings(broker)));
     }
 
     /** What the scenario sets for a client that needs it, unless the command line says otherwise. */
-    private Map<String, String> clientSettings(String broker, Delivery delivery) {
+    private Map<String, String> clientSettings(String broker) {
         Map<String, String> chosen = new TreeMap<>(preset.getOrDefault(broker, Map.of()));
-        if (gathering && broker.equals("journalq") && delivery == Delivery.AT_MOST_ONCE) {
-            // Nothing is awaited, so that nothing would gather.
-            chosen.put("lingerMs", "1");
-        }
         chosen.putAll(meantFor(broker, clientSettings));
         return chosen;
     }
@@ -92,12 +87,6 @@ public final class BrokerOptions {
             }
         });
         return chosen;
-    }
-
-    /** Clients gather messages: for throughput. Kafka's does by default. */
-    public BrokerOptions gathering() {
-        gathering = true;
-        return this;
     }
 
     /** Clients send each message at once: for latency at rates that leave room. */

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * Brokers that are measured in turn on one machine: all started, all frozen but the one whose turn it is. Those that are
- * not installed, or do not make the promise in question, are left out and named. One thread.
+ * not installed or not running, or do not make the promise in question, are left out and named. One thread.
  */
 public final class Contenders implements AutoCloseable {
     private final List<Driver> drivers = new ArrayList<>();
@@ -44,8 +44,9 @@ public final class Contenders implements AutoCloseable {
         if (driver.missing().isPresent()) {
             skipped.put(
                     "skipped " + name,
-                    "not installed; install it with: " + driver.missing().get());
-            System.err.println("skipped " + name + ", which is not installed; install it with: "
+                    "not installed or not running; install it with: "
+                            + driver.missing().get());
+            System.err.println("skipped " + name + ", which is not installed or not running; install it with: "
                     + driver.missing().get());
             return;
         }

@@ -35,6 +35,6 @@ public final class MessageOptions {
                     "message size " + messageSizeBytes + " has no room for the stamp",
                     "give " + Stamp.SIZE_BYTES + " bytes or more");
         }
-        return PayloadPool.build(payload, messageSizeBytes, POOL_SIZE_BYTES);
+        return PayloadPool.buildForStamps(payload, messageSizeBytes, POOL_SIZE_BYTES);
     }
 }

@@ -33,6 +33,15 @@ public final class PayloadPool {
 
     /** Builds messages of {@code messageSizeBytes} each, {@code poolSizeBytes} in total. */
     public static PayloadPool build(String kind, int messageSizeBytes, int poolSizeBytes) {
+        return build(kind, messageSizeBytes, poolSizeBytes, HEADER_SIZE_BYTES);
+    }
+
+    /** The same for messages that a {@link Stamp} will be written over: content begins behind it. */
+    public static PayloadPool buildForStamps(String kind, int messageSizeBytes, int poolSizeBytes) {
+        return build(kind, messageSizeBytes, poolSizeBytes, Stamp.SIZE_BYTES);
+    }
+
+    private static PayloadPool build(String kind, int messageSizeBytes, int poolSizeBytes, int contentFrom) {
         if (messageSizeBytes < MIN_MESSAGE_SIZE_BYTES || messageSizeBytes > MAX_MESSAGE_SIZE_BYTES) {
             throw new BenchException(
                     "message size " + messageSizeBytes + " is out of range",
@@ -42,7 +51,7 @@ public final class PayloadPool {
         byte[][] messages = new byte[Math.max(MIN_MESSAGES, poolSizeBytes / messageSizeBytes)][];
         for (int index = 0; index < messages.length; index++) {
             byte[] message = new byte[messageSizeBytes];
-            source.fill(index, message, HEADER_SIZE_BYTES);
+            source.fill(index, message, contentFrom);
             ByteBuffer.wrap(message).putInt(index).putInt(checksum(message));
             messages[index] = message;
         }

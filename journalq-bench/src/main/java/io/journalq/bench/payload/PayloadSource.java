@@ -16,14 +16,17 @@ import java.util.SplittableRandom;
 public interface PayloadSource {
     void fill(int index, byte[] message, int from);
 
+    /** Of what is drawn by lot: the same on every run. */
+    long SEED = 0x6a6f75726e616cL;
+
     /** Names the kinds that {@link #of} takes, for help texts. */
-    String KINDS = "text, random or file:PATH";
+    String KINDS = "text, random, json or file:PATH";
 
     /**
      * The source named by a command line.
      *
      * @param kind {@code text}: structured log lines, which lz4 shrinks about 32 times in batches of 100 of 1 KiB;
-     *     {@code random}: does not shrink; {@code file:PATH}: the bytes of a file from its beginning, again and again
+     *     {@code random}: does not shrink; {@code json}: documents, see {@link JsonDocuments}; {@code file:PATH}: the bytes of a file from its beginning, again and again
      */
     static PayloadSource of(String kind) {
         if (kind.startsWith("file:")) {
@@ -31,7 +34,8 @@ public interface PayloadSource {
         }
         return switch (kind.toLowerCase(Locale.ROOT)) {
             case "text" -> new LogLines();
-            case "random" -> ofRandom(0x6a6f75726e616cL);
+            case "random" -> ofRandom(SEED);
+            case "json" -> new JsonDocuments(SEED);
             default -> throw new BenchException("no payload is called '" + kind + "'", "use " + KINDS);
         };
     }

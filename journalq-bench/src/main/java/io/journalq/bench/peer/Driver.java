@@ -26,6 +26,11 @@ public interface Driver extends AutoCloseable {
     /** Starts the broker and returns once it answers; where it runs elsewhere, only asks whether it does. */
     void start();
 
+    /** Whether {@link #start} starts a broker when none is named: only such a one can be frozen and restarted. */
+    default boolean isStartedHere() {
+        return true;
+    }
+
     /** Process id of the broker on this machine; 0 when it is not known. */
     long pid();
 

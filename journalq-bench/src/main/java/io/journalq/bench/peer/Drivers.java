@@ -8,11 +8,18 @@ import java.util.List;
 /** The drivers by their names. Stateless. */
 public final class Drivers {
     /** Every name, ours first. */
-    public static final List<String> NAMES =
-            List.of("journalq", "journalq-kafka-clients", "kafka", "nats", "jetstream");
+    public static final List<String> NAMES = List.of(
+            "journalq",
+            "journalq-kafka-clients",
+            "kafka",
+            "nats",
+            "jetstream",
+            RabbitStreamDriver.NAME,
+            RabbitQuorumDriver.NAME);
 
     /** The same, for help texts. */
-    public static final String WORDS = "journalq, journalq-kafka-clients, kafka, nats or jetstream";
+    public static final String WORDS =
+            "journalq, journalq-kafka-clients, kafka, nats, jetstream, rabbitmq-streams or rabbitmq-quorum";
 
     private Drivers() {}
 
@@ -25,6 +32,8 @@ public final class Drivers {
             case "kafka" -> new KafkaProtocolDriver(name, "kafka", new KafkaClientsDriver(), settings);
             case "nats" -> new NatsDriver(settings);
             case "jetstream" -> new JetStreamDriver(settings);
+            case RabbitStreamDriver.NAME -> new RabbitStreamDriver(settings);
+            case RabbitQuorumDriver.NAME -> new RabbitQuorumDriver(settings);
             default ->
                 throw new BenchException("no broker is called '" + name + "'", "use " + String.join(", ", NAMES));
         };

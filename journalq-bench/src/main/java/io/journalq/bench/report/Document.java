@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
  *
  * <pre>{@code
  * <!-- results table results.json: broker, rate, p99_us=p99 (ms):ms -->      every row, these columns
+ * <!-- results sides results.json: p99_us:ms by broker over rate -->         one beside the other
  * <!-- results chart results.json: p99_us over rate by broker to p99.png -->  bars
  * <!-- results text                                                           text with {FILE ROW COLUMN FORM} in it
  * | sync | {results.json 0 journalq_qps si} |
@@ -31,7 +32,8 @@ import java.util.regex.Pattern;
 final class Document {
     /** A place, or an example in a block of code, which is left alone. */
     private static final Pattern PLACE = Pattern.compile(
-            "```.*?\\n```|(<!-- results (table|chart|text)\\s(.*?)-->\\n)(.*?)(<!-- /results -->)", Pattern.DOTALL);
+            "```.*?\\n```|(<!-- results (table|sides|chart|text)\\s(.*?)-->\\n)(.*?)(<!-- /results -->)",
+            Pattern.DOTALL);
 
     private static final Pattern VALUE = Pattern.compile("\\{(\\S+) (\\d+) (\\w+) (\\w+)}");
     private static final Pattern CHART = Pattern.compile("(\\w+) over (\\w+) by (\\w+) to (\\S+)");
@@ -62,6 +64,7 @@ final class Document {
                     switch (places.group(2)) {
                         case "table" -> table(what);
                         case "chart" -> chart(what, draw);
+                        case "sides" -> sides(what);
                         default -> text(what);
                     };
             places.appendReplacement(text, Matcher.quoteReplacement(places.group(1) + content + places.group(5)));
@@ -109,6 +112,11 @@ final class Document {
             text.append('\n');
         }
         return text.toString();
+    }
+
+    private String sides(String what) {
+        String[] parts = what.split(":", 2);
+        return Sides.table(resolve(parts[0].strip()), required(parts, what));
     }
 
     private static String required(String[] parts, String what) {

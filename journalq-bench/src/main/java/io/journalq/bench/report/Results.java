@@ -40,7 +40,7 @@ final class Results {
     /**
      * A value in words.
      *
-     * @param form {@code si} (633k, 4.0M), {@code x} (2.0×), {@code ms} (from microseconds), {@code MiB} (from bytes), or
+     * @param form {@code si} (633k, 4.0M), {@code x} (2.0×), {@code x2} (2.04×), {@code ms} (from microseconds), {@code MiB} (from bytes), or
      *     {@code plain}
      */
     static String inWords(JsonNode value, String form) {
@@ -54,13 +54,14 @@ final class Results {
         return switch (form) {
             case "si" -> si(number);
             case "x" -> format("%.1f×", number);
+            case "x2" -> format("%.2f×", number);
             case "ms" -> format("%.2f", number / THOUSAND);
             case "MiB" -> format("%,.0f", number / (1 << 20));
             case "plain" ->
                 value.isIntegralNumber() || number == Math.rint(number)
                         ? format("%,d", Math.round(number))
                         : format("%,.1f", number);
-            default -> throw new BenchException("there is no form '" + form + "'", "use si, x, ms, MiB or plain");
+            default -> throw new BenchException("there is no form '" + form + "'", "use si, x, x2, ms, MiB or plain");
         };
     }
 

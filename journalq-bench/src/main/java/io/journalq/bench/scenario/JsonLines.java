@@ -1,6 +1,7 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.payload.JsonDocuments;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
@@ -8,14 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.SplittableRandom;
 
 /** Files of one JSON document a line: made, and compared whatever the order of their lines. Stateless. */
 final class JsonLines {
     private static final long FNV_OFFSET = 0xcbf29ce484222325L;
     private static final long FNV_PRIME = 0x100000001b3L;
-    private static final String[] WORDS = {"order", "payment", "parcel", "refund", "invoice", "return", "visit", "login"
-    };
+    private static final long NUMBERS_OF_A_SENDER = 1_000_000_000_000L;
     private static final int FIRST_LINES = 1 << 10;
 
     private JsonLines() {}
@@ -32,21 +31,14 @@ final class JsonLines {
         }
     }
 
-    /** Writes documents of about {@code sizeBytes} each, no two the same. */
+    /** Writes documents of {@code sizeBytes} each, or a little more when that is too small for one; no two the same. */
     static void write(Path file, int sender, long count, int sizeBytes) {
-        SplittableRandom random = new SplittableRandom(sender);
+        JsonDocuments documents = new JsonDocuments(sender);
+        int documentBytes = Math.max(sizeBytes, JsonDocuments.LEAST_SIZE_BYTES);
         try (Writer out = Files.newBufferedWriter(file)) {
             for (long number = 0; number < count; number++) {
-                StringBuilder line = new StringBuilder(sizeBytes + 16);
-                line.append("{\"sender\":")
-                        .append(sender)
-                        .append(",\"number\":")
-                        .append(number);
-                line.append(",\"amount\":").append(random.nextInt(100_000)).append(",\"text\":\"");
-                while (line.length() < sizeBytes - 2) {
-                    line.append(WORDS[random.nextInt(WORDS.length)]).append(' ');
-                }
-                out.append(line).append("\"}\n");
+                out.append(documents.document(sender * NUMBERS_OF_A_SENDER + number, documentBytes))
+                        .append('\n');
             }
         } catch (IOException e) {
             throw new BenchException("cannot write " + file, "give --results a folder with room", e);

@@ -14,6 +14,7 @@ import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
 import io.journalq.bench.traffic.TrafficSettings;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -97,6 +98,13 @@ public final class MatrixCommand implements Callable<Integer> {
     private int window;
 
     @Option(
+            names = "--first-warmup",
+            defaultValue = "8s",
+            description = "Before the first combination of each broker, once, for programs that are compiled as they"
+                    + " run. Default: 8s.")
+    private Duration firstWarmup;
+
+    @Option(
             names = "--results",
             paramLabel = "FOLDER",
             description = "For results.csv, results.json, charts and matrix.html. Default: a new folder in"
@@ -131,8 +139,9 @@ public final class MatrixCommand implements Callable<Integer> {
         Options.requireNotNegative("--rate", rate);
         Path folder = ResultFolder.open(results, "matrix");
         for (Delivery delivery : deliveries) {
-            try (Contenders contenders = Contenders.start(turns.brokers(), delivery, brokers.gathering())) {
+            try (Contenders contenders = Contenders.start(turns.brokers(), delivery, brokers)) {
                 contenders.about().forEach((name, value) -> about.put(name + " " + delivery, value));
+                warmUp(contenders, delivery);
                 for (int size : sizes) {
                     PayloadPool pool = message.pool(size);
                     for (int publisherCount : publishers) {
@@ -150,7 +159,7 @@ public final class MatrixCommand implements Callable<Integer> {
     }
 
     private String inWords() {
-        return "%d partitions, %s payload, rate %s, %d unconfirmed messages a publisher, window %d, warm-up %s, measured %s, %d repetitions in turn"
+        return "%d partitions, %s payload, rate %s, %d unconfirmed messages a publisher, window %d, warm-up %s (first %s), measured %s, %d repetitions in turn"
                 .formatted(
                         partitions,
                         message.payload(),
@@ -158,6 +167,7 @@ public final class MatrixCommand implements Callable<Integer> {
                         unconfirmed,
                         window,
                         turns.warmup(),
+                        firstWarmup,
                         turns.duration(),
                         turns.repetitions());
     }
@@ -169,11 +179,21 @@ public final class MatrixCommand implements Callable<Integer> {
         }
     }
 
+    /** The first combination, as it will be measured, for longer and to no end. */
+    private void warmUp(Contenders contenders, Delivery delivery) throws InterruptedException {
+        if (firstWarmup.isZero()) {
+            return;
+        }
+        Cell first = new Cell(delivery, sizes.get(0), publishers.get(0), subscribers.get(0));
+        PayloadPool pool = message.pool(first.messageSizeBytes());
+        contenders.eachInTurn(driver -> measure(driver, first, pool, firstWarmup));
+    }
+
     private void measure(Contenders contenders, Cell cell, PayloadPool pool) throws InterruptedException {
         Map<String, Measurement> found = new LinkedHashMap<>();
         for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
             contenders.eachInTurn(driver -> {
-                TrafficResult result = measure(driver, cell, pool);
+                TrafficResult result = measure(driver, cell, pool, turns.warmup());
                 found.computeIfAbsent(driver.name(), name -> new Measurement())
                         .add(result, cell.delivery() == Delivery.AT_MOST_ONCE);
                 runs.add(run(driver.name(), cell, result));
@@ -188,11 +208,12 @@ public final class MatrixCommand implements Callable<Integer> {
         });
     }
 
-    private TrafficResult measure(Driver driver, Cell cell, PayloadPool pool) throws InterruptedException {
+    private TrafficResult measure(Driver driver, Cell cell, PayloadPool pool, Duration warmup)
+            throws InterruptedException {
         String topic = TOPIC + System.nanoTime() + "-" + topics++;
         driver.createTopic(topic, partitions);
         try {
-            return new TrafficRun(driver, turns.warmup(), turns.duration(), cell.delivery() == Delivery.AT_MOST_ONCE)
+            return new TrafficRun(driver, warmup, turns.duration(), cell.delivery() == Delivery.AT_MOST_ONCE)
                     .run(
                             topic,
                             new TrafficSettings(

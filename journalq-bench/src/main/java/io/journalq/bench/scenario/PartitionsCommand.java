@@ -111,6 +111,9 @@ public final class PartitionsCommand implements Callable<Integer> {
                 }
             }
         }
+        if (rows.isEmpty()) {
+            throw new BenchException("there is no broker to measure " + about, "see --brokers");
+        }
         about.put("message_size_bytes", message.sizeBytes());
         about.put("payload", message.payload());
         about.put("publishers", publishers);
@@ -124,7 +127,12 @@ public final class PartitionsCommand implements Callable<Integer> {
             if (driver.missing().isPresent()) {
                 about.put(
                         "skipped " + name,
-                        "not installed; install it with: " + driver.missing().get());
+                        "not installed or not running; install it with: "
+                                + driver.missing().get());
+                return;
+            }
+            if (!driver.isStartedHere()) {
+                about.put("skipped " + name, "it was not started here, and so cannot be restarted");
                 return;
             }
             Map<String, Object> row = new LinkedHashMap<>();

@@ -77,7 +77,7 @@ class BenchMainTest {
         "--consumers=-1, give a number from 1 up",
         "--rate=-5, give messages a second",
         "--in-flight=0, give a number from 1 up",
-        "--payload=prose, use text; random or file:PATH",
+        "--payload=prose, use text; random; json or file:PATH",
         "--message-size=3, give 16 to 900000 bytes",
         "--broker=nats, use journalq or kafka",
         "--client=sarama, use journalq or kafka-clients"

@@ -73,6 +73,13 @@ class PayloadPoolTest {
         assertThat(shrinksBy(pool)).isBetween(0.9, 1.1);
     }
 
+    @Test
+    void shouldShrinkJsonLikeDocumentsAndNotLikeLogLines() {
+        PayloadPool pool = PayloadPool.build("json", MESSAGE_SIZE_BYTES, POOL_SIZE_BYTES);
+
+        assertThat(shrinksBy(pool)).isBetween(2.0, 6.0);
+    }
+
     private static double shrinksBy(PayloadPool pool) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.LZ4)) {
             for (int index = 0; index < BATCH_SIZE; index++) {

@@ -38,6 +38,26 @@ class DocumentTest {
     }
 
     @Test
+    void shouldSetSidesBesideEachOtherWhenTheyAreNamed() throws IOException {
+        Files.writeString(
+                folder.resolve("s.json"),
+                """
+                {"results": [
+                  {"broker": "a", "qos": "one", "size": 1024, "mps": 30000},
+                  {"broker": "b", "qos": "one", "size": 1024, "mps": 15000},
+                  {"broker": "a", "qos": "one", "size": 1024, "mps": 50000},
+                  {"broker": "b", "qos": "two", "size": 100, "mps": 7}]}
+                """);
+
+        assertThat(fill("sides s.json: mps:si by broker over qos, size"))
+                .contains("| qos | size | a | b | a / b |\n|---|---|---|---|---|\n")
+                .contains("| one | 1,024 | 40k | 15k | 2.67× |\n| two | 100 |  | 7 |  |\n");
+        assertThatThrownBy(() -> fill("sides s.json: mps by broker"))
+                .isInstanceOf(BenchException.class)
+                .hasMessageContaining("VALUE:FORM by SIDE over KEY");
+    }
+
+    @Test
     void shouldPutValuesIntoTextWhenTheyAreNamed() throws IOException {
         assertThat(fill("text\nFrom {r.json 0 mps si} to {r.json 1 mps plain} a second\n"))
                 .contains("-->\nFrom 633k to 4,002,348 a second\n<!-- /results -->");

@@ -120,6 +120,7 @@ class SuiteTest {
         int exitCode = run(
                 "matrix",
                 "--sizes=100",
+                "--first-warmup=200ms",
                 "--publishers=1",
                 "--subscribers=1,2",
                 "--partitions=4",

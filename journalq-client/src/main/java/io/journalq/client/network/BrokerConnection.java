@@ -86,7 +86,11 @@ public final class BrokerConnection {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel opened) {
-                        opened.pipeline().addLast(new FrameDecoder(MAX_FRAME_SIZE_BYTES), new Inbound());
+                        FrameDecoder decoder = new FrameDecoder(MAX_FRAME_SIZE_BYTES);
+                        opened.config()
+                                .setRecvByteBufAllocator(
+                                        new FrameReads(decoder, opened.config().getRecvByteBufAllocator()));
+                        opened.pipeline().addLast(decoder, new Inbound());
                     }
                 });
         ChannelFuture connect = bootstrap.connect(address.host(), address.port());

@@ -19,6 +19,8 @@ final class Gathering {
     static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** A request of this size, or of the largest allowed, gains nothing by more. */
     static final long FULL_BYTES = 512 * 1024;
+    /** After requests that nobody answers. */
+    static final long UNANSWERED_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
     /** Most answers without a pause between two trials. */
     static final int MOST_SKIPPED = 64;
 
@@ -69,6 +71,19 @@ final class Gathering {
         endNanos = nowNanos + longestNanos;
         targetBytes = usedBytes + wantedBytes - waitingBytes;
         return longestNanos;
+    }
+
+    /**
+     * After requests that nobody answers and for which no sender waits: begins a pause in which asynchronous senders put
+     * records together, for with nothing to wait for each record would become a request of its own.
+     *
+     * @param usedBytes under way now
+     * @return its longest duration
+     */
+    long beginUnanswered(long usedBytes, long nowNanos) {
+        endNanos = nowNanos + UNANSWERED_NANOS;
+        targetBytes = usedBytes + fullBytes;
+        return UNANSWERED_NANOS;
     }
 
     /** Whether the pause is to last; ends it when not. */

@@ -225,13 +225,18 @@ final class ProduceLoop implements Cluster.Listener {
         long pauseNanos = gathering.begin(
                 call.accountedBytes(), memory.usedBytes(), inFlightBytes, nowNanos, nowNanos - call.sentNanos());
         if (pauseNanos > 0) {
-            draining.set(true);
-            // A sender may have passed the target before it was set.
-            if (gathering.goesOn(memory.usedBytes(), nowNanos)) {
-                cluster.eventLoop().schedule(drainTask, pauseNanos, TimeUnit.NANOSECONDS);
-            } else {
-                drainNow();
-            }
+            pause(pauseNanos, nowNanos);
+        }
+    }
+
+    /** Until a pause that was begun ends, senders leave the loop alone. */
+    private void pause(long pauseNanos, long nowNanos) {
+        draining.set(true);
+        // A sender may have passed the target before it was set.
+        if (gathering.goesOn(memory.usedBytes(), nowNanos)) {
+            cluster.eventLoop().schedule(drainTask, pauseNanos, TimeUnit.NANOSECONDS);
+        } else {
+            drainNow();
         }
     }
 
@@ -246,8 +251,10 @@ final class ProduceLoop implements Cluster.Listener {
         for (Lane lane = queue.poll(); lane != null; lane = queue.poll()) {
             visit(lane, nowNanos);
         }
+        boolean sentForNobody = false;
         for (Destination node : dirty) {
             for (ProduceCall call : node.forming) {
+                sentForNobody |= !call.expectsAnswer() && !call.wakesSenders();
                 node.requestsInFlight++;
                 inFlightBytes += call.accountedBytes();
                 call.sentAt(nowNanos);
@@ -260,6 +267,9 @@ final class ProduceLoop implements Cluster.Listener {
         }
         dirty.clear();
         holdWhileFull();
+        if (sentForNobody && !held) {
+            pause(gathering.beginUnanswered(memory.usedBytes(), nowNanos), nowNanos);
+        }
     }
 
     /**

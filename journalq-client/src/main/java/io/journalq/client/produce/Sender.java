@@ -100,9 +100,12 @@ public final class Sender implements AutoCloseable {
         int boundBytes = recordBound(record);
         TopicLanes topic = topic(record.topic());
         Lane lane = topic.laneFor(record, boundBytes);
-        memory.acquire(boundBytes);
+        long usedBytes = memory.acquire(boundBytes);
         Append append = new Append(lane, boundBytes);
         append.run(record, timestampOf(record), RecordFuture::new);
+        if (loop.completesGathering(usedBytes, boundBytes)) {
+            loop.drainNow();
+        }
         return append.future;
     }
 

@@ -130,7 +130,12 @@ final class FakeBroker {
         short headerVersion = key.requestHeaderVersion(key.hasVersion(version) ? version : OLDEST);
         RequestHeader header = RequestHeader.read(reader, headerVersion);
         Fault fault = decide(key);
-        if (fault == Fault.DROP_BEFORE) {
+        if (fault == Fault.DEAF) {
+            while (!closed) {
+                sleep(DELAY_MS);
+            }
+        }
+        if (fault == Fault.DROP_BEFORE || fault == Fault.DEAF) {
             return false;
         }
         ApiMessage answer;

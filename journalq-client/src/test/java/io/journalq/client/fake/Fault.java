@@ -14,5 +14,7 @@ public enum Fault {
     /** The request is carried out, and answered as timed out. */
     TIMED_OUT,
     /** The request is carried out, and the answer comes late. */
-    DELAY
+    DELAY,
+    /** The connection stays open, and nothing more is read from it until the broker is closed. */
+    DEAF
 }

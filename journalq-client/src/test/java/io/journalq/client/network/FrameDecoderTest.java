@@ -45,6 +45,40 @@ final class FrameDecoderTest {
     }
 
     @Test
+    void shouldReadIntoTheFrameThatIsGatheredWhateverTheSocketGives() {
+        // given a frame that grows several times, and small ones around it
+        Random random = new Random(7);
+        int[] sizes = {20, 3_000_000, 5, 900_000, 4};
+        ByteBuf all = Unpooled.buffer();
+        for (int size : sizes) {
+            byte[] body = new byte[size];
+            random.nextBytes(body);
+            all.writeInt(size).writeBytes(body);
+        }
+        for (int most : new int[] {900, 70_000, 1_000_000}) {
+            FrameDecoder decoder = new FrameDecoder(3 * MAX_FRAME_BYTES);
+            EmbeddedChannel channel = new EmbeddedChannel(decoder);
+            // when the socket is read where the decoder wants it
+            ByteBuf bytes = all.duplicate();
+            while (bytes.isReadable()) {
+                ByteBuf target = decoder.nextTarget();
+                ByteBuf into = target == null ? Unpooled.buffer(most, most) : target;
+                int piece = Math.min(1 + random.nextInt(most), Math.min(into.writableBytes(), bytes.readableBytes()));
+                channel.writeInbound(into.writeBytes(bytes, piece));
+            }
+            // then
+            int at = 0;
+            for (int size : sizes) {
+                ByteBuf frame = channel.readInbound();
+                assertThat(frame).isEqualTo(all.slice(at + Integer.BYTES, size));
+                assertThat(frame.release()).isTrue();
+                at += Integer.BYTES + size;
+            }
+            assertThat(channel.finish()).isFalse();
+        }
+    }
+
+    @Test
     void shouldFailWhenALengthIsBeyondTheLimitOrNegative() {
         for (int length : new int[] {-1, 3, MAX_FRAME_BYTES + 1, Integer.MAX_VALUE}) {
             EmbeddedChannel channel = new EmbeddedChannel(new FrameDecoder(MAX_FRAME_BYTES));

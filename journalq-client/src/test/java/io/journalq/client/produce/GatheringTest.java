@@ -97,6 +97,25 @@ class GatheringTest {
         }
     }
 
+    @Test
+    void shouldLastForAFullRequestOrItsTimeAfterRequestsThatNobodyAnswers() {
+        // given
+        assertThat(gathering.beginUnanswered(100, NOW_NANOS)).isEqualTo(Gathering.UNANSWERED_NANOS);
+
+        // then
+        assertThat(gathering.goesOn(Gathering.FULL_BYTES + 99, NOW_NANOS + Gathering.UNANSWERED_NANOS - 1))
+                .isTrue();
+        assertThat(gathering.isCompletedBy(Gathering.FULL_BYTES + 90, 10)).isTrue();
+        assertThat(gathering.goesOn(Gathering.FULL_BYTES + 100, NOW_NANOS)).isFalse();
+
+        // when it was in vain many times
+        for (int i = 0; i < 1_000; i++) {
+            assertThat(gathering.beginUnanswered(0, NOW_NANOS)).isPositive();
+            assertThat(gathering.goesOn(0, NOW_NANOS + Gathering.UNANSWERED_NANOS))
+                    .isFalse();
+        }
+    }
+
     private long begin(long answeredBytes, long usedBytes, long inFlightBytes) {
         return gathering.begin(answeredBytes, usedBytes, inFlightBytes, NOW_NANOS, ROUND_TRIP_NANOS);
     }

@@ -1,0 +1,99 @@
+package io.journalq.bench.peer;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.LocalListener;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A RabbitMQ server that someone else started, at one of its ports: {@code --bootstrap}, else the host of the
+ * environment's {@code RABBITMQ_HOST}, else this machine. It is never started, stopped or frozen from here. Immutable.
+ */
+final class RabbitServer {
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
+    private static final String ENVIRONMENT = "RABBITMQ_HOST";
+
+    private final DriverSettings settings;
+    private final int defaultPort;
+    private final String install;
+
+    /** {@code install} is the line that makes a server listen at {@code defaultPort} of this machine. */
+    RabbitServer(DriverSettings settings, int defaultPort, String install) {
+        this.settings = settings;
+        this.defaultPort = defaultPort;
+        this.install = install;
+    }
+
+    /** What to do when nobody listens; one that was named is not asked yet. */
+    Optional<String> missing() {
+        return settings.isExternal() || listens(publishTarget(0)) ? Optional.empty() : Optional.of(install);
+    }
+
+    /** Throws when nobody listens where publishers or subscribers are to connect. */
+    void requireReachable() {
+        for (String target : new String[] {publishTarget(0), subscribeTarget()}) {
+            if (!listens(target)) {
+                throw new BenchException(
+                        "no RabbitMQ server answers at " + target, "start it; to install it here: " + install);
+            }
+        }
+    }
+
+    private boolean listens(String target) {
+        try (Socket socket = new Socket()) {
+            socket.connect(
+                    new InetSocketAddress(host(target), port(target)), Math.toIntExact(CONNECT_TIMEOUT.toMillis()));
+            return true;
+        } catch (IOException nobodyThere) {
+            return false;
+        }
+    }
+
+    long pid() {
+        return LocalListener.pidOf(publishTarget(0));
+    }
+
+    String publishTarget(int number) {
+        return settings.isExternal() ? settings.publishTarget(number) : defaultTarget();
+    }
+
+    String subscribeTarget() {
+        return settings.isExternal() ? settings.subscriberTarget() : defaultTarget();
+    }
+
+    private String defaultTarget() {
+        return System.getenv().getOrDefault(ENVIRONMENT, "localhost") + ":" + defaultPort;
+    }
+
+    static String host(String target) {
+        int colon = target.lastIndexOf(':');
+        return colon < 0 ? target : target.substring(0, colon);
+    }
+
+    int port(String target) {
+        int colon = target.lastIndexOf(':');
+        try {
+            return colon < 0 ? defaultPort : Integer.parseInt(target.substring(colon + 1));
+        } catch (NumberFormatException e) {
+            throw new BenchException("'" + target + "' has no port number", "give host:port", e);
+        }
+    }
+
+    /** A number of the client's settings. */
+    int clientSetting(String name, int otherwise) {
+        String given = settings.clientSettings().get(name);
+        try {
+            return given == null ? otherwise : Integer.parseInt(given);
+        } catch (NumberFormatException e) {
+            throw new BenchException(name + " cannot be '" + given + "'", "give a number", e);
+        }
+    }
+
+    static BenchException failed(String what, Exception cause) {
+        return new BenchException(
+                "RabbitMQ did not " + what + " (" + cause.getMessage() + ")", "look at its log", cause);
+    }
+}

@@ -1,0 +1,75 @@
+package io.journalq.bench.peer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.BrokerProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Without a server: what is said when there is none. What the drivers do with one, no test here shows. */
+class RabbitServerTest {
+    private static final String INSTALL = "install-it";
+
+    @Test
+    void shouldTellHowToInstallItWhenNobodyListens() {
+        RabbitServer server =
+                new RabbitServer(DriverSettings.of(Delivery.AT_LEAST_ONCE), BrokerProcess.freePort(), INSTALL);
+
+        assertThat(server.missing()).contains(INSTALL);
+    }
+
+    @Test
+    void shouldMissNothingWhenSomebodyListens() throws IOException {
+        try (ServerSocket listening = new ServerSocket(0, 50, InetAddress.getByName("localhost"))) {
+            RabbitServer server =
+                    new RabbitServer(DriverSettings.of(Delivery.AT_LEAST_ONCE), listening.getLocalPort(), INSTALL);
+
+            assertThat(server.missing()).isEmpty();
+            server.requireReachable();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {RabbitStreamDriver.NAME, RabbitQuorumDriver.NAME})
+    void shouldSayInOneLineWhatToDoWhenTheServerThatIsNamedDoesNotAnswer(String name) {
+        String target = "localhost:" + BrokerProcess.freePort();
+
+        try (Driver driver = Drivers.named(name, settings(target, Map.of()))) {
+            assertThat(driver.missing()).isEmpty();
+            assertThat(driver.isStartedHere()).isFalse();
+            assertThatThrownBy(driver::start)
+                    .isInstanceOf(BenchException.class)
+                    .hasMessageContainingAll("no RabbitMQ server answers at " + target, "apt-get install");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "localhost:5000", "[::1]:5000"})
+    void shouldTakeTheDefaultPortOnlyWhenNoneIsNamed(String target) {
+        RabbitServer server = new RabbitServer(settings(target, Map.of()), 4000, INSTALL);
+
+        assertThat(server.port(target)).isEqualTo(target.equals("localhost") ? 4000 : 5000);
+        assertThat(RabbitServer.host(target)).isEqualTo(target.startsWith("[") ? "[::1]" : "localhost");
+    }
+
+    @Test
+    void shouldRefuseSettingsThatAreNoNumbers() {
+        RabbitServer server = new RabbitServer(settings("localhost", Map.of("batchSize", "many")), 1, INSTALL);
+
+        assertThat(server.clientSetting("consumer.prefetch", 7)).isEqualTo(7);
+        assertThatThrownBy(() -> server.clientSetting("batchSize", 1)).hasMessageContaining("give a number");
+        assertThatThrownBy(() -> server.port("localhost:five")).hasMessageContaining("give host:port");
+    }
+
+    private static DriverSettings settings(String target, Map<String, String> client) {
+        return new DriverSettings(Delivery.AT_LEAST_ONCE, List.of(target), "", "none", Map.of(), client);
+    }
+}
