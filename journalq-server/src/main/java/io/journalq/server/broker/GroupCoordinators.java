@@ -21,6 +21,8 @@ import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.store.CoordinatorSlices;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -47,8 +49,8 @@ final class GroupCoordinators {
     private volatile MetadataImage newest = MetadataImage.EMPTY;
     /** As above. */
     private volatile GroupTimes.Lookup times;
-    /** Where partitions ended when the broker started. */
-    private volatile Map<TopicPartition, RecoveredEnd> recoveredEnds = Map.of();
+    /** Where partitions ended when the broker started: by topic, then by number; null when it is not known. */
+    private volatile Map<String, RecoveredEnd[]> recoveredEnds = Map.of();
     /** Coordinators' partitions that were loaded since: what was committed there later may lie behind those ends. */
     private final Set<Integer> checked = ConcurrentHashMap.newKeySet();
 
@@ -107,11 +109,25 @@ final class GroupCoordinators {
      * @param ends where they end, before anything is appended to them
      */
     void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
-        recoveredEnds = ends;
+        recoveredEnds = byTopic(ends);
         newest = image;
         topics = new ImageTopics(image);
         times = new ImageGroupTimes(config, image);
         var unused = coordinators.follow(image);
+    }
+
+    private static Map<String, RecoveredEnd[]> byTopic(Map<TopicPartition, RecoveredEnd> ends) {
+        Map<String, RecoveredEnd[]> byTopic = new HashMap<>();
+        ends.forEach((partition, end) -> {
+            int number = partition.partition();
+            RecoveredEnd[] known = byTopic.getOrDefault(partition.topic(), new RecoveredEnd[0]);
+            if (number >= known.length) {
+                known = Arrays.copyOf(known, Math.max(number + 1, 2 * known.length));
+                byTopic.put(partition.topic(), known);
+            }
+            known[number] = end;
+        });
+        return byTopic;
     }
 
     /** Loads the coordinators that {@code next} adds, whose partitions the shards host already; complete when that is done. */
@@ -150,9 +166,10 @@ final class GroupCoordinators {
         MetadataImage image = newest;
         machine.offsets().onTopicsGone((topic, id) -> isGone(image, topic, id));
         if (checked.add(partition)) {
-            Map<TopicPartition, RecoveredEnd> ends = recoveredEnds;
+            Map<String, RecoveredEnd[]> ends = recoveredEnds;
             int moved = machine.offsets().onPartitionEnds((topic, number, leaderEpoch) -> {
-                RecoveredEnd end = ends.get(new TopicPartition(topic, number));
+                RecoveredEnd[] ofTopic = ends.get(topic);
+                RecoveredEnd end = ofTopic == null || number < 0 || number >= ofTopic.length ? null : ofTopic[number];
                 return end == null ? -1 : end.of(leaderEpoch);
             });
             if (moved > 0) {

@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
  */
 final class JournalRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(JournalRecovery.class);
-    private static final int OFFSET_DIGITS = 20;
 
     private final FileStore store;
     private final Path directory;
@@ -166,7 +165,7 @@ final class JournalRecovery {
     /** The offset that a file's name begins with; -1 when it is no such name. */
     private static long offsetIn(String name, String suffix) {
         String digits = name.substring(0, name.length() - suffix.length());
-        if (digits.length() == OFFSET_DIGITS && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+        if (digits.length() == Segment.OFFSET_DIGITS && isNumber(digits)) {
             try {
                 return Long.parseLong(digits);
             } catch (NumberFormatException beyondLong) {
@@ -175,6 +174,15 @@ final class JournalRecovery {
         }
         LOG.warn("{} is not named as this journal names its files, and is left alone", name);
         return -1;
+    }
+
+    private static boolean isNumber(String digits) {
+        for (int i = 0; i < digits.length(); i++) {
+            if (digits.charAt(i) < '0' || digits.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return true;
     }
 
     private JournalCheckpoint readCheckpoint() throws IOException {

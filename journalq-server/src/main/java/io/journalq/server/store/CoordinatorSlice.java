@@ -35,7 +35,7 @@ public interface CoordinatorSlice {
     /** Sees records. */
     @FunctionalInterface
     interface Visitor {
-        /** One record; the buffers are valid during the call. */
+        /** One record, from the buffers' positions to their limits; they are valid during the call. */
         void visit(ByteBuffer key, ByteBuffer value);
     }
 

@@ -218,7 +218,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                 for (iterator.seek(first); iterator.isValid(); iterator.next()) {
                     key = filled(key, iterator::key);
                     value = filled(value, iterator::value);
-                    visitor.visit(key.position(first.length).slice(), value);
+                    visitor.visit(key.position(first.length), value);
                 }
                 iterator.status();
             }

@@ -153,6 +153,7 @@ class ManyCommittedOffsetsTest {
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xms512m",
                         "-Xmx512m",
+                        "-Dlogback.configurationFile=" + Path.of("..", "conf", "logback.xml"),
                         "-cp",
                         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                         BrokerProcess.class.getName(),

@@ -137,9 +137,9 @@ public final class Main {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
         while (written().size() < lines.size()) {
             if (!worker.isAlive() || System.nanoTime() - deadline > 0) {
-                throw new IllegalStateException("the worker " + (worker.isAlive() ? "hangs" : "ended") + " at "
-                        + written().size() + " of " + lines.size() + " lines:\n"
-                        + Files.readString(folder.resolve("worker.log")));
+                String state = (worker.isAlive() ? "hangs" : "ended") + " at " + written().size();
+                throw new IllegalStateException(
+                        "the worker " + state + " of " + lines.size() + " lines:\n" + logWithThreads(worker));
             }
             Thread.sleep(100);
         }

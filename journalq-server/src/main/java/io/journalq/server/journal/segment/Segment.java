@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
 public final class Segment {
     public static final String LOG_SUFFIX = ".log";
 
+    /** Digits of the first offset in the name of a segment's file. */
+    public static final int OFFSET_DIGITS = 20;
+
     /** Ends the names of files and directories that wait to be deleted. */
     public static final String DELETED_SUFFIX = ".deleted";
 
@@ -32,7 +35,6 @@ public final class Segment {
     private static final int LOOK_UP_CHUNK_BYTES = 16 << 10;
 
     private static final int REWRITE_CHUNK_BYTES = 1 << 20;
-    private static final int OFFSET_DIGITS = 20;
     private static final int EVICTING = -1;
     private static final int[] NO_BAD_RANGES = {};
     private static final Logger LOG = LoggerFactory.getLogger(Segment.class);

@@ -26,8 +26,6 @@ public final class SegmentSwap {
     public static final String CLEANED_SUFFIX = ".cleaned";
     public static final String SWAP_SUFFIX = ".swap";
 
-    private static final int OFFSET_DIGITS = 20;
-
     private final FileStore store;
     private final Path directory;
     private final Segment cleaned;
@@ -122,13 +120,15 @@ public final class SegmentSwap {
 
     /** The swap that a file's name stands for; null when it stands for none. */
     public static Interrupted interrupted(Path directory, String name) {
-        int expectedLength = 2 * OFFSET_DIGITS + 1 + SWAP_SUFFIX.length();
-        if (name.length() != expectedLength || !name.endsWith(SWAP_SUFFIX) || name.charAt(OFFSET_DIGITS) != '-') {
+        int expectedLength = 2 * Segment.OFFSET_DIGITS + 1 + SWAP_SUFFIX.length();
+        if (name.length() != expectedLength
+                || !name.endsWith(SWAP_SUFFIX)
+                || name.charAt(Segment.OFFSET_DIGITS) != '-') {
             return null;
         }
         try {
-            long baseOffset = Long.parseLong(name.substring(0, OFFSET_DIGITS));
-            long endOffset = Long.parseLong(name.substring(OFFSET_DIGITS + 1, 2 * OFFSET_DIGITS + 1));
+            long baseOffset = Long.parseLong(name.substring(0, Segment.OFFSET_DIGITS));
+            long endOffset = Long.parseLong(name.substring(Segment.OFFSET_DIGITS + 1, 2 * Segment.OFFSET_DIGITS + 1));
             return baseOffset >= 0 && endOffset > baseOffset
                     ? new Interrupted(directory.resolve(name), baseOffset, endOffset)
                     : null;
