@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "journalq-chaos",
         mixinStandardHelpOptions = true,
-        subcommands = SoakCommand.class,
+        subcommands = {SoakCommand.class, HostileCommand.class},
         description = "Kills and freezes a real broker under load, and checks every acknowledged message.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:nothing was lost, doubled or damaged", "1:something was, and is printed"})

@@ -181,13 +181,14 @@ public final class Broker implements AutoCloseable {
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
     }
 
-    private CoordinatorSlices openCoordinatorStore() {
+    private CoordinatorSlices openCoordinatorStore() throws IOException {
         if (store instanceof MemoryFileStore) {
             return CoordinatorSlices.NONE;
         }
         CoordinatorStore coordinators =
                 new CoordinatorStore(config.dataDirectories().get(0).resolve(COORDINATORS_DIRECTORY));
         closings.push(coordinators::close);
+        coordinators.checkFormat();
         if (coordinators.exists()) {
             // Its native library takes a while to load; meanwhile other things are opened.
             blockingPool.execute(coordinators::open);
@@ -251,7 +252,7 @@ public final class Broker implements AutoCloseable {
                 config.get(BrokerSettings.CONNECTION_IN_FLIGHT_MAX_BYTES),
                 Math.max(1, config.get(BrokerSettings.TOTAL_IN_FLIGHT_MAX_BYTES) / loopCount),
                 new AdmissionLimits(
-                        config.get(BrokerSettings.MAX_CONNECTIONS),
+                        OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
                         config.get(BrokerSettings.MAX_CONNECTIONS_PER_IP),
                         config.get(BrokerSettings.CONNECTIONS_MAX_IDLE_MS)));
     }

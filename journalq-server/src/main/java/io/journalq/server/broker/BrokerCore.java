@@ -141,7 +141,7 @@ public final class BrokerCore implements AutoCloseable {
         for (var directory : config.dataDirectories()) {
             Journal.deleteLeftovers(store, directory);
         }
-        Journal journal = Journal.open(
+        Journal journal = Journal.openWhole(
                 store,
                 config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
                 JournalMetadataLog.JOURNAL_CONFIG,

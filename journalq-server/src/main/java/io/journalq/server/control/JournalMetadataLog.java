@@ -83,6 +83,8 @@ public final class JournalMetadataLog implements MetadataLog {
             }
         } catch (RuntimeException damaged) {
             throw new IOException("the metadata snapshot in " + journal.directory() + " is damaged", damaged);
+        } catch (IOException newer) {
+            throw new IOException(journal.directory() + ", snapshot: " + newer.getMessage(), newer);
         }
         return snapshot.offset();
     }
@@ -104,6 +106,9 @@ public final class JournalMetadataLog implements MetadataLog {
                 } catch (RuntimeException damaged) {
                     throw new IOException(
                             "the metadata log in " + journal.directory() + " is damaged at offset " + offset, damaged);
+                } catch (IOException newer) {
+                    throw new IOException(
+                            journal.directory() + ", offset " + offset + ": " + newer.getMessage(), newer);
                 } finally {
                     batches.release();
                 }

@@ -43,6 +43,9 @@ import java.util.function.Supplier;
  * its kind; knows itself only what all groups have in common.
  */
 public final class GroupMachine implements CoordinatorMachine {
+    /** Longest id of a group, in characters. */
+    static final int MAX_GROUP_ID_LENGTH = 1_024;
+
     private final GroupLimits limits;
     private final GroupCount count;
     private final Outbox outbox;
@@ -215,8 +218,12 @@ public final class GroupMachine implements CoordinatorMachine {
         classic.takeOver(group, snapshot);
     }
 
+    private static boolean isBadId(String groupId) {
+        return groupId.isEmpty() || groupId.length() > MAX_GROUP_ID_LENGTH;
+    }
+
     private ErrorCode checkJoin(JoinGroupRequest request) {
-        if (request.groupId().isEmpty()) {
+        if (isBadId(request.groupId())) {
             return ErrorCode.INVALID_GROUP_ID;
         }
         int timeoutMs = request.sessionTimeoutMs();
@@ -267,6 +274,12 @@ public final class GroupMachine implements CoordinatorMachine {
             ConsumerGroupHeartbeatRequest request,
             long nowMs,
             Reply<ConsumerGroupHeartbeatResponse> reply) {
+        if (request.groupId().length() > MAX_GROUP_ID_LENGTH) {
+            reply.send(new ConsumerGroupHeartbeatResponse()
+                    .setErrorCode(ErrorCode.INVALID_GROUP_ID.code())
+                    .setErrorMessage("A group's id has at most " + MAX_GROUP_ID_LENGTH + " characters."));
+            return;
+        }
         Group group = groups.get(request.groupId());
         if (group instanceof ClassicGroup before && !before.isEmpty()) {
             ClassicSnapshot snapshot = before.snapshot();
@@ -332,7 +345,7 @@ public final class GroupMachine implements CoordinatorMachine {
             List<OffsetCommits.Commit> commits,
             long nowMs,
             Reply<List<ErrorCode>> reply) {
-        ErrorCode error = groupId.isEmpty() ? ErrorCode.INVALID_GROUP_ID : offsets.check(groupId, committer, nowMs);
+        ErrorCode error = isBadId(groupId) ? ErrorCode.INVALID_GROUP_ID : offsets.check(groupId, committer, nowMs);
         error = error == ErrorCode.NONE && isOneTooMany(groupId) ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));
@@ -356,7 +369,7 @@ public final class GroupMachine implements CoordinatorMachine {
             long nowMs,
             Reply<List<ErrorCode>> reply) {
         ErrorCode error =
-                groupId.isEmpty() ? ErrorCode.INVALID_GROUP_ID : offsets.checkInTransaction(groupId, committer, nowMs);
+                isBadId(groupId) ? ErrorCode.INVALID_GROUP_ID : offsets.checkInTransaction(groupId, committer, nowMs);
         error = error == ErrorCode.NONE && isOneTooMany(groupId) ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
         List<OffsetCommits.Commit> commits = transaction.commits();
         if (error != ErrorCode.NONE) {

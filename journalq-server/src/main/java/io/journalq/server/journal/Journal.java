@@ -106,6 +106,18 @@ public final class Journal implements AutoCloseable {
         return journal;
     }
 
+    /**
+     * As {@link #open(FileStore, Path, JournalConfig, Executor)}, for an owner who can do without nothing of it.
+     *
+     * @throws io.journalq.server.journal.file.CorruptJournalException when a file is missing or shorter than it was when it
+     *     was flushed; nothing is changed then
+     */
+    public static Journal openWhole(FileStore store, Path directory, JournalConfig config, Executor background)
+            throws IOException {
+        JournalRecovery.checkWhole(store, directory);
+        return open(store, directory, config, background);
+    }
+
     /** Deletes what earlier deletions of journals in {@code dataDirectory} left behind when the process stopped. Blocks. */
     public static void deleteLeftovers(FileStore store, Path dataDirectory) throws IOException {
         JournalRecovery.deleteRenamed(store, dataDirectory);

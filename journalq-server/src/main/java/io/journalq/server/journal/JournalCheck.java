@@ -31,7 +31,7 @@ public final class JournalCheck {
             SegmentSwap.SWAP_SUFFIX,
             JournalFlusher.FENCE_FILE_NAME);
 
-    private static final String NAME_OF_A_FILE = "\\d{20}\\.(log|index|snapshot)";
+    private static final String NAME_OF_A_FILE = "\\d{20}\\.(log|index|snapshot|txnindex)";
 
     private final FileStore store;
     private final Path directory;

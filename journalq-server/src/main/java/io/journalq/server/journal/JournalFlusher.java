@@ -1,6 +1,8 @@
 package io.journalq.server.journal;
 
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentState;
@@ -168,7 +170,7 @@ final class JournalFlusher {
             for (Segment segment : segments) {
                 if (segment.endOffset() > flushedOffset && segment.tryRetain()) {
                     try {
-                        segment.file().sync();
+                        opened(segment).sync();
                     } finally {
                         segment.release();
                     }
@@ -178,8 +180,19 @@ final class JournalFlusher {
                 directoryChanged = false;
                 store.syncDirectory(directory);
             }
+        } catch (SyncNotBegunException mayBeTriedAgain) {
+            directoryChanged = true;
+            throw mayBeTriedAgain;
         } catch (IOException failure) {
             throw fenced(failure);
+        }
+    }
+
+    private static LogFile opened(Segment segment) throws SyncNotBegunException {
+        try {
+            return segment.file();
+        } catch (IOException failure) {
+            throw new SyncNotBegunException(segment.logPath(), failure);
         }
     }
 
@@ -188,6 +201,8 @@ final class JournalFlusher {
         checkNotFenced();
         try {
             store.syncDirectory(directory);
+        } catch (SyncNotBegunException mayBeTriedAgain) {
+            throw mayBeTriedAgain;
         } catch (IOException failure) {
             throw fenced(failure);
         }

@@ -2,10 +2,12 @@ package io.journalq.server.journal;
 
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.EpochCheck;
 import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentRecovery;
 import io.journalq.server.journal.segment.SegmentState;
 import io.journalq.server.journal.segment.SegmentSwap;
@@ -86,11 +88,42 @@ final class JournalRecovery {
         if (checkpoint != null) {
             epochs.reset(checkpoint.epochs());
         }
+        reportMissing(baseOffsets, checkpoint);
         Segment[] segments = recoverSegments(baseOffsets, checkpoint);
         epochCheck.finish();
         Recovered recovered = recovered(segments, checkpoint);
         boolean dropped = snapshots.truncateTo(segments[segments.length - 1].endOffset());
         return dropped || fenced || !unvouched.isEmpty() ? madeDurable(recovered) : recovered;
+    }
+
+    /** Compares the files with what the checkpoint says of them, and changes nothing; see {@link Journal#openWhole}. */
+    static void checkWhole(FileStore store, Path directory) throws IOException {
+        JournalRecovery recovery = new JournalRecovery(store, directory, JournalConfig.DEFAULT, Integer.MAX_VALUE);
+        List<String> names = store.list(directory);
+        JournalCheckpoint checkpoint = names.contains(JournalCheckpoint.FILE_NAME) ? recovery.readCheckpoint() : null;
+        if (checkpoint == null) {
+            return;
+        }
+        String first = names.stream()
+                .filter(name -> name.endsWith(Segment.LOG_SUFFIX))
+                .findFirst()
+                .orElse("");
+        for (SegmentState state : checkpoint.segments()) {
+            SegmentExtent extent = state.extent();
+            String name = Segment.fileName(extent.baseOffset(), Segment.LOG_SUFFIX);
+            if (extent.sizeBytes() == 0 || name.compareTo(first) < 0) {
+                continue; // The first ones were deleted on purpose.
+            }
+            Path file = directory.resolve(name);
+            long fileBytes = names.contains(name) ? store.sizeBytes(file) : 0;
+            if (fileBytes < extent.sizeBytes()) {
+                throw new CorruptJournalException(
+                        file,
+                        fileBytes,
+                        "missing or cut short: it held " + extent.sizeBytes() + " bytes, up to offset "
+                                + (extent.endOffset() - 1) + "; restore the folder from a backup");
+            }
+        }
     }
 
     /** Deletes what is left over and finds the logs' base offsets. */
@@ -146,6 +179,8 @@ final class JournalRecovery {
             }
             syncParent();
             store.syncDirectory(directory);
+        } catch (SyncNotBegunException nothingIsLost) {
+            throw nothingIsLost;
         } catch (IOException failure) {
             JournalFlusher.leaveFence(store, directory, failure);
             throw failure;
@@ -206,6 +241,25 @@ final class JournalRecovery {
             segments[i] = recoverSegment(baseOffsets.get(i), newest, next, checkpoint);
         }
         return segments;
+    }
+
+    /** Names each segment that the checkpoint knows and that is not there; those before the first one retention took. */
+    private void reportMissing(List<Long> baseOffsets, JournalCheckpoint checkpoint) {
+        if (checkpoint == null || baseOffsets.isEmpty()) {
+            return;
+        }
+        for (SegmentState state : checkpoint.segments()) {
+            SegmentExtent extent = state.extent();
+            if (extent.sizeBytes() > 0
+                    && extent.baseOffset() > baseOffsets.get(0)
+                    && !baseOffsets.contains(extent.baseOffset())) {
+                LOG.error(
+                        "{} is missing, with offsets {} to {}; bring it back from a backup while the broker is stopped",
+                        Segment.logPath(directory, extent.baseOffset()),
+                        extent.baseOffset(),
+                        extent.endOffset() - 1);
+            }
+        }
     }
 
     /** No log file: the journal is new, or everything in it was deleted and the checkpoint says where it goes on. */

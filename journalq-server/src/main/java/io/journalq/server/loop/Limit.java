@@ -13,6 +13,8 @@ public enum Limit {
     FETCH_SESSION_PARTITIONS("fetch.sessions.max.partitions"),
     /** {@code group.max.size} or {@code group.max.count}: the protocol has one error for both. */
     GROUPS("group.max"),
+    /** What a group is to remember of a member, which is no setting. */
+    GROUP_MEMBER("group.member"),
     OFFSET_METADATA("offset.metadata.max.bytes");
 
     private final String label;

@@ -44,6 +44,7 @@ public final class Acceptor {
     private final EventLoops loops;
     private final ConnectionLimits limits;
     private final NetworkCounters counters;
+    private final AcceptFailures acceptFailures;
     private final ConnectionHandler.LoopContext[] contexts;
     private final ConnectionCounts counts = new ConnectionCounts();
     private final LogThrottle throttle = new LogThrottle(log);
@@ -54,6 +55,7 @@ public final class Acceptor {
         this.loops = loops;
         this.limits = limits;
         this.counters = counters;
+        this.acceptFailures = new AcceptFailures(counters);
         this.contexts = new ConnectionHandler.LoopContext[loops.count()];
         for (LoopCycle cycle : loops.cycles()) {
             contexts[cycle.index()] = new ConnectionHandler.LoopContext(
@@ -84,6 +86,7 @@ public final class Acceptor {
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .option(ChannelOption.AUTO_READ, false)
+                .handler(acceptFailures)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
@@ -161,7 +164,10 @@ public final class Acceptor {
         AdmissionLimits admission = limits.admission();
         if (open > admission.maxConnections()) {
             counters.connectionsOverTotal.increment();
-            turnAway(connection, "more than " + admission.maxConnections() + " connections (max.connections)");
+            turnAway(
+                    connection,
+                    "more than " + admission.maxConnections()
+                            + " connections (max.connections, and files that may be open)");
             return;
         }
         if (openHere > admission.maxConnectionsPerAddress()) {

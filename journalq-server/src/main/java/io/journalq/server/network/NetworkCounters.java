@@ -8,6 +8,7 @@ public final class NetworkCounters {
     final AtomicInteger openConnections = new AtomicInteger();
     final LongAdder acceptedConnections = new LongAdder();
     final LongAdder refusedConnections = new LongAdder();
+    final LongAdder acceptFailures = new LongAdder();
     final LongAdder connectionsOverTotal = new LongAdder();
     final LongAdder connectionsOverAddress = new LongAdder();
     final LongAdder idleConnections = new LongAdder();
@@ -28,6 +29,11 @@ public final class NetworkCounters {
     /** Connections closed for what they sent, or on arrival because there were too many. */
     public long refusedConnections() {
         return refusedConnections.sum();
+    }
+
+    /** How often the system refused a listener a connection, as when too many files are open. */
+    public long acceptFailures() {
+        return acceptFailures.sum();
     }
 
     /** Connections closed on arrival, as the broker had as many as it takes. */

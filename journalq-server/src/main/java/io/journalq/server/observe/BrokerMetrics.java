@@ -69,6 +69,10 @@ public final class BrokerMetrics implements AutoCloseable {
                 Tags.of("limit", "max.connections.per.ip"),
                 counters::connectionsOverAddress);
         counter(
+                "journalq.network.accept.failures",
+                "Times the system refused a listener a connection, as when too many files are open.",
+                counters::acceptFailures);
+        counter(
                 "journalq.network.connections.idle.closed",
                 "Connections closed because nothing was completed on them for connections.max.idle.ms.",
                 counters::idleConnections);

@@ -11,6 +11,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings what one shard's journals wrote to the disk, off the loop. Partitions whose appends wait for the disk are
@@ -23,6 +25,11 @@ final class Flusher {
     /** How often partitions are looked at that have an interval; finer intervals are rounded up to it. */
     private static final long TICK_MS = 50;
 
+    /** Between two lines about flushes that cannot begin, which may be those of very many partitions. */
+    private static final long TELL_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final Logger log = LoggerFactory.getLogger(Flusher.class);
+
     /** More than a disk takes together; each holds a thread of the blocking pool. */
     private static final int MOST_FLUSHES_AT_ONCE = 8;
 
@@ -34,6 +41,8 @@ final class Flusher {
     private boolean roundRuns;
     private boolean roundRegistered;
     private boolean ticks;
+    /** When somebody was last told that a flush could not begin. */
+    private long toldNanos;
 
     /** What one partition's flush came to. */
     private record Outcome(PartitionHost host, long flushedOffset, IOException failure) {}
@@ -41,6 +50,7 @@ final class Flusher {
     Flusher(LoopCycle cycle, Executor blockingPool) {
         this.cycle = cycle;
         this.blockingPool = blockingPool;
+        this.toldNanos = cycle.loop().nanoTime() - TELL_INTERVAL_NANOS;
     }
 
     /** A partition's journal was written and has something to flush. */
@@ -51,10 +61,24 @@ final class Flusher {
                 roundRegistered = true;
                 cycle.onWakeUp(startRound);
             }
-        } else if (later.add(
-                host,
-                TimeUnit.MILLISECONDS.toNanos(host.settings().flushIntervalMs()),
-                cycle.loop().nanoTime())) {
+        } else {
+            flushLater(host);
+        }
+    }
+
+    /** A partition's flush could not begin, for want of a file handle: it is tried again after its interval. */
+    void onNotBegun(PartitionHost host, IOException reason) {
+        long nowNanos = cycle.loop().nanoTime();
+        if (nowNanos - toldNanos >= TELL_INTERVAL_NANOS) {
+            toldNanos = nowNanos;
+            log.warn("cannot flush, trying again: partition={} reason=\"{}\"", host.name(), reason.getMessage());
+        }
+        flushLater(host);
+    }
+
+    private void flushLater(PartitionHost host) {
+        long intervalNanos = TimeUnit.MILLISECONDS.toNanos(host.settings().flushIntervalMs());
+        if (later.add(host, intervalNanos, cycle.loop().nanoTime())) {
             startTicks();
         }
     }

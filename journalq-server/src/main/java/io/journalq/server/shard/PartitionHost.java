@@ -6,6 +6,7 @@ import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
+import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.replication.KnownProducer;
@@ -448,8 +449,12 @@ public final class PartitionHost {
 
     /** The disk failed under what was written: nobody can say what of it is safe. */
     void onFlushFailure(IOException failure) {
-        log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
-        failing = true;
+        if (failure instanceof SyncNotBegunException) {
+            shard.flusher().onNotBegun(this, failure);
+        } else {
+            log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
+            failing = true;
+        }
         while (!unflushed.isEmpty()) {
             unflushed.poll().refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage());
         }

@@ -72,6 +72,15 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         var unused = isOpen();
     }
 
+    /**
+     * Returns when this release may use what is in the folder. Blocks.
+     *
+     * @throws IOException when a newer release wrote it, with one line that names the file and both versions
+     */
+    public void checkFormat() throws IOException {
+        StoreFormat.check(directory);
+    }
+
     /** The part of one coordinator; {@link CoordinatorSlice#NONE} when nothing can be stored. */
     @Override
     public CoordinatorSlice slice(Uuid topicId, int partition) {
@@ -113,6 +122,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
 
     private void openDatabase() throws RocksDBException, IOException {
         Files.createDirectories(directory);
+        StoreFormat.write(directory);
         cache = new LRUCache(BLOCK_CACHE_BYTES);
         options = new Options()
                 .setCreateIfMissing(true)

@@ -2,6 +2,7 @@ package io.journalq.server.broker;
 
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -19,14 +21,17 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Makes the data folder of a release, to be kept in {@code src/test/resources/golden} and opened by all later ones: run
- * {@link #main} with the classes of that release whenever a file format has changed.
+ * Makes the data folder of a release, to be kept in {@code src/test/resources/golden} and opened by all later ones;
+ * {@link GoldenDataRecorder} says how.
  */
 final class GoldenData {
     static final String TOPIC = "golden";
     static final String GROUP = "golden-group";
     static final long COMMITTED = 7;
     static final int RECORDS_OF_EACH_CODEC = 8;
+    static final String TRANSACTIONS_TOPIC = "golden-transactions";
+    static final int TRANSACTIONS = 8;
+    static final int RECORDS_OF_EACH_TRANSACTION = 3;
     static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
 
     private GoldenData() {}
@@ -42,29 +47,84 @@ final class GoldenData {
         return values;
     }
 
-    /** Writes into the folder that the first argument names. */
-    public static void main(String[] arguments) throws Exception {
-        Path folder = Path.of(arguments[0]);
+    /** What is committed of the other topic, in order: every second transaction was aborted. */
+    static List<String> committedValues() {
+        List<String> values = new ArrayList<>();
+        for (int transaction = 0; transaction < TRANSACTIONS; transaction += 2) {
+            for (int i = 0; i < RECORDS_OF_EACH_TRANSACTION; i++) {
+                values.add(transactionValue(transaction, i));
+            }
+        }
+        return values;
+    }
+
+    private static String transactionValue(int transaction, int record) {
+        return "transaction " + transaction + " record " + record + " " + "abcdefgh".repeat(12);
+    }
+
+    static void write(Path folder) throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("offsets.topic.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
+                .with("transaction.state.log.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
                 .with("data.directories", folder.toString(), ConfigOrigin.COMMAND_LINE);
         try (Broker broker = Broker.start(config)) {
             Map<String, Object> client = new HashMap<>(Map.of("bootstrap.servers", broker.bootstrapServers()));
             try (Admin admin = Admin.create(client)) {
                 Map<String, String> small =
                         Map.of("segment.bytes", "1024", "index.interval.bytes", "1024", "retention.ms", "-1");
-                admin.createTopics(List.of(new NewTopic(TOPIC, 1, (short) 1).configs(small)))
+                admin.createTopics(List.of(
+                                new NewTopic(TOPIC, 1, (short) 1).configs(small),
+                                new NewTopic(TRANSACTIONS_TOPIC, 1, (short) 1).configs(small)))
                         .all()
                         .get();
             }
             for (String codec : CODECS) {
                 produce(client, codec);
             }
+            produceTransactions(client);
             commit(client);
         }
-        Files.deleteIfExists(folder.resolve(".lock"));
+        deleteWhatSaysNothing(folder);
+    }
+
+    /** What no start needs; some of it names the machine that it was made on. */
+    private static void deleteWhatSaysNothing(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                String name = file.getFileName().toString();
+                boolean ofDatabase =
+                        "coordinators".equals(file.getParent().getFileName().toString());
+                if (name.equals(".lock")
+                        || name.equals("metadata.reserve")
+                        || (ofDatabase && name.matches("(LOG|OPTIONS|LOCK).*"))) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    private static void produceTransactions(Map<String, Object> client) throws Exception {
+        Map<String, Object> config = new HashMap<>(client);
+        config.put("transactional.id", "golden-transactional-id");
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.initTransactions();
+            for (int transaction = 0; transaction < TRANSACTIONS; transaction++) {
+                producer.beginTransaction();
+                for (int i = 0; i < RECORDS_OF_EACH_TRANSACTION; i++) {
+                    byte[] value = transactionValue(transaction, i).getBytes(StandardCharsets.US_ASCII);
+                    producer.send(new ProducerRecord<>(TRANSACTIONS_TOPIC, 0, 1_700_000_000_000L, null, value))
+                            .get();
+                }
+                if (transaction % 2 == 0) {
+                    producer.commitTransaction();
+                } else {
+                    producer.abortTransaction();
+                }
+            }
+        }
     }
 
     private static void produce(Map<String, Object> client, String codec) throws Exception {

@@ -173,6 +173,33 @@ class LimitsTest {
     }
 
     @Test
+    void shouldRefuseAMemberWhenItSaysTooMuchOfItself() throws Exception {
+        try (WireClient client = new WireClient(broker.port())) {
+            awaitCoordinator(client);
+
+            assertThat(join(client, "first", "i".repeat(1_025))).isEqualTo(ErrorCode.INVALID_REQUEST);
+            assertCounted(Limit.GROUP_MEMBER);
+            assertThat(join(client, "g".repeat(1_025), null)).isEqualTo(ErrorCode.INVALID_GROUP_ID);
+        }
+    }
+
+    private static ErrorCode join(WireClient client, String group, String instanceId) throws Exception {
+        JoinGroupResponse response = client.call(
+                JoinGroupResponse.class,
+                new JoinGroupRequest()
+                        .setGroupId(group)
+                        .setGroupInstanceId(instanceId)
+                        .setSessionTimeoutMs(10_000)
+                        .setRebalanceTimeoutMs(10_000)
+                        .setProtocolType("consumer")
+                        .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                                .setName("r")
+                                .setMetadata(Unpooled.wrappedBuffer(VALUE)))),
+                5);
+        return ErrorCode.of(response.errorCode());
+    }
+
+    @Test
     void shouldRefuseACommitWhenItsTextIsTooLong() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             awaitCoordinator(client);

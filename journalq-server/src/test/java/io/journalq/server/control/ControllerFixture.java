@@ -41,7 +41,7 @@ final class ControllerFixture implements AutoCloseable {
             throws IOException {
         JournalConfig config =
                 JournalConfig.DEFAULT.withSegmentSizeBytes(SEGMENT_SIZE_BYTES).withRetention(-1, -1);
-        Journal journal = Journal.open(store, directory, config, Runnable::run);
+        Journal journal = Journal.openWhole(store, directory, config, Runnable::run);
         Clock clock = Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC);
         MetadataLog log =
                 new JournalMetadataLog(journal, clock, UnpooledByteBufAllocator.DEFAULT, SNAPSHOT_INTERVAL_BYTES);

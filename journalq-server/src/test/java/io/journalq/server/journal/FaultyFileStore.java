@@ -4,6 +4,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SyncNotBegunException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -16,6 +17,8 @@ public final class FaultyFileStore extends FilterFileStore {
     long writableBytes = Long.MAX_VALUE;
     boolean syncFails;
     boolean directorySyncFails;
+    /** As when too many files are open. */
+    boolean directoryOpensFail;
     /** Saves time where power loss is not the matter. */
     boolean syncSkipped;
 
@@ -38,6 +41,9 @@ public final class FaultyFileStore extends FilterFileStore {
 
     @Override
     public void syncDirectory(Path directory) throws IOException {
+        if (directoryOpensFail) {
+            throw new SyncNotBegunException(directory, new IOException("Too many open files"));
+        }
         if (directorySyncFails) {
             throw new IOException("Input/output error while syncing a directory");
         }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.Segment;
@@ -72,6 +73,24 @@ class JournalFaultTest {
 
         assertThat(journal.flushedOffset()).isZero();
         assertThat(readAll(journal, 0)).hasSize(3);
+    }
+
+    @Test
+    void shouldFlushLaterWhenNoFileCouldBeOpenedForIt() throws IOException {
+        // given a new file, whose folder cannot be opened to be synced
+        Journal journal = open();
+        append(journal, 3, 1, 50);
+        store.directoryOpensFail = true;
+
+        // when, then
+        assertThatThrownBy(journal::flush).isInstanceOf(SyncNotBegunException.class);
+        assertThat(journal.flushedOffset()).isZero();
+        append(journal, 1, 1, 50);
+
+        // and once there are file handles again
+        store.directoryOpensFail = false;
+        assertThat(journal.flush()).isEqualTo(4);
+        assertThat(readAll(open(), 0)).hasSize(4);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.server.journal.file.NewerFormatException;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.SparseIndex;
+import io.journalq.server.journal.transaction.AbortedTransaction;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -55,6 +56,25 @@ class NewerFormatTest {
         try (Journal journal = open()) {
             assertThatThrownBy(journal::restoreSnapshot)
                     .isInstanceOf(NewerFormatException.class)
+                    .hasMessageContaining("99");
+        }
+    }
+
+    @Test
+    void shouldNotReadAbortedTransactionsWhenTheirIndexIsNewer() throws Exception {
+        // given
+        Path file = directory.resolve("00000000000000000000.txnindex");
+        try (Journal journal = open()) {
+            journal.addAborted(new AbortedTransaction(1, 0, 3, 4));
+            journal.writeSnapshot(journal.writtenOffset(), ByteBuffer.wrap(new byte[] {1, 2, 3}));
+        }
+        makeNewer(file, 20);
+
+        // when, then
+        try (Journal journal = open()) {
+            assertThatThrownBy(journal::restoreSnapshot)
+                    .isInstanceOf(NewerFormatException.class)
+                    .hasMessageContaining(file.toString())
                     .hasMessageContaining("99");
         }
     }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,6 +73,53 @@ class CoordinatorStoreTest {
             assertThat(content(slices.get(4))).containsEntry("key", new Uuid(1, 1) + "-0");
             assertThat(content(slices.get(6))).containsEntry("key", new Uuid(1, 1) + "-255");
             assertThat(slices.get(6).appliedOffset()).isEqualTo(255);
+        }
+    }
+
+    @Test
+    void shouldReadWhatAnEarlierReleaseStored() throws IOException {
+        // given the state of the transactions in the golden files
+        Path golden = Path.of("src/test/resources/golden/formats-1/coordinators");
+        try (Stream<Path> files = Files.list(golden)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, directory.resolve(file.getFileName()));
+            }
+        }
+        Uuid topic = Uuid.parse("ZIRXQUKPXhs4wiRAYVPhng");
+
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            store.checkFormat();
+            CoordinatorSlice slice = store.slice(topic, 0);
+            assertThat(slice.appliedOffset()).isEqualTo(25);
+            assertThat(content(slice).keySet()).singleElement().asString().contains("golden-transactional-id");
+        }
+    }
+
+    @Test
+    void shouldRefuseAFormatThatIsNewerAndChangeNothing() throws IOException {
+        Path format = Files.writeString(directory.resolve(StoreFormat.FILE_NAME), "journalq-coordinators 2\n");
+
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            assertThatThrownBy(store::checkFormat)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(format + " is of format version 2, this release knows versions up to 1");
+        }
+        assertThat(format).hasContent("journalq-coordinators 2\n");
+    }
+
+    @Test
+    void shouldBeginWithAFormatOfItsOwnWhenThatFileIsDamaged() throws IOException {
+        for (String damaged : List.of("", "nonsense", "journalq-coordinators 99999999999999\n", "x".repeat(10_000))) {
+            Path format = Files.writeString(directory.resolve(StoreFormat.FILE_NAME), damaged);
+            try (CoordinatorStore store = new CoordinatorStore(directory)) {
+                store.checkFormat();
+                store.slice(TOPIC, 0);
+            }
+            assertThat(format).hasContent("journalq-coordinators 1\n");
+        }
+        Files.write(directory.resolve(StoreFormat.FILE_NAME), new byte[] {-1, -2, -3});
+        try (CoordinatorStore store = new CoordinatorStore(directory)) {
+            store.checkFormat();
         }
     }
 

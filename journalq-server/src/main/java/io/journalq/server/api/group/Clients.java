@@ -10,6 +10,9 @@ import java.net.SocketAddress;
 
 /** Who a client is, as groups remember it, and what it is told. */
 final class Clients {
+    /** How much of a client's id is remembered, in characters. */
+    private static final int MAX_CLIENT_ID_LENGTH = 256;
+
     private Clients() {}
 
     static Origin originOf(RequestContext context) {
@@ -17,7 +20,8 @@ final class Clients {
         String host = remote instanceof InetSocketAddress internet
                 ? internet.getAddress().toString()
                 : String.valueOf(remote);
-        return new Origin(context.clientId() == null ? "" : context.clientId(), host);
+        String clientId = context.clientId() == null ? "" : context.clientId();
+        return new Origin(clientId.substring(0, Math.min(MAX_CLIENT_ID_LENGTH, clientId.length())), host);
     }
 
     /** Answers, and counts when {@code error} is that of a limit. Any thread. */

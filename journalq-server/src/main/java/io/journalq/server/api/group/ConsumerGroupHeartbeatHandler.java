@@ -23,6 +23,10 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
     @Override
     public void handle(RequestContext context, ConsumerGroupHeartbeatRequest request) {
         Origin origin = Clients.originOf(context);
+        if (!MemberLimits.isWithin(request)) {
+            context.respond(refusal(MemberLimits.exceeded(context)));
+            return;
+        }
         groups.submit(
                 request.groupId(),
                 (machine, nowMs, replies) -> machine.onConsumerHeartbeat(

@@ -20,6 +20,10 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
 
     @Override
     public void handle(RequestContext context, JoinGroupRequest request) {
+        if (!MemberLimits.isWithin(request)) {
+            context.respond(refusal(context, request, MemberLimits.exceeded(context)));
+            return;
+        }
         groups.submit(
                 request.groupId(),
                 (machine, nowMs, replies) -> machine.onJoinGroup(

@@ -18,6 +18,10 @@ public final class SyncGroupHandler implements Handler<SyncGroupRequest> {
 
     @Override
     public void handle(RequestContext context, SyncGroupRequest request) {
+        if (!MemberLimits.isWithin(request)) {
+            context.respond(refusal(MemberLimits.exceeded(context)));
+            return;
+        }
         groups.submit(
                 request.groupId(),
                 (machine, nowMs, replies) -> machine.onSyncGroup(

@@ -44,6 +44,9 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
         if (name.endsWith(".index")) {
             return "it is made anew from its segment";
         }
+        if (name.endsWith(".txnindex")) {
+            return "it is made anew from the log, all of which is read";
+        }
         return name.endsWith(".snapshot")
                 ? "an older one is taken, and the log behind it is read"
                 : "the next start checks every batch, and records deleted by request may show again";

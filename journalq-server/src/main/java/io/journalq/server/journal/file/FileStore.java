@@ -53,6 +53,10 @@ public interface FileStore {
     /** Deletes a file, or a directory with everything in it; nothing happens when it is missing. */
     void delete(Path path) throws IOException;
 
-    /** Makes earlier creations, moves and deletions in {@code directory} durable. */
+    /**
+     * Makes earlier creations, moves and deletions in {@code directory} durable.
+     *
+     * @throws SyncNotBegunException when nothing was asked of the disk; after any other failure nobody knows what it holds
+     */
     void syncDirectory(Path directory) throws IOException;
 }

@@ -18,11 +18,21 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The operating system's files. Stateless; any thread. */
 public final class SystemFileStore implements FileStore {
     /** Ends the name under which {@link #replace} writes before it renames; what a crash leaves of it may be deleted. */
     public static final String TEMPORARY_SUFFIX = ".tmp";
+
+    private static final Logger LOG = LoggerFactory.getLogger(SystemFileStore.class);
+
+    /**
+     * Open for no other purpose than to be closed when too many files are open for a folder to be synced: files that are
+     * not synced yet stay open, so that without it none of them could ever be closed. Guarded by this.
+     */
+    private FileChannel spare;
 
     @Override
     public void createDirectories(Path directory) throws IOException {
@@ -120,8 +130,49 @@ public final class SystemFileStore implements FileStore {
 
     @Override
     public void syncDirectory(Path directory) throws IOException {
-        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+        try (FileChannel channel = openToSync(directory)) {
             channel.force(true);
+        } finally {
+            keepSpare(directory);
+        }
+    }
+
+    private FileChannel openToSync(Path directory) throws SyncNotBegunException {
+        try {
+            return FileChannel.open(directory, StandardOpenOption.READ);
+        } catch (IOException tooManyAreOpen) {
+            if (!giveUpSpare()) {
+                throw new SyncNotBegunException(directory, tooManyAreOpen);
+            }
+        }
+        try {
+            return FileChannel.open(directory, StandardOpenOption.READ);
+        } catch (IOException stillNot) {
+            throw new SyncNotBegunException(directory, stillNot);
+        }
+    }
+
+    private synchronized boolean giveUpSpare() {
+        FileChannel given = spare;
+        spare = null;
+        if (given == null) {
+            return false;
+        }
+        try {
+            given.close();
+        } catch (IOException failure) {
+            LOG.debug("the spare file handle could not be closed: {}", failure.toString());
+        }
+        return true;
+    }
+
+    private synchronized void keepSpare(Path directory) {
+        if (spare == null) {
+            try {
+                spare = FileChannel.open(directory, StandardOpenOption.READ);
+            } catch (IOException noneLeft) {
+                LOG.debug("no file handle is left to spare: {}", noneLeft.toString());
+            }
         }
     }
 

@@ -159,6 +159,10 @@ public final class JournalSlice {
     private JournalSlice searchAndCheck() throws IOException {
         int from = Math.max(search.from, segment.index().floorByOffset(search.offset));
         int start = segment.locate(search.offset, from);
+        if (start >= segment.sizeBytes() && search.offset < segment.endOffset()) {
+            throw new CorruptJournalException(
+                    segment.logPath(), from, "no batch behind here holds offset " + search.offset + ", which it held");
+        }
         int limit = search.endOffsetExclusive >= segment.endOffset()
                 ? segment.sizeBytes()
                 : segment.locate(search.endOffsetExclusive, start);

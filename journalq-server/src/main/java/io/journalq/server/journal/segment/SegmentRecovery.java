@@ -8,12 +8,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the part of one segment that no checkpoint vouches for, checks every batch, and decides what becomes of bad bytes.
- * In the newest segment they end it, unless the damaged batch still says where the next begins and that one is healthy;
- * in an older segment the next healthy batch is searched for. Offsets may leave gaps, as after compaction, but not before
- * the last batch of all. Used once, while a journal opens.
+ * They are left out when the damaged batch still says where the next begins and that one is healthy, and otherwise when a
+ * healthy batch is found by searching for it. In the newest segment a torn write may leave anything, even a whole batch
+ * inside a record's value: there what is found must go on without a fault to the last byte of the file, for what a value
+ * holds is followed by the rest of its record; else bad bytes end the log. Offsets may leave gaps, as after compaction, but
+ * not before the last batch of all. Used once, while a journal opens.
  */
 public final class SegmentRecovery {
     private static final int CHUNK_BYTES = 1 << 20;
+
+    /** How often over the file's size CRCs are computed at most: bytes may look like a batch again and again. */
+    private static final int CRC_PASSES = 8;
+
     private static final Logger LOG = LoggerFactory.getLogger(SegmentRecovery.class);
 
     private final Segment segment;
@@ -24,6 +30,7 @@ public final class SegmentRecovery {
     private final BatchScanner scanner;
     private final SparseIndex index;
     private long nextOffset;
+    private long searchBudgetBytes;
 
     /**
      * @param segment what its extent covers is trusted; reading begins behind it
@@ -41,6 +48,7 @@ public final class SegmentRecovery {
         this.scanner =
                 new BatchScanner(segment.file(), segment.sizeBytes(), fileBytes, Math.min(CHUNK_BYTES, fileBytes));
         this.index = segment.index();
+        this.searchBudgetBytes = (long) CRC_PASSES * fileBytes;
     }
 
     public void run() throws IOException {
@@ -91,7 +99,12 @@ public final class SegmentRecovery {
         return offsetFits
                 && scanner.nextOffset() <= nextSegmentOffset
                 && scanner.nextOffset() - segment.baseOffset() <= Integer.MAX_VALUE
-                && scanner.crcMatches();
+                && crcMatches();
+    }
+
+    private boolean crcMatches() throws IOException {
+        searchBudgetBytes -= scanner.sizeBytes();
+        return scanner.crcMatches();
     }
 
     private boolean isBeforeNext() throws IOException {
@@ -114,11 +127,10 @@ public final class SegmentRecovery {
                 return claimedNext;
             }
         }
-        // In the newest segment a torn write may hold anything, even a whole batch inside a record's value.
-        int candidate = newest ? fileBytes : scanner.nextCandidate(bad + 1);
-        while (candidate < fileBytes) {
+        int candidate = scanner.nextCandidate(bad + 1);
+        while (candidate < fileBytes && searchBudgetBytes > 0) {
             scanner.skipTo(candidate);
-            if (scanner.next() && isHealthy(true)) {
+            if (isFound()) {
                 return candidate;
             }
             candidate = scanner.nextCandidate(candidate + 1);
@@ -126,9 +138,25 @@ public final class SegmentRecovery {
         return fileBytes;
     }
 
+    private boolean isFound() throws IOException {
+        return scanner.next() && isHealthy(true) && (!newest || reachesTheEnd());
+    }
+
+    /** Whether the scanner's batch, and all behind it, are healthy and follow each other, up to the file's last byte. */
+    private boolean reachesTheEnd() throws IOException {
+        long expectedOffset = scanner.nextOffset();
+        while (scanner.next()) {
+            if (scanner.baseOffset() != expectedOffset || !crcMatches()) {
+                return false;
+            }
+            expectedOffset = scanner.nextOffset();
+        }
+        return scanner.atEnd();
+    }
+
     private int cut(int position) {
         LOG.warn(
-                "{}: {} bytes from byte {} on are no whole batch and are cut off; the log ends at offset {}",
+                "{}: {} bytes from byte {} on are no whole batches and are cut off; the log ends at offset {}",
                 segment.logPath(),
                 fileBytes - position,
                 position,

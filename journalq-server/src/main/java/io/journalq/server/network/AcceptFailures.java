@@ -1,0 +1,43 @@
+package io.journalq.server.network;
+
+import io.journalq.server.loop.LogThrottle;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelHandler.Sharable;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has a listener rest for a moment when the system refuses it a connection, as when the process has as many files open as
+ * it may: connections wait in the system's queue meanwhile, and those that are open are served. Any loop.
+ */
+@Sharable
+final class AcceptFailures extends ChannelInboundHandlerAdapter {
+    private static final Logger log = LoggerFactory.getLogger(AcceptFailures.class);
+
+    private static final long REST_MS = 1_000;
+
+    private final NetworkCounters counters;
+    private final LogThrottle throttle = new LogThrottle(log);
+
+    AcceptFailures(NetworkCounters counters) {
+        this.counters = counters;
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // the loop runs it, or ends before
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        counters.acceptFailures.increment();
+        throttle.warn(
+                "cannot accept connections, trying again",
+                context.channel().localAddress(),
+                String.valueOf(cause.getMessage()));
+        ChannelConfig config = context.channel().config();
+        if (config.isAutoRead()) {
+            config.setAutoRead(false);
+            context.executor().schedule(() -> config.setAutoRead(true), REST_MS, TimeUnit.MILLISECONDS);
+        }
+    }
+}

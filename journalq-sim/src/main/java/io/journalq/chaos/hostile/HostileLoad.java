@@ -1,0 +1,211 @@
+package io.journalq.chaos.hostile;
+
+import io.journalq.common.record.CompressionCodec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Ways to behave badly. Each goes on until its process ends; connections that the broker closes are opened again. */
+public enum HostileLoad {
+    /** So many connections that never send a byte. */
+    IDLE(10_000) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            List<Socket> held = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                held.add(connect(port));
+            }
+            System.out.println("open: " + held.size());
+            sleepForever();
+        }
+    },
+
+    /** Connections that announce the largest request, send the beginning of it, and nothing more. */
+    HALF_OPEN(1_000) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] beginning = ByteBuffer.allocate(1_024).putInt(0, 100 << 20).array();
+            List<Socket> held = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                Socket socket = connect(port);
+                socket.getOutputStream().write(beginning);
+                held.add(socket);
+            }
+            System.out.println("open: " + held.size());
+            sleepForever();
+        }
+    },
+
+    /** Connections that are opened and closed without a pause. */
+    FLOOD(4) {
+        @Override
+        void run(int port, int threads) throws IOException {
+            inThreads(threads, () -> {
+                while (true) {
+                    try (Socket socket = connect(port)) {
+                        // A reset: no port waits for its end.
+                        socket.setSoLinger(true, 0);
+                    }
+                }
+            });
+        }
+    },
+
+    /** Requests without waiting for answers, which are read. */
+    PIPELINING(20) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] requests = repeated(Requests.metadata(), 100);
+            inThreads(connections, () -> pump(port, requests, true));
+        }
+    },
+
+    /** A Produce request a byte at a time. */
+    SLOW_SENDERS(500) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, 1_000);
+            List<Socket> sockets = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                sockets.add(connect(port));
+            }
+            for (int at = 0; ; at = (at + 1) % request.length) {
+                for (Socket socket : sockets) {
+                    socket.getOutputStream().write(request[at]);
+                }
+                pause(1);
+            }
+        }
+    },
+
+    /** Fetches for old records, whose answers nobody reads. */
+    NEVER_READING(50) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] requests = repeated(Requests.fetchFromTheBeginning(Requests.HOSTILE_TOPIC), 20);
+            inThreads(connections, () -> pump(port, requests, false));
+        }
+    },
+
+    /** Batches of a few bytes that become as many as are allowed. */
+    LARGE_DECOMPRESSED(4) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 30 << 20);
+            inThreads(connections, () -> pump(port, request, true));
+        }
+    },
+
+    /** Batches of a few bytes that become more than is allowed. */
+    BOMBS(4) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 100 << 20);
+            inThreads(connections, () -> pump(port, request, true));
+        }
+    },
+
+    /** As much as the socket takes, to a topic whose every batch is synced. */
+    FASTER_THAN_THE_DISK(8) {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, 900 << 10);
+            inThreads(connections, () -> pump(port, request, true));
+        }
+    };
+
+    private final int usualCount;
+
+    HostileLoad(int usualCount) {
+        this.usualCount = usualCount;
+    }
+
+    /** Of connections, or of threads where they do not last. */
+    public int usualCount() {
+        return usualCount;
+    }
+
+    /** Does not return but for an error. */
+    abstract void run(int port, int count) throws IOException;
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private static void inThreads(int count, Work work) {
+        for (int i = 0; i < count; i++) {
+            new Thread(() -> again(work)).start();
+        }
+        sleepForever();
+    }
+
+    private static void again(Work work) {
+        while (true) {
+            try {
+                work.run();
+            } catch (IOException closed) {
+                pause(20);
+            }
+        }
+    }
+
+    private static void pump(int port, byte[] requests, boolean reads) throws IOException {
+        try (Socket socket = connect(port)) {
+            if (reads) {
+                Thread reader = new Thread(() -> drain(socket));
+                reader.setDaemon(true);
+                reader.start();
+            }
+            while (true) {
+                socket.getOutputStream().write(requests);
+            }
+        }
+    }
+
+    private static void drain(Socket socket) {
+        byte[] buffer = new byte[64 << 10];
+        try {
+            InputStream in = socket.getInputStream();
+            while (in.read(buffer) >= 0) {
+                // Nobody wants it.
+            }
+        } catch (IOException closed) {
+            // The sender notices too.
+        }
+    }
+
+    private static Socket connect(int port) throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private static byte[] repeated(byte[] request, int count) {
+        ByteBuffer all = ByteBuffer.allocate(request.length * count);
+        for (int i = 0; i < count; i++) {
+            all.put(request);
+        }
+        return all.array();
+    }
+
+    private static void pause(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    private static void sleepForever() {
+        while (true) {
+            pause(60_000);
+        }
+    }
+
+    /** One load until the process is killed: {@code NAME PORT COUNT}. */
+    public static void main(String[] arguments) throws IOException {
+        HostileLoad.valueOf(arguments[0]).run(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
+    }
+}
