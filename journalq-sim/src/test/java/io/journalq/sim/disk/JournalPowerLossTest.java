@@ -1,0 +1,240 @@
+package io.journalq.sim.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalConfig;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** What the simulator found in journals, each with the fewest steps that show it. The numbers are those of its seeds. */
+class JournalPowerLossTest {
+    private static final Path DATA = Path.of("data");
+    private static final Path DIRECTORY = DATA.resolve("topic-0");
+    private static final DiskFaults FULL = new DiskFaults(0, 0, 0, 0, 0, 0, 0, 0);
+    private static final DiskFaults NO_SYNC = new DiskFaults(0, 0, 1, 0, 0, 0, 0, Long.MAX_VALUE);
+    /** Every batch of these tests is larger than half of it. */
+    private static final int ONE_BATCH_BYTES = 120;
+
+    private final SimDisk disk = new SimDisk(new NothingUnsyncedIsLeft(), new NothingAround());
+    private JournalConfig config = JournalConfig.DEFAULT;
+
+    JournalPowerLossTest() {
+        disk.format(DATA);
+    }
+
+    /** Decides that power loss takes everything that was not synced. */
+    private static final class NothingUnsyncedIsLeft extends Random {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected int next(int bits) {
+            return 0;
+        }
+    }
+
+    private static final class NothingAround implements SimDisk.Surroundings {
+        @Override
+        public void onSync() {}
+
+        @Override
+        public void onSlow(long ms) {}
+
+        @Override
+        public void onFailedSync() {}
+
+        @Override
+        public void onCrash() {}
+    }
+
+    private Journal open() throws IOException {
+        return Journal.open(disk, DIRECTORY, config, Runnable::run);
+    }
+
+    private Journal openAfter(CrashKind crash) throws IOException {
+        disk.die();
+        disk.restart(crash);
+        disk.setFaults(DiskFaults.NONE);
+        return open();
+    }
+
+    /** One batch of one record. */
+    private static void append(Journal journal) throws IOException {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            builder.append(1_000 + journal.endOffset(), null, new byte[20], List.of());
+            ByteBuf batch = builder.build();
+            journal.append(batch, 1);
+            journal.write();
+            batch.release();
+        }
+    }
+
+    @Test // seed 1
+    void shouldBeThereAfterPowerLossWhenItWasCreatedAndFlushed() throws IOException {
+        // given
+        Journal journal = open();
+        append(journal);
+        journal.flush();
+
+        // when
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(found.endOffset()).isEqualTo(1);
+    }
+
+    @Test // seed 1972
+    void shouldKeepWhatARestartHasShownWhenPowerIsLostLater() throws IOException {
+        // given
+        append(open());
+        assertThat(openAfter(CrashKind.KILL).endOffset()).isEqualTo(1);
+
+        // when
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(found.endOffset()).isEqualTo(1);
+    }
+
+    @Test // seed 1708
+    void shouldWriteAgainWhatAFailedSyncMayHaveLostWhenRestarted() throws IOException {
+        // given
+        Journal journal = open();
+        append(journal);
+        disk.setFaults(NO_SYNC);
+        assertThatThrownBy(journal::flush).isInstanceOf(IOException.class);
+        assertThat(openAfter(CrashKind.KILL).flushedOffset()).isEqualTo(1);
+
+        // when
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(found.endOffset()).isEqualTo(1);
+    }
+
+    @Test // seed 1000104
+    void shouldReadOnWhenASegmentHoldsNothingButDamage() throws IOException {
+        // given
+        config = config.withSegmentSizeBytes(ONE_BATCH_BYTES).withWarmSizeBytes(0);
+        Journal journal = open();
+        for (int i = 0; i < 3; i++) {
+            append(journal);
+        }
+        journal.flush();
+        String second = String.format("%020d.log", 1);
+        byte[] content = disk.read(DIRECTORY.resolve(second), ONE_BATCH_BYTES);
+        disk.open(DIRECTORY.resolve(second), false).write(ByteBuffer.wrap(content, 30, 40), 0);
+
+        // when
+        Journal found = openAfter(CrashKind.KILL);
+
+        // then
+        assertThat(found.read(1, 3, 1_000, true).isEmpty()).isFalse();
+    }
+
+    @Test // seed 139
+    void shouldGoOnBehindWhatRetentionDeletedWhenPowerIsLost() throws IOException {
+        // given
+        config = config.withSegmentMaxAgeMs(1).withRetention(1, JournalConfig.UNLIMITED);
+        Journal journal = open();
+        append(journal);
+        journal.flush();
+        assertThat(journal.applyRetention(1_000_000, 1)).isEqualTo(1);
+
+        // when
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(found.endOffset()).isEqualTo(1);
+        assertThat(found.startOffset()).isEqualTo(1);
+    }
+
+    @Test // seed 139, on a full disk
+    void shouldGoOnBehindWhatRetentionDeletedWhenTheCheckpointHasNoRoom() throws IOException {
+        // given
+        config = config.withSegmentMaxAgeMs(1).withRetention(1, JournalConfig.UNLIMITED);
+        Journal journal = open();
+        append(journal);
+        journal.flush();
+        disk.setFaults(FULL);
+        journal.applyRetention(1_000_000, 1);
+
+        // when
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(found.endOffset()).isEqualTo(1);
+    }
+
+    @Test // seed 2
+    void shouldNotShowDeletedRecordsAgainWhenALaterCheckpointIsLost() throws IOException {
+        // given
+        config = config.withCheckpointIntervalBytes(1);
+        Journal journal = open();
+        append(journal);
+        append(journal);
+        journal.deleteRecordsBefore(1);
+        journal.checkpoint();
+        append(journal);
+        journal.flush();
+        disk.syncDirectory(DIRECTORY);
+
+        // when
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(found.startOffset()).isEqualTo(1);
+        assertThat(found.endOffset()).isEqualTo(3);
+    }
+
+    @Test // by reading
+    void shouldForgetASnapshotWhenTheLogNoLongerReachesIt() throws IOException {
+        // given
+        Journal journal = open();
+        append(journal);
+        journal.flush();
+        append(journal);
+        journal.writeDurableSnapshot(2, ByteBuffer.allocate(1));
+        Journal cut = openAfter(CrashKind.POWER_LOSS);
+        assertThat(cut.endOffset()).isEqualTo(1);
+
+        // when the log grows past it with other records
+        append(cut);
+        append(cut);
+        cut.flush();
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(found.endOffset()).isEqualTo(3);
+        assertThat(found.restoreSnapshot()).isNull();
+    }
+
+    @Test // by reading
+    void shouldNotServeABatchWhenABitOfItFlippedLongAfterItWasSynced() throws IOException {
+        // given
+        config = config.withWarmSizeBytes(0);
+        Journal journal = open();
+        append(journal);
+        append(journal);
+        journal.close();
+        Path log = DIRECTORY.resolve(String.format("%020d.log", 0));
+        byte[] content = disk.read(log, 1_000);
+        content[content.length - 5] ^= 1;
+        disk.open(log, false).write(ByteBuffer.wrap(content), 0);
+
+        // when
+        ByteBuf served = open().read(0, 2, 1_000, true).readFully(UnpooledByteBufAllocator.DEFAULT);
+
+        // then the healthy one is served
+        assertThat(served.readableBytes()).isEqualTo(content.length / 2);
+    }
+}
