@@ -20,7 +20,7 @@ import org.apache.kafka.connect.cli.ConnectStandalone;
 public final class Main {
     private static final int LINES_PER_RUN = 2_000;
     private static final int RUNS = 3;
-    private static final long LIMIT_SECONDS = 120;
+    private static final long LIMIT_SECONDS = 300;
 
     /** How long a process that hangs may take to say what its threads do. */
     private static final long DUMP_SECONDS = 5;
