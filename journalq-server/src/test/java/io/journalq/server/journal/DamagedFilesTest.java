@@ -328,7 +328,7 @@ class DamagedFilesTest {
     }
 
     @Test
-    void shouldKeepWhatIsBehindAHoleInTheNewestSegmentWhenNoCheckpointVouchesForIt() throws IOException {
+    void shouldEndTheLogWhereNoNextBatchIsNamedWhenNoCheckpointVouchesForIt() throws IOException {
         // given a write that went astray into the second batch of the newest segment, over its length too
         String name = segmentFile(2, ".log");
         int batchBytes = healthy.get(name).length / BATCHES_EACH;
@@ -339,31 +339,31 @@ class DamagedFilesTest {
 
         // when
         try (Journal journal = open()) {
-            // then
-            List<Long> left = new ArrayList<>(offsets(0, BATCHES));
-            left.remove(Long.valueOf(2 * BATCHES_EACH + 1));
-            assertThat(readAll(journal, 0)).isEqualTo(left);
+            // then what follows could as well be what a torn write left of somebody's value
+            assertThat(readAll(journal, 0)).isEqualTo(offsets(0, 2 * BATCHES_EACH + 1));
             assertNamed(name);
-            assertThat(contents().get(name)).isEqualTo(content);
         }
     }
 
     @Test
-    void shouldNotTakeABatchOutOfAValueWhenTheBatchAroundItIsTorn() throws IOException {
+    void shouldNotTakeABatchOutOfAValueWhereverTheBatchAroundItIsTorn() throws IOException {
         // given a last batch whose value is a batch of the offset that comes next, and whose header is lost
         String name = segmentFile(2, ".log");
         byte[] inner = Arrays.copyOf(healthy.get(name), healthy.get(name).length / BATCHES_EACH);
         ByteBuffer.wrap(inner).putLong(0, BATCHES + 1);
         byte[] before = healthy.get(name);
-        byte[] content = Arrays.copyOf(before, before.length + 70 + inner.length + 1);
-        System.arraycopy(inner, 0, content, before.length + 70, inner.length);
-        damage(name, content);
+        int innerAt = before.length + 70;
+        for (int tornAt : new int[] {innerAt + inner.length - 1, innerAt + inner.length, innerAt + inner.length + 1}) {
+            byte[] content = Arrays.copyOf(before, tornAt);
+            System.arraycopy(inner, 0, content, innerAt, Math.min(inner.length, tornAt - innerAt));
+            damage(name, content);
 
-        // when
-        try (Journal journal = open()) {
-            // then
-            assertThat(journal.writtenOffset()).isEqualTo(BATCHES);
-            assertThat(readAll(journal, 0)).isEqualTo(offsets(0, BATCHES));
+            // when
+            try (Journal journal = open()) {
+                // then
+                assertThat(journal.writtenOffset()).as("torn at " + tornAt).isEqualTo(BATCHES);
+                assertThat(readAll(journal, 0)).isEqualTo(offsets(0, BATCHES));
+            }
         }
     }
 

@@ -8,18 +8,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the part of one segment that no checkpoint vouches for, checks every batch, and decides what becomes of bad bytes.
- * They are left out when the damaged batch still says where the next begins and that one is healthy, and otherwise when a
- * healthy batch is found by searching for it. In the newest segment a torn write may leave anything, even a whole batch
- * inside a record's value: there what is found must go on without a fault to the last byte of the file, for what a value
- * holds is followed by the rest of its record; else bad bytes end the log. Offsets may leave gaps, as after compaction, but
- * not before the last batch of all. Used once, while a journal opens.
+ * In the newest segment they end it, unless the damaged batch still says where the next begins and that one is healthy;
+ * in an older segment the next healthy batch is searched for. Offsets may leave gaps, as after compaction, but not before
+ * the last batch of all. Used once, while a journal opens.
  */
 public final class SegmentRecovery {
     private static final int CHUNK_BYTES = 1 << 20;
-
-    /** How often over the file's size CRCs are computed at most: bytes may look like a batch again and again. */
-    private static final int CRC_PASSES = 8;
-
     private static final Logger LOG = LoggerFactory.getLogger(SegmentRecovery.class);
 
     private final Segment segment;
@@ -30,7 +24,6 @@ public final class SegmentRecovery {
     private final BatchScanner scanner;
     private final SparseIndex index;
     private long nextOffset;
-    private long searchBudgetBytes;
 
     /**
      * @param segment what its extent covers is trusted; reading begins behind it
@@ -48,7 +41,6 @@ public final class SegmentRecovery {
         this.scanner =
                 new BatchScanner(segment.file(), segment.sizeBytes(), fileBytes, Math.min(CHUNK_BYTES, fileBytes));
         this.index = segment.index();
-        this.searchBudgetBytes = (long) CRC_PASSES * fileBytes;
     }
 
     public void run() throws IOException {
@@ -99,12 +91,7 @@ public final class SegmentRecovery {
         return offsetFits
                 && scanner.nextOffset() <= nextSegmentOffset
                 && scanner.nextOffset() - segment.baseOffset() <= Integer.MAX_VALUE
-                && crcMatches();
-    }
-
-    private boolean crcMatches() throws IOException {
-        searchBudgetBytes -= scanner.sizeBytes();
-        return scanner.crcMatches();
+                && scanner.crcMatches();
     }
 
     private boolean isBeforeNext() throws IOException {
@@ -127,10 +114,11 @@ public final class SegmentRecovery {
                 return claimedNext;
             }
         }
-        int candidate = scanner.nextCandidate(bad + 1);
-        while (candidate < fileBytes && searchBudgetBytes > 0) {
+        // In the newest segment a torn write may hold anything, even a whole batch inside a record's value.
+        int candidate = newest ? fileBytes : scanner.nextCandidate(bad + 1);
+        while (candidate < fileBytes) {
             scanner.skipTo(candidate);
-            if (isFound()) {
+            if (scanner.next() && isHealthy(true)) {
                 return candidate;
             }
             candidate = scanner.nextCandidate(candidate + 1);
@@ -138,25 +126,9 @@ public final class SegmentRecovery {
         return fileBytes;
     }
 
-    private boolean isFound() throws IOException {
-        return scanner.next() && isHealthy(true) && (!newest || reachesTheEnd());
-    }
-
-    /** Whether the scanner's batch, and all behind it, are healthy and follow each other, up to the file's last byte. */
-    private boolean reachesTheEnd() throws IOException {
-        long expectedOffset = scanner.nextOffset();
-        while (scanner.next()) {
-            if (scanner.baseOffset() != expectedOffset || !crcMatches()) {
-                return false;
-            }
-            expectedOffset = scanner.nextOffset();
-        }
-        return scanner.atEnd();
-    }
-
     private int cut(int position) {
         LOG.warn(
-                "{}: {} bytes from byte {} on are no whole batches and are cut off; the log ends at offset {}",
+                "{}: {} bytes from byte {} on are no whole batch and are cut off; the log ends at offset {}",
                 segment.logPath(),
                 fileBytes - position,
                 position,
