@@ -31,8 +31,10 @@ class DocumentedCommandsTest {
     private static final Terminal NOBODY = new Terminal(
             new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "");
     private static final Pattern CODE = Pattern.compile("(?s)```\\w*\\n(.*?)```|`([^`\\n]+)`");
+    /** A module that Maven is told of has a program's name, too. */
     private static final Pattern COMMAND =
-            Pattern.compile("(?:^|\\s)(?:bin/)?(journalq(?:-server|-bench|-sim|-chaos)?) ([^|;<>#]+)");
+            Pattern.compile("(?:^|(?<!-pl)\\s)(?:bin/)?(journalq(?:-server|-bench|-sim|-chaos)?) ([^|;<>#]+)");
+
     private static final Pattern WORD = Pattern.compile("'([^']*)'|([^\\s']+)");
 
     /** One command line of one text. */
