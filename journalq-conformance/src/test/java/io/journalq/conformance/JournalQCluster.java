@@ -7,12 +7,14 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,7 +27,10 @@ import java.util.stream.Stream;
 import kafka.server.ControllerServer;
 import kafka.server.KafkaBroker;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.FeatureUpdate;
+import org.apache.kafka.clients.admin.FinalizedVersionRange;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
 import org.apache.kafka.clients.consumer.GroupProtocol;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TopicExistsException;
@@ -77,14 +82,44 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
     @Override
     public void start() {
         try {
-            if (directory == null) {
+            boolean isNew = directory == null;
+            if (isNew) {
                 directory = Files.createTempDirectory("journalq-conformance");
             }
             broker = Broker.start(brokerConfig());
             port = broker.listeners().get(0).port();
+            if (isNew) {
+                lowerFeatures();
+            }
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         } catch (ConfigException | StartException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    /** Puts the levels in force that the test declares; all are at their highest before. */
+    private void lowerFeatures() {
+        if (config.features().isEmpty()) {
+            return;
+        }
+        try (Admin admin = admin()) {
+            Map<String, FinalizedVersionRange> levels = admin.describeFeatures()
+                    .featureMetadata()
+                    .get(TIMEOUT_S, TimeUnit.SECONDS)
+                    .finalizedFeatures();
+            Map<String, FeatureUpdate> updates = new LinkedHashMap<>();
+            config.features().forEach((feature, level) -> {
+                FinalizedVersionRange current = levels.get(feature.featureName());
+                if (current != null && level < current.maxVersionLevel()) {
+                    updates.put(
+                            feature.featureName(), new FeatureUpdate(level, FeatureUpdate.UpgradeType.SAFE_DOWNGRADE));
+                }
+            });
+            if (!updates.isEmpty()) {
+                admin.updateFeatures(updates, new UpdateFeaturesOptions()).all().get(TIMEOUT_S, TimeUnit.SECONDS);
+            }
+        } catch (InterruptedException | ExecutionException | TimeoutException failure) {
             throw new IllegalStateException(failure);
         }
     }
@@ -217,6 +252,34 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
     public void createTopicWithAssignment(String name, Map<Integer, List<Integer>> assignment)
             throws InterruptedException {
         createTopic(name, assignment.size(), (short) 1);
+    }
+
+    /** As with {@link #createTopic}, partitions that a test assigns to several brokers have one replica, on this one. */
+    @Override
+    public Admin admin(Map<String, Object> configs, boolean usingBootstrapControllers) {
+        Admin admin = ClusterInstance.super.admin(configs, usingBootstrapControllers);
+        return (Admin) Proxy.newProxyInstance(
+                Admin.class.getClassLoader(), new Class<?>[] {Admin.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("createTopics")) {
+                        arguments[0] = ((Collection<?>) arguments[0])
+                                .stream().map(topic -> here((NewTopic) topic)).toList();
+                    }
+                    try {
+                        return method.invoke(admin, arguments);
+                    } catch (InvocationTargetException failure) {
+                        throw failure.getCause();
+                    }
+                });
+    }
+
+    private static NewTopic here(NewTopic topic) {
+        Map<Integer, List<Integer>> assignments = topic.replicasAssignments();
+        if (assignments == null || assignments.values().stream().allMatch(List.of(BROKER_ID)::equals)) {
+            return topic;
+        }
+        Map<Integer, List<Integer>> assignedHere = new LinkedHashMap<>();
+        assignments.keySet().forEach(partition -> assignedHere.put(partition, List.of(BROKER_ID)));
+        return new NewTopic(topic.name(), assignedHere).configs(topic.configs());
     }
 
     @Override

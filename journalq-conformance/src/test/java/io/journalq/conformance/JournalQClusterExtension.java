@@ -12,10 +12,12 @@ import org.apache.kafka.common.test.ClusterInstance;
 import org.apache.kafka.common.test.api.AutoStart;
 import org.apache.kafka.common.test.api.ClusterConfig;
 import org.apache.kafka.common.test.api.ClusterConfigProperty;
+import org.apache.kafka.common.test.api.ClusterFeature;
 import org.apache.kafka.common.test.api.ClusterTemplate;
 import org.apache.kafka.common.test.api.ClusterTest;
 import org.apache.kafka.common.test.api.ClusterTestDefaults;
 import org.apache.kafka.common.test.api.ClusterTests;
+import org.apache.kafka.server.common.Feature;
 import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.Extension;
@@ -86,9 +88,18 @@ public final class JournalQClusterExtension implements TestTemplateInvocationCon
                 .setBrokers(brokers)
                 .setAutoStart(autoStart)
                 .setServerProperties(properties)
+                .setFeatures(features(test))
                 .setBrokerSecurityProtocol(test.brokerSecurityProtocol())
                 .setBrokerListenerName(ListenerName.normalised(test.brokerListener()))
                 .build();
+    }
+
+    private static Map<Feature, Short> features(ClusterTest test) {
+        Map<Feature, Short> levels = new LinkedHashMap<>();
+        for (ClusterFeature declared : test.features()) {
+            levels.put(declared.feature(), declared.version());
+        }
+        return levels;
     }
 
     private static void collect(ClusterConfigProperty[] declared, Map<String, String> properties) {

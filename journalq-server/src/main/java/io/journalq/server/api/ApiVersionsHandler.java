@@ -4,8 +4,10 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ApiVersionsRequest;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
+import io.journalq.server.metadata.MetadataImage;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -21,9 +23,12 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     private static final Pattern SOFTWARE_NAME = Pattern.compile("[a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])?");
 
     private final HandlerRegistry registry;
+    private final Supplier<MetadataImage> images;
 
-    public ApiVersionsHandler(HandlerRegistry registry) {
+    /** @param images gives the newest image, with the levels of features */
+    public ApiVersionsHandler(HandlerRegistry registry, Supplier<MetadataImage> images) {
         this.registry = registry;
+        this.images = images;
     }
 
     @Override
@@ -47,21 +52,23 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
                 .setApiKeys(List.of(range(apiVersions)));
     }
 
-    /** Clients before version 4 do not take a feature that begins at level 0. */
-    private static void addFeatures(short version, ApiVersionsResponse response) {
+    /** Clients before version 4 do not take a feature that begins at level 0. One that is off is not in force at any. */
+    private void addFeatures(short version, ApiVersionsResponse response) {
         if (version >= FIRST_VERSION_WITH_FEATURES_FROM_ZERO) {
+            MetadataImage image = images.get();
             response.setSupportedFeatures(Arrays.stream(Feature.values())
                             .map(feature -> new ApiVersionsResponse.SupportedFeatureKey()
                                     .setName(feature.featureName())
                                     .setMinVersion((short) 0)
-                                    .setMaxVersion(feature.level()))
+                                    .setMaxVersion(feature.highestLevel()))
                             .toList())
-                    .setFinalizedFeaturesEpoch(0)
+                    .setFinalizedFeaturesEpoch(image.version())
                     .setFinalizedFeatures(Arrays.stream(Feature.values())
+                            .filter(feature -> feature.level(image) > 0)
                             .map(feature -> new ApiVersionsResponse.FinalizedFeatureKey()
                                     .setName(feature.featureName())
-                                    .setMinVersionLevel(feature.level())
-                                    .setMaxVersionLevel(feature.level()))
+                                    .setMinVersionLevel(feature.level(image))
+                                    .setMaxVersionLevel(feature.level(image)))
                             .toList());
         }
     }

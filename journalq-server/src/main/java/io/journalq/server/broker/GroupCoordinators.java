@@ -7,6 +7,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupRecords;
+import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.MigrationPolicy;
@@ -166,12 +167,7 @@ final class GroupCoordinators {
         MetadataImage image = newest;
         machine.offsets().onTopicsGone((topic, id) -> isGone(image, topic, id));
         if (checked.add(partition)) {
-            Map<String, RecoveredEnd[]> ends = recoveredEnds;
-            int moved = machine.offsets().onPartitionEnds((topic, number, leaderEpoch) -> {
-                RecoveredEnd[] ofTopic = ends.get(topic);
-                RecoveredEnd end = ofTopic == null || number < 0 || number >= ofTopic.length ? null : ofTopic[number];
-                return end == null ? -1 : end.of(leaderEpoch);
-            });
+            int moved = machine.offsets().onPartitionEnds(new Ends(recoveredEnds));
             if (moved > 0) {
                 log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);
             }
@@ -180,5 +176,24 @@ final class GroupCoordinators {
 
     CompletableFuture<Void> close() {
         return coordinators.close();
+    }
+
+    /** Where partitions ended, by topic and number. */
+    private record Ends(Map<String, RecoveredEnd[]> byTopic) implements OffsetCommits.PartitionEnds {
+        private static final RecoveredEnd[] NONE = {};
+
+        @Override
+        public long endOf(String topic, int partition, int leaderEpoch) {
+            return ofTopic(topic).endOf(partition, leaderEpoch);
+        }
+
+        @Override
+        public OffsetCommits.TopicEnds ofTopic(String topic) {
+            RecoveredEnd[] ends = byTopic.getOrDefault(topic, NONE);
+            return (partition, leaderEpoch) -> {
+                RecoveredEnd end = partition < 0 || partition >= ends.length ? null : ends[partition];
+                return end == null ? -1 : end.of(leaderEpoch);
+            };
+        }
     }
 }

@@ -94,7 +94,7 @@ final class HandlerTable {
         this.config = config;
         this.metadata = metadata;
         this.controller = controller;
-        registry.register(ApiKey.API_VERSIONS, 0, 4, new ApiVersionsHandler(registry));
+        registry.register(ApiKey.API_VERSIONS, 0, 4, new ApiVersionsHandler(registry, metadata::current));
     }
 
     HandlerRegistry registry() {
@@ -170,8 +170,8 @@ final class HandlerTable {
         registry.register(ApiKey.OFFSET_COMMIT, 2, 10, new OffsetCommitHandler(groups, images));
         registry.register(ApiKey.OFFSET_FETCH, 1, 10, new OffsetFetchHandler(groups, images));
         registry.register(ApiKey.OFFSET_DELETE, 0, 0, new OffsetDeleteHandler(groups, images));
-        registry.register(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1, new ConsumerGroupHeartbeatHandler(groups));
-        registry.register(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, new ConsumerGroupDescribeHandler(groups));
+        registry.register(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1, new ConsumerGroupHeartbeatHandler(groups, images));
+        registry.register(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, new ConsumerGroupDescribeHandler(groups, images));
         registry.register(ApiKey.LIST_GROUPS, 0, 5, new ListGroupsHandler(groups));
         registry.register(ApiKey.DESCRIBE_GROUPS, 0, 6, new DescribeGroupsHandler(groups));
         registry.register(ApiKey.DELETE_GROUPS, 0, 2, new DeleteGroupsHandler(groups));
@@ -198,7 +198,8 @@ final class HandlerTable {
                 ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, offline, autoCreate));
         registry.register(
                 ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer, refusals));
-        registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller));
+        boolean deletable = config.get(BrokerSettings.DELETE_TOPICS);
+        registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller, deletable));
         registry.register(ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(controller));
         registry.register(ApiKey.DESCRIBE_CONFIGS, 1, 4, new DescribeConfigsHandler(identity, metadata, describer));
         registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(alteration));
@@ -226,6 +227,6 @@ final class HandlerTable {
         registry.register(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1, new AlterPartitionReassignmentsHandler(images));
         registry.register(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, new ListPartitionReassignmentsHandler());
         registry.register(ApiKey.DESCRIBE_QUORUM, 0, 2, new DescribeQuorumHandler(identity, images, clock));
-        registry.register(ApiKey.UPDATE_FEATURES, 0, 2, new UpdateFeaturesHandler());
+        registry.register(ApiKey.UPDATE_FEATURES, 0, 2, new UpdateFeaturesHandler(images, controller));
     }
 }

@@ -47,6 +47,8 @@ public final class BrokerSettings {
 
     public static final ConfigKey<Boolean> AUTO_CREATE_TOPICS = ConfigKey.ofBoolean(
             "auto.create.topics.enable", true, "Create a topic when a client that allows it asks for one.");
+    public static final ConfigKey<Boolean> DELETE_TOPICS = ConfigKey.ofBoolean(
+            "delete.topic.enable", true, "Whether topics can be deleted; when not, DeleteTopics is refused.");
     public static final ConfigKey<Integer> NUM_PARTITIONS = ConfigKey.ofInt(
             "num.partitions",
             ConfigUnit.NONE,
@@ -380,6 +382,7 @@ public final class BrokerSettings {
                 DATA_DIRECTORIES,
                 SHARDS,
                 AUTO_CREATE_TOPICS,
+                DELETE_TOPICS,
                 NUM_PARTITIONS,
                 MAX_PARTITIONS_PER_TOPIC,
                 MAX_PARTITIONS,

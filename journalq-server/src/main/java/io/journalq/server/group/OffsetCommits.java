@@ -27,6 +27,11 @@ public final class OffsetCommits {
     private final Map<String, GroupOffsets> offsets = new TreeMap<>();
     private final PendingOffsets pending = new PendingOffsets();
 
+    /** The group of the last offset that was replayed, which the next one is mostly of too; null when it has none left. */
+    private String lastReplayed;
+
+    private GroupOffsets ofLastReplayed;
+
     OffsetCommits(GroupLimits limits, Outbox outbox, Map<String, Group> groups) {
         this.limits = limits;
         this.outbox = outbox;
@@ -150,25 +155,25 @@ public final class OffsetCommits {
     }
 
     void replay(OffsetCommitKey key, OffsetCommitValue value) {
-        change(
-                key.group(),
-                ofGroup -> ofGroup.put(key.topic(), key.partition(), value == null ? null : CommittedOffset.of(value)));
+        String groupId = key.group();
+        GroupOffsets ofGroup = groupId.equals(lastReplayed) ? ofLastReplayed : offsets.get(groupId);
+        if (ofGroup == null) {
+            ofGroup = new GroupOffsets();
+            offsets.put(groupId, ofGroup);
+        }
+        ofGroup.put(key.topic(), key.partition(), value == null ? null : CommittedOffset.of(value));
+        if (ofGroup.isEmpty()) {
+            offsets.remove(groupId);
+            lastReplayed = null;
+            ofLastReplayed = null;
+        } else {
+            lastReplayed = groupId;
+            ofLastReplayed = ofGroup;
+        }
     }
 
     void replay(PendingOffsetKey key, PendingOffsetValue value) {
         pending.replay(key, value);
-    }
-
-    private interface Change {
-        void apply(GroupOffsets ofGroup);
-    }
-
-    private void change(String groupId, Change change) {
-        GroupOffsets ofGroup = offsets.computeIfAbsent(groupId, absent -> new GroupOffsets());
-        change.apply(ofGroup);
-        if (ofGroup.isEmpty()) {
-            offsets.remove(groupId);
-        }
     }
 
     /** Whether somebody may see a group's offsets. */
@@ -323,16 +328,12 @@ public final class OffsetCommits {
      */
     public int onPartitionEnds(PartitionEnds ends) {
         List<CoordinatorRecord> records = new ArrayList<>();
-        for (String groupId : offsets.keySet()) {
-            forEach(groupId, (topic, partition, offset) -> {
-                long end = ends.endOf(topic, partition, offset.leaderEpoch());
-                if (end >= 0 && offset.offset() > end) {
-                    records.add(new CoordinatorRecord(
-                            key(groupId, topic, partition),
-                            offset.movedBackTo(end).toRecord()));
-                }
-            });
-        }
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics()
+                .forEach((topic, ofTopic) -> ofTopic.forEachBehind(
+                        ends.ofTopic(topic),
+                        (partition, offset, end) -> records.add(new CoordinatorRecord(
+                                key(groupId, topic, partition),
+                                offset.movedBackTo(end).toRecord())))));
         pending.forEach((place, producerId, held) -> {
             long end =
                     ends.endOf(place.topic(), place.partition(), held.offset().leaderEpoch());
@@ -354,6 +355,17 @@ public final class OffsetCommits {
          * @param leaderEpoch -1 for all records
          */
         long endOf(String topic, int partition, int leaderEpoch);
+
+        /** The same for one topic: there may be a million offsets, and few topics. */
+        default TopicEnds ofTopic(String topic) {
+            return (partition, leaderEpoch) -> endOf(topic, partition, leaderEpoch);
+        }
+    }
+
+    /** Where the partitions of one topic end. */
+    public interface TopicEnds {
+        /** As {@link PartitionEnds#endOf}. */
+        long endOf(int partition, int leaderEpoch);
     }
 
     private static OffsetCommitKey key(String groupId, String topic, int partition) {

@@ -89,6 +89,29 @@ final class TopicOffsets {
         scattered.forEach(visitor::visit);
     }
 
+    /** What is done with each partition whose offset lies behind its end. */
+    interface BehindVisitor {
+        void visit(int partition, CommittedOffset offset, long end);
+    }
+
+    /** Visits what lies behind the end of its partition. */
+    void forEachBehind(OffsetCommits.TopicEnds ends, BehindVisitor visitor) {
+        for (int partition = 0; partition < offsets.length; partition++) {
+            if (offsets[partition] != ABSENT) {
+                long end = ends.endOf(partition, leaderEpochs[partition]);
+                if (end >= 0 && offsets[partition] > end) {
+                    visitor.visit(partition, get(partition), end);
+                }
+            }
+        }
+        scattered.forEach((partition, offset) -> {
+            long end = ends.endOf(partition, offset.leaderEpoch());
+            if (end >= 0 && offset.offset() > end) {
+                visitor.visit(partition, offset, end);
+            }
+        });
+    }
+
     private void grow(int partition) {
         int old = offsets.length;
         if (partition < old) {

@@ -3,7 +3,7 @@ package io.journalq.server.metadata;
 import java.util.Comparator;
 
 /**
- * What has settings of its own besides topics: a group, a subscription of client metrics, a broker. Immutable.
+ * What has settings of its own besides topics: a group, a subscription of client metrics, a broker, a feature. Immutable.
  *
  * @param kind what kind of thing
  * @param name which one; empty for all brokers
@@ -12,11 +12,13 @@ public record ResourceId(Kind kind, String name) implements Comparable<ResourceI
     private static final Comparator<ResourceId> ORDER =
             Comparator.comparing(ResourceId::kind).thenComparing(ResourceId::name);
 
-    /** Kinds, each with its number in the protocol. */
+    /** Kinds, each with its number in the protocol where it has one. */
     public enum Kind {
         BROKER(4),
         CLIENT_METRICS(16),
-        GROUP(32);
+        GROUP(32),
+        /** A feature that clients choose by; it is none of those that the protocol has settings of. */
+        FEATURE(127);
 
         private final byte code;
 

@@ -8,6 +8,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.loop.NarrowExecutor;
 import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
@@ -42,6 +43,9 @@ public final class Shards {
     private final Shard[] shards;
     private final PartitionFiles files;
     private final Executor blockingPool;
+    /** Opens partitions: mostly work for processors. */
+    private final Executor opening;
+
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private MetadataImage followed = MetadataImage.EMPTY;
     private BrokerConfig inForce;
@@ -58,6 +62,7 @@ public final class Shards {
         this.inForce = config;
         this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         this.blockingPool = blockingPool;
+        this.opening = new NarrowExecutor(blockingPool, cycles.size() + 1);
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock);
         this.shards = new Shard[cycles.size()];
         ShardTimes times = new ShardTimes(
@@ -223,8 +228,7 @@ public final class Shards {
         Check.that(state.replicas().contains(config.get(BrokerSettings.NODE_ID)), "a partition of another node");
         TopicPartition name = new TopicPartition(topic.name(), partition);
         Shard shard = shardOf(topic.id(), partition);
-        return CompletableFuture.supplyAsync(
-                        () -> openFiles(name, topic.id(), settings, state.leaderEpoch()), blockingPool)
+        return CompletableFuture.supplyAsync(() -> openFiles(name, topic.id(), settings, state.leaderEpoch()), opening)
                 .thenAcceptAsync(
                         recovered -> shard.add(
                                 topic.id(),

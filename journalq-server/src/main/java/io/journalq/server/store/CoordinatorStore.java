@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
@@ -47,6 +48,9 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
     private static final int READ_AHEAD_BYTES = 1 << 20;
     private static final int FIRST_BUFFER_BYTES = 4 << 10;
 
+    /** Slices are read from end to end, hardly ever record by record. */
+    private static final int BLOCK_BYTES = 32 << 10;
+
     private final Path directory;
     /** Held for reading by whoever uses the database, for writing by who opens or closes it. */
     private final ReadWriteLock use = new ReentrantReadWriteLock();
@@ -56,6 +60,8 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
     private RocksDB database;
     private WriteOptions notSynced;
     private boolean unusable;
+    /** Whether the database tidies up in the background: not before the first write, so that loading has the machine. */
+    private volatile boolean compacts;
 
     /** A store in {@code directory}, which is made at the first use. */
     public CoordinatorStore(Path directory) {
@@ -132,7 +138,12 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                 .setMaxBackgroundJobs(BACKGROUND_JOBS)
                 .setKeepLogFileNum(INFO_LOGS)
                 .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
-                .setTableFormatConfig(new BlockBasedTableConfig().setBlockCache(cache));
+                .setAvoidFlushDuringRecovery(true)
+                .setSkipStatsUpdateOnDbOpen(true)
+                .setDisableAutoCompactions(true)
+                .setTableFormatConfig(
+                        new BlockBasedTableConfig().setBlockCache(cache).setBlockSize(BLOCK_BYTES));
+        compacts = false;
         notSynced = new WriteOptions().setSync(false);
         try {
             database = RocksDB.open(options, directory.toString());
@@ -152,6 +163,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         try {
             unusable = true;
             if (database != null) {
+                flush();
                 database.close();
                 database = null;
                 notSynced.close();
@@ -160,6 +172,18 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
             }
         } finally {
             use.writeLock().unlock();
+        }
+    }
+
+    /** What is in memory goes into a table: the next start then need not read the log. */
+    private void flush() {
+        try (FlushOptions waiting = new FlushOptions().setWaitForFlush(true)) {
+            database.flush(waiting);
+        } catch (RocksDBException failure) {
+            log.warn(
+                    "coordinators' state stays in the store's log: folder={} reason=\"{}\"",
+                    directory,
+                    failure.getMessage());
         }
     }
 
@@ -225,9 +249,12 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                     RocksIterator iterator = database.newIterator(read)) {
                 ByteBuffer key = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
                 ByteBuffer value = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
+                // Made once: a start runs this a million times before it is compiled well.
+                Reader keys = iterator::key;
+                Reader values = iterator::value;
                 for (iterator.seek(first); iterator.isValid(); iterator.next()) {
-                    key = filled(key, iterator::key);
-                    value = filled(value, iterator::value);
+                    key = filled(key, keys);
+                    value = filled(value, values);
                     visitor.visit(key.position(first.length), value);
                 }
                 iterator.status();
@@ -279,6 +306,10 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
 
         private void write(WriteBatch batch) throws IOException {
             use(database -> {
+                if (!compacts) {
+                    database.enableAutoCompaction(List.of(database.getDefaultColumnFamily()));
+                    compacts = true;
+                }
                 database.write(notSynced, batch);
                 return null;
             });

@@ -1,68 +1,136 @@
 package io.journalq.server.broker;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.common.protocol.message.FindCoordinatorResponse;
 import io.journalq.common.protocol.message.OffsetFetchRequest;
+import io.journalq.common.protocol.message.OffsetFetchRequest.OffsetFetchRequestGroup;
+import io.journalq.common.protocol.message.OffsetFetchRequest.OffsetFetchRequestTopics;
 import io.journalq.common.protocol.message.OffsetFetchResponse;
+import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseGroup;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
  * A broker in a process of its own that says when all of its groups are served, counted from the start of the process. The
- * one who asks runs in the same process, and so its share is in the times.
+ * one who asks does so as clients do, for the coordinators and then for offsets; it runs in the same process, and so its
+ * share is in the times. Ends as a killed process does, so that it leaves what it found.
  */
 final class BrokerProcess {
     /** What the line with the times begins with. */
     static final String RESULT = "served: ";
 
+    private static final int FIND_COORDINATOR_VERSION = 4;
     private static final int FETCH_VERSION = 9;
     private static final long POLL_MS = 5;
+
+    /** Of this many groups one is looked at whole. */
+    private static final int LOOK_AT_EVERY = 97;
 
     private BrokerProcess() {}
 
     /**
-     * Arguments: the data folder, the name of a topic, how many groups there are ({@code group-0} and so on). Prints how
-     * long it took in milliseconds: by the clock, the broker alone by the clock, and processor time.
+     * Arguments: the data folder, the name of a topic, how many groups there are ({@code group-0} and so on), how many
+     * partitions each has committed, with its number as the leader's epoch. Prints how long it took in milliseconds: from
+     * the start of the process, until the ports were open, from the broker's start, and processor time.
      */
     public static void main(String[] arguments) throws Exception {
+        String topic = arguments[1];
         int groups = Integer.parseInt(arguments[2]);
-        try (TestBroker broker = new TestBroker(Path.of(arguments[0]))) {
-            long beginNanos = System.nanoTime();
-            broker.start();
-            long startedNanos = System.nanoTime();
-            try (WireClient client = new WireClient(broker.port())) {
-                while (!areServed(client, arguments[1], groups)) {
-                    Thread.sleep(POLL_MS);
-                }
+        long beginNanos = System.nanoTime();
+        Broker broker = Broker.start(config(arguments[0]));
+        long startedNanos = System.nanoTime();
+        try (WireClient client = new WireClient(broker.listeners().get(0).port())) {
+            while (!areServed(client, topic, groups)) {
+                Thread.sleep(POLL_MS);
             }
             long servedMs = System.currentTimeMillis();
             long servedNanos = System.nanoTime();
-            ProcessHandle process = ProcessHandle.current();
+            long processorMs = ProcessHandle.current()
+                    .info()
+                    .totalCpuDuration()
+                    .orElseThrow()
+                    .toMillis();
+            for (int group = 0; group < groups; group += LOOK_AT_EVERY) {
+                expectAll(client, topic, group, Integer.parseInt(arguments[3]));
+            }
             System.out.println(RESULT
                     + (servedMs - ManagementFactory.getRuntimeMXBean().getStartTime())
                     + " " + TimeUnit.NANOSECONDS.toMillis(startedNanos - beginNanos)
                     + " " + TimeUnit.NANOSECONDS.toMillis(servedNanos - beginNanos)
-                    + " "
-                    + process.info().totalCpuDuration().orElseThrow().toMillis());
+                    + " " + processorMs);
+            System.out.flush();
         }
+        Runtime.getRuntime().halt(0);
+    }
+
+    static BrokerConfig config(String dataDirectory) throws ConfigException {
+        return BrokerConfig.defaults()
+                .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
+                .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
+                .with("data.directories", dataDirectory, ConfigOrigin.COMMAND_LINE);
     }
 
     private static boolean areServed(WireClient client, String topic, int groups) throws IOException {
-        List<OffsetFetchRequest.OffsetFetchRequestGroup> asked = IntStream.range(0, groups)
-                .mapToObj(group -> new OffsetFetchRequest.OffsetFetchRequestGroup()
-                        .setGroupId("group-" + group)
-                        .setMemberEpoch(-1)
-                        .setTopics(List.of(new OffsetFetchRequest.OffsetFetchRequestTopics()
-                                .setName(topic)
-                                .setPartitionIndexes(List.of(0)))))
-                .toList();
-        return client
-                .call(OffsetFetchResponse.class, new OffsetFetchRequest().setGroups(asked), FETCH_VERSION)
-                .groups()
-                .stream()
-                .allMatch(group -> group.errorCode() == ErrorCode.NONE.code());
+        awaitLoaded(client, groups);
+        List<OffsetFetchResponseGroup> answers = fetch(
+                client,
+                IntStream.range(0, groups)
+                        .mapToObj(group -> asked(topic, group, List.of(0)))
+                        .toList());
+        if (answers.stream().anyMatch(answer -> answer.errorCode() == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.code())) {
+            return false;
+        }
+        for (int group = 0; group < groups; group++) {
+            expect(answers.get(group), group, 1);
+        }
+        return true;
+    }
+
+    /** The answer waits for the coordinators, but not for ever. */
+    static void awaitLoaded(WireClient client, int groups) throws IOException {
+        List<String> ids =
+                IntStream.range(0, groups).mapToObj(group -> "group-" + group).toList();
+        client.call(
+                FindCoordinatorResponse.class,
+                new FindCoordinatorRequest().setCoordinatorKeys(ids),
+                FIND_COORDINATOR_VERSION);
+    }
+
+    private static void expectAll(WireClient client, String topic, int group, int partitions) throws IOException {
+        List<Integer> all = IntStream.range(0, partitions).boxed().toList();
+        expect(fetch(client, List.of(asked(topic, group, all))).get(0), group, partitions);
+    }
+
+    private static OffsetFetchRequestGroup asked(String topic, int group, List<Integer> partitions) {
+        return new OffsetFetchRequestGroup()
+                .setGroupId("group-" + group)
+                .setMemberEpoch(-1)
+                .setTopics(List.of(new OffsetFetchRequestTopics().setName(topic).setPartitionIndexes(partitions)));
+    }
+
+    private static List<OffsetFetchResponseGroup> fetch(WireClient client, List<OffsetFetchRequestGroup> asked)
+            throws IOException {
+        return client.call(OffsetFetchResponse.class, new OffsetFetchRequest().setGroups(asked), FETCH_VERSION)
+                .groups();
+    }
+
+    private static void expect(OffsetFetchResponseGroup answer, int group, int partitions) {
+        if (answer.errorCode() != ErrorCode.NONE.code()) {
+            throw new AssertionError("group " + group + " is not served: " + ErrorCode.of(answer.errorCode()));
+        }
+        var offsets = answer.topics().get(0).partitions();
+        long right = offsets.stream()
+                .filter(one -> one.committedOffset() == 0 && one.committedLeaderEpoch() == group)
+                .count();
+        if (offsets.size() != partitions || right != partitions) {
+            throw new AssertionError("group " + group + " has " + offsets);
+        }
     }
 }

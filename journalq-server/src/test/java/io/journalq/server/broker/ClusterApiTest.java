@@ -10,19 +10,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.FeatureUpdate;
-import org.apache.kafka.clients.admin.FeatureUpdate.UpgradeType;
 import org.apache.kafka.clients.admin.ListConfigResourcesOptions;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.QuorumInfo;
-import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.ElectionNotNeededException;
 import org.apache.kafka.common.errors.InvalidReplicaAssignmentException;
-import org.apache.kafka.common.errors.InvalidUpdateVersionException;
 import org.apache.kafka.common.errors.NoReassignmentInProgressException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.AfterEach;
@@ -106,18 +102,6 @@ class ClusterApiTest {
     }
 
     @Test
-    void shouldHaveEveryFeatureAtItsOnlyLevel() throws Exception {
-        var features = get(admin.describeFeatures().featureMetadata());
-        short level = features.finalizedFeatures().get("group.version").maxVersionLevel();
-
-        get(update("group.version", level));
-        assertFails(update("group.version", (short) (level + 1)), InvalidUpdateVersionException.class);
-        assertFails(update("no.such", (short) 1), InvalidUpdateVersionException.class);
-        assertThat(get(admin.describeFeatures().featureMetadata()).finalizedFeatures())
-                .isEqualTo(features.finalizedFeatures());
-    }
-
-    @Test
     void shouldListWhatHasSettings() throws Exception {
         assertThat(get(admin.listConfigResources().all()))
                 .contains(
@@ -126,12 +110,6 @@ class ClusterApiTest {
         assertThat(get(admin.listConfigResources(Set.of(ConfigResource.Type.TOPIC), new ListConfigResourcesOptions())
                         .all()))
                 .containsExactly(new ConfigResource(ConfigResource.Type.TOPIC, "orders"));
-    }
-
-    private KafkaFuture<Void> update(String feature, short level) {
-        return admin.updateFeatures(
-                        Map.of(feature, new FeatureUpdate(level, UpgradeType.UPGRADE)), new UpdateFeaturesOptions())
-                .all();
     }
 
     private static void assertFails(KafkaFuture<?> future, Class<? extends Throwable> error) {

@@ -76,6 +76,31 @@ class TopicChangesTest {
     }
 
     @Test
+    void shouldKeepTopicsWhenTheyCannotBeDeleted() throws Exception {
+        broker.createTopic("orders", 1, Map.of());
+        broker.stop();
+        broker.with("delete.topic.enable", "false").start();
+
+        try (WireClient client = new WireClient(broker.port())) {
+            for (int version = 1; version <= DELETE_TOPICS; version++) {
+                DeleteTopicsResponse refused = client.call(DeleteTopicsResponse.class, deletion("orders"), version);
+                ErrorCode expected = version < 3 ? ErrorCode.INVALID_REQUEST : ErrorCode.TOPIC_DELETION_DISABLED;
+                assertThat(refused.responses().get(0).errorCode()).isEqualTo(expected.code());
+            }
+            assertThat(client.call(
+                                    MetadataResponse.class,
+                                    new MetadataRequest()
+                                            .setTopics(List.of(
+                                                    new MetadataRequest.MetadataRequestTopic().setName("orders"))),
+                                    METADATA)
+                            .topics()
+                            .get(0)
+                            .errorCode())
+                    .isEqualTo(ErrorCode.NONE.code());
+        }
+    }
+
+    @Test
     void shouldAnswerWithATimeOutAndGoOnWhenAChangeTakesLongerThanItsClientWaits() throws Exception {
         // given a broker whose disk holds up every change
         broker.createTopic("orders", 1, Map.of());

@@ -20,16 +20,25 @@ import java.util.List;
  * with REQUEST_TIMED_OUT after the request's time, while the work goes on.
  */
 public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
+    private static final short FIRST_VERSION_THAT_KNOWS_DISABLED = 3;
+
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private final boolean enabled;
 
-    public DeleteTopicsHandler(MetadataPublisher metadata, Controller controller) {
+    /** @param enabled whether topics can be deleted at all ({@code delete.topic.enable}) */
+    public DeleteTopicsHandler(MetadataPublisher metadata, Controller controller, boolean enabled) {
         this.metadata = metadata;
         this.controller = controller;
+        this.enabled = enabled;
     }
 
     @Override
     public void handle(RequestContext context, DeleteTopicsRequest request) {
+        if (!enabled) {
+            context.respond(disabled(context, request));
+            return;
+        }
         List<DeletableTopicResult> results = new ArrayList<>();
         List<DeletableTopicResult> pending = new ArrayList<>();
         List<Uuid> ids = new ArrayList<>();
@@ -47,6 +56,16 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
             }
             return new DeleteTopicsResponse().setResponses(results);
         });
+    }
+
+    private DeleteTopicsResponse disabled(RequestContext context, DeleteTopicsRequest request) {
+        ErrorCode error = context.apiVersion() < FIRST_VERSION_THAT_KNOWS_DISABLED
+                ? ErrorCode.INVALID_REQUEST
+                : ErrorCode.TOPIC_DELETION_DISABLED;
+        List<DeletableTopicResult> results = wanted(context, request);
+        results.forEach(result ->
+                result.setErrorCode(error.code()).setErrorMessage("topics cannot be deleted (delete.topic.enable)"));
+        return new DeleteTopicsResponse().setResponses(results);
     }
 
     private List<DeletableTopicResult> wanted(RequestContext context, DeleteTopicsRequest request) {

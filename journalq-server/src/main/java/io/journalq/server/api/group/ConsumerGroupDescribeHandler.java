@@ -5,29 +5,42 @@ import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
 import io.journalq.server.api.AnswerList;
+import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * ConsumerGroupDescribe, versions 0 and 1: members, what they have and what they are to have. A group of another kind is
- * not found here, upon which clients ask DescribeGroups.
+ * not found here, upon which clients ask DescribeGroups. Refused while the feature {@code group.version} is off.
  */
 public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroupDescribeRequest> {
     /** READ, DELETE and DESCRIBE, as the bits that the protocol has for them. */
     private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
 
     private final Coordinators<GroupMachine> groups;
+    private final Supplier<MetadataImage> images;
 
-    public ConsumerGroupDescribeHandler(Coordinators<GroupMachine> groups) {
+    /** @param images gives the newest image, which says whether the protocol is in force */
+    public ConsumerGroupDescribeHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
+        this.images = images;
     }
 
     @Override
     public void handle(RequestContext context, ConsumerGroupDescribeRequest request) {
         List<String> wanted = request.groupIds();
+        if (Feature.GROUP_VERSION.level(images.get()) == 0) {
+            context.respond(new ConsumerGroupDescribeResponse()
+                    .setGroups(wanted.stream()
+                            .map(groupId -> refusal(groupId, ErrorCode.UNSUPPORTED_VERSION))
+                            .toList()));
+            return;
+        }
         AnswerList<DescribedGroup> answers = new AnswerList<>(
                 wanted.size(), all -> context.respond(new ConsumerGroupDescribeResponse().setGroups(all)));
         for (int i = 0; i < wanted.size(); i++) {

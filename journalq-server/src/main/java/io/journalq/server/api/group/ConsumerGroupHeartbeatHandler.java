@@ -3,25 +3,36 @@ package io.journalq.server.api.group;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.Origin;
+import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.function.Supplier;
 
 /**
  * ConsumerGroupHeartbeat, versions 0 and 1: a member of the consumer protocol (KIP-848) joins, lives on, tells what it owns
- * and hears what it may own, and leaves. Patterns of topics in version 1, with ids that clients make (KIP-1082).
+ * and hears what it may own, and leaves. Patterns of topics in version 1, with ids that clients make (KIP-1082). Refused
+ * while the feature {@code group.version} is off.
  */
 public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGroupHeartbeatRequest> {
     private final Coordinators<GroupMachine> groups;
+    private final Supplier<MetadataImage> images;
 
-    public ConsumerGroupHeartbeatHandler(Coordinators<GroupMachine> groups) {
+    /** @param images gives the newest image, which says whether the protocol is in force */
+    public ConsumerGroupHeartbeatHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
+        this.images = images;
     }
 
     @Override
     public void handle(RequestContext context, ConsumerGroupHeartbeatRequest request) {
+        if (Feature.GROUP_VERSION.level(images.get()) == 0) {
+            context.respond(refusal(ErrorCode.UNSUPPORTED_VERSION));
+            return;
+        }
         Origin origin = Clients.originOf(context);
         if (!MemberLimits.isWithin(request)) {
             context.respond(refusal(MemberLimits.exceeded(context)));

@@ -101,7 +101,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         }
         long endOffset = partition.highWatermark();
         try {
-            loading.blockingPool().execute(() -> loadSlice(partition, endOffset));
+            loading.loadingPool().execute(() -> loadSlice(partition, endOffset));
         } catch (RejectedExecutionException overloaded) {
             loadLater();
         }

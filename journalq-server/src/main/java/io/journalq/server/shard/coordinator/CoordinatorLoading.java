@@ -9,6 +9,7 @@ import java.util.concurrent.Executor;
  * What the hosts of one kind share.
  *
  * @param blockingPool for what waits for the disk
+ * @param loadingPool for the load of what is stored, which is mostly work for processors
  * @param clock the time of steps and ticks
  * @param slices what is stored of their state
  * @param counters what they count
@@ -17,6 +18,7 @@ import java.util.concurrent.Executor;
  */
 record CoordinatorLoading<M extends CoordinatorMachine>(
         Executor blockingPool,
+        Executor loadingPool,
         Clock clock,
         CoordinatorSlices slices,
         CoordinatorCounters counters,

@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorMachine;
+import io.journalq.server.loop.NarrowExecutor;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
@@ -49,7 +50,13 @@ public final class Coordinators<M extends CoordinatorMachine> {
             LoadListener<M> listener) {
         this.kind = kind;
         this.shards = shards;
-        this.loading = new CoordinatorLoading<>(blockingPool, clock, slices, new CoordinatorCounters(), listener);
+        this.loading = new CoordinatorLoading<>(
+                blockingPool,
+                new NarrowExecutor(blockingPool, shards.all().size() + 1),
+                clock,
+                slices,
+                new CoordinatorCounters(),
+                listener);
     }
 
     public CoordinatorCounters counters() {

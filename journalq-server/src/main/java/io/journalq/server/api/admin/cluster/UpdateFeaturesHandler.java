@@ -8,41 +8,117 @@ import io.journalq.common.protocol.message.UpdateFeaturesResponse.UpdatableFeatu
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.admin.Answer;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.Controller.ResourceChange;
+import io.journalq.server.control.Outcome;
+import io.journalq.server.metadata.MetadataImage;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 
 /**
- * UpdateFeatures, versions 0 to 2 (KIP-584): every feature is in force at its only level, so an update to that level is
- * done already and every other one is refused. One refused update refuses them all, as the protocol has it.
+ * UpdateFeatures, versions 0 to 2 (KIP-584, KIP-1022): puts levels of features in force, up to the highest that is known and
+ * down to 0, which is off. To go down takes a request that says so. One refused update refuses them all.
  */
 public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesRequest> {
+    private static final short FIRST_VERSION_WITH_UPGRADE_TYPE = 1;
     private static final short FIRST_VERSION_WITHOUT_RESULTS = 2;
+    private static final byte UPGRADE = 1;
+    private static final byte SAFE_DOWNGRADE = 2;
+    private static final byte UNSAFE_DOWNGRADE = 3;
+
+    private final Supplier<MetadataImage> images;
+    private final Controller controller;
+
+    /** @param images gives the newest image, with the levels in force */
+    public UpdateFeaturesHandler(Supplier<MetadataImage> images, Controller controller) {
+        this.images = images;
+        this.controller = controller;
+    }
 
     @Override
     public void handle(RequestContext context, UpdateFeaturesRequest request) {
-        UpdateFeaturesResponse response = new UpdateFeaturesResponse();
+        MetadataImage image = images.get();
         List<UpdatableFeatureResult> results = new ArrayList<>();
+        List<ResourceChange> changes = new ArrayList<>();
+        String refused = null;
         for (FeatureUpdateKey update : request.featureUpdates()) {
-            String problem = problem(update);
+            String problem = problem(context.apiVersion(), update, image);
             UpdatableFeatureResult result = new UpdatableFeatureResult().setFeature(update.feature());
+            results.add(result);
             if (problem != null) {
                 result.setErrorCode(ErrorCode.INVALID_UPDATE_VERSION.code()).setErrorMessage(problem);
-                if (context.apiVersion() >= FIRST_VERSION_WITHOUT_RESULTS) {
-                    response.setErrorCode(result.errorCode()).setErrorMessage(problem);
-                }
+                refused = problem;
+            } else {
+                changes.add(change(update));
             }
-            results.add(result);
         }
-        context.respond(response.setResults(results));
+        if (refused != null) {
+            context.respond(response(context, results, ErrorCode.INVALID_UPDATE_VERSION, refused));
+            return;
+        }
+        boolean validateOnly = context.apiVersion() >= FIRST_VERSION_WITH_UPGRADE_TYPE && request.validateOnly();
+        Answer.within(
+                request.timeoutMs(),
+                controller.alterResourceConfigs(changes, validateOnly),
+                context,
+                (outcomes, failure) -> {
+                    for (int i = 0; i < results.size(); i++) {
+                        Outcome outcome = failure == null ? outcomes.get(i) : Outcome.of(failure);
+                        if (outcome.error() != ErrorCode.NONE) {
+                            results.get(i).setErrorCode(outcome.error().code()).setErrorMessage(outcome.reason());
+                            return response(context, results, outcome.error(), outcome.reason());
+                        }
+                    }
+                    return response(context, results, ErrorCode.NONE, null);
+                });
     }
 
-    private static String problem(FeatureUpdateKey update) {
+    private static ResourceChange change(FeatureUpdateKey update) {
+        Feature feature = Feature.named(update.feature());
+        // The highest level is what holds without a setting.
+        String level =
+                update.maxVersionLevel() == feature.highestLevel() ? null : Short.toString(update.maxVersionLevel());
+        return new ResourceChange(feature.resource(), () -> level == null ? reset() : Map.of(Feature.LEVEL, level));
+    }
+
+    private static Map<String, String> reset() {
+        return Collections.singletonMap(Feature.LEVEL, null);
+    }
+
+    private static UpdateFeaturesResponse response(
+            RequestContext context, List<UpdatableFeatureResult> results, ErrorCode error, String message) {
+        UpdateFeaturesResponse response = new UpdateFeaturesResponse().setResults(results);
+        return context.apiVersion() >= FIRST_VERSION_WITHOUT_RESULTS && error != ErrorCode.NONE
+                ? response.setErrorCode(error.code()).setErrorMessage(message)
+                : response;
+    }
+
+    private static String problem(short version, FeatureUpdateKey update, MetadataImage image) {
         Feature feature = Feature.named(update.feature());
         if (feature == null) {
             return "there is no feature '" + update.feature() + "'";
         }
-        return update.maxVersionLevel() == feature.level()
-                ? null
-                : update.feature() + " is at level " + feature.level() + ", the only one that this release knows";
+        short wanted = update.maxVersionLevel();
+        short current = feature.level(image);
+        if (wanted < 0 || wanted > feature.highestLevel()) {
+            return update.feature() + " has levels 0 to " + feature.highestLevel() + ", not " + wanted;
+        }
+        boolean down = version < FIRST_VERSION_WITH_UPGRADE_TYPE
+                ? update.allowDowngrade()
+                : update.upgradeType() == SAFE_DOWNGRADE || update.upgradeType() == UNSAFE_DOWNGRADE;
+        if (!down && version >= FIRST_VERSION_WITH_UPGRADE_TYPE && update.upgradeType() != UPGRADE) {
+            return "there is no type of upgrade " + update.upgradeType();
+        }
+        if (wanted < current && !down) {
+            return update.feature() + " is at level " + current + "; to go down to " + wanted
+                    + " the update must be a downgrade";
+        }
+        return wanted > current && down
+                ? update.feature() + " is at level " + current + ", and " + wanted + " is not below that"
+                : null;
     }
 }

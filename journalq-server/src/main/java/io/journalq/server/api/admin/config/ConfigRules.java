@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.config;
 
+import io.journalq.server.api.Feature;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ClientMetricsSettings;
@@ -10,7 +11,7 @@ import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.ResourceRules;
 import java.util.Map;
 
-/** Which settings groups, subscriptions of client metrics and brokers may have. Immutable, any thread. */
+/** Which settings groups, subscriptions of client metrics, brokers and features may have. Immutable, any thread. */
 public final class ConfigRules implements ResourceRules {
     private final BrokerConfig broker;
 
@@ -32,6 +33,10 @@ public final class ConfigRules implements ResourceRules {
                 }
                 case CLIENT_METRICS -> checkClientMetrics(configs);
                 case BROKER -> checkBroker(configs);
+                case FEATURE -> {
+                    Feature feature = Feature.named(resource.name());
+                    return feature == null ? "there is no feature '" + resource.name() + "'" : feature.problem(configs);
+                }
             }
             return null;
         } catch (ConfigException wrong) {
