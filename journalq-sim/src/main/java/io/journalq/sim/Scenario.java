@@ -63,6 +63,7 @@ record Scenario(
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
                     .with("segment.bytes", Integer.toString(segmentBytes(random)), ConfigOrigin.COMMAND_LINE)
                     .with("index.interval.bytes", "1024", ConfigOrigin.COMMAND_LINE)
+                    .with("decompression.inline.max.bytes", inlineMaxBytes(), ConfigOrigin.COMMAND_LINE)
                     .with("log.retention.check.interval.ms", "50", ConfigOrigin.COMMAND_LINE)
                     .with("log.cleaner.backoff.ms", "40", ConfigOrigin.COMMAND_LINE)
                     .with("log.cleaner.dedupe.buffer.size", "65536", ConfigOrigin.COMMAND_LINE)
@@ -75,6 +76,11 @@ record Scenario(
         } catch (ConfigException wrong) {
             throw new IllegalStateException(wrong);
         }
+    }
+
+    /** In every other scenario all compressed batches are too large for a loop to look into. */
+    private String inlineMaxBytes() {
+        return longestPoolDelayMs % 2 == 0 ? "1" : "1048576";
     }
 
     private static int segmentBytes(Random random) {

@@ -12,7 +12,9 @@ public final class BatchValidation {
     String message;
     List<RecordError> recordErrors = List.of();
     Exceeded exceeded;
+    boolean undecided;
     int sizeBytes;
+    int decompressedSizeBytes;
     int recordCount;
     long maxTimestampMs;
     int maxTimestampOffsetDelta;
@@ -45,7 +47,12 @@ public final class BatchValidation {
     }
 
     public boolean isSound() {
-        return error == ErrorCode.NONE;
+        return error == ErrorCode.NONE && !undecided;
+    }
+
+    /** Whether there was not room enough to look into the batch: it is neither sound nor in error. */
+    public boolean isUndecided() {
+        return undecided;
     }
 
     /** {@link ErrorCode#NONE} for a sound batch. */
@@ -69,6 +76,11 @@ public final class BatchValidation {
     /** Size of the batch in bytes, header included. */
     public int sizeBytes() {
         return sizeBytes;
+    }
+
+    /** Size of its records without compression in bytes; 0 for a batch that came so, or was not looked into. */
+    public int decompressedSizeBytes() {
+        return decompressedSizeBytes;
     }
 
     public int recordCount() {

@@ -46,6 +46,18 @@ public final class BatchValidator {
      * @return the validator's own result, overwritten by the next call
      */
     public BatchValidation validate(ByteBuf records, int produceVersion, BatchRules rules, long nowMs) {
+        return validate(records, produceVersion, rules, nowMs, rules.maxDecompressedSizeBytes());
+    }
+
+    /**
+     * As the other, but gives up where the batch takes more than so much room when it is decompressed: such a batch is
+     * {@link BatchValidation#isUndecided}, and nothing else is known of it.
+     *
+     * @param roomBytes may be less than what the rules allow
+     */
+    public BatchValidation validate(ByteBuf records, int produceVersion, BatchRules rules, long nowMs, int roomBytes) {
+        result.undecided = false;
+        result.decompressedSizeBytes = 0;
         result.error = ErrorCode.NONE;
         result.message = null;
         result.recordErrors = List.of();
@@ -53,7 +65,7 @@ public final class BatchValidator {
         if (checkFrame(records, rules) && checkHeader(records, records.readerIndex(), produceVersion, rules, nowMs)) {
             readSummary(records, records.readerIndex());
             if (rules.deepCheck()) {
-                checkRecords(records, records.readerIndex(), rules, nowMs);
+                checkRecords(records, records.readerIndex(), rules, nowMs, roomBytes);
             }
         }
         return result;
@@ -168,7 +180,7 @@ public final class BatchValidator {
         result.codec = CompressionCodec.of(RecordBatch.compressionId(records, index));
     }
 
-    private void checkRecords(ByteBuf records, int index, BatchRules rules, long nowMs) {
+    private void checkRecords(ByteBuf records, int index, BatchRules rules, long nowMs, int roomBytes) {
         ByteBuf decompressed = null;
         try {
             int start = index + RecordBatch.HEADER_SIZE_BYTES;
@@ -177,7 +189,10 @@ public final class BatchValidator {
                 cursor.reset(records, start, end, result.recordCount);
             } else {
                 decompressed = result.codec.decompress(
-                        records.slice(start, end - start), rules.maxDecompressedSizeBytes(), allocator);
+                        records.slice(start, end - start),
+                        Math.min(rules.maxDecompressedSizeBytes(), roomBytes),
+                        allocator);
+                result.decompressedSizeBytes = decompressed.readableBytes();
                 cursor.reset(decompressed, 0, decompressed.writerIndex(), result.recordCount);
             }
             long claimedMaxMs = result.maxTimestampMs;
@@ -187,6 +202,10 @@ public final class BatchValidator {
                 setMaxTimestamp(records, index, result.maxTimestampMs);
             }
         } catch (DecompressedTooLargeException bomb) {
+            if (roomBytes < rules.maxDecompressedSizeBytes()) {
+                result.undecided = true;
+                return;
+            }
             // Producers know what to do: send less at a time.
             exceed(
                     BatchValidation.Exceeded.DECOMPRESSED_SIZE,

@@ -333,6 +333,32 @@ class BatchValidatorTest {
         assertThat(result.isSound()).isEqualTo(codec == CompressionCodec.NONE);
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = CompressionCodec.class,
+            names = {"NONE"},
+            mode = EnumSource.Mode.EXCLUDE)
+    void shouldLeaveABatchUndecidedWhenThereIsNotRoomEnough(CompressionCodec codec) {
+        // given
+        Message large = new Message(NOW_MS, new byte[1], new byte[900_000], List.of());
+        ByteBuf batch = KafkaBatches.writtenByKafka(codec, List.of(large));
+        BatchRules rules = new BatchRules(1_000_000, 1_000_000, 100, 500, 500, false, false, true);
+
+        // when
+        BatchValidation cramped = validator.validate(batch, VERSION, rules, NOW_MS, 800_000);
+
+        // then it is neither
+        assertThat(cramped.isUndecided()).isTrue();
+        assertThat(cramped.isSound()).isFalse();
+        assertThat(cramped.error()).isEqualTo(ErrorCode.NONE);
+
+        // and with room it is sound
+        BatchValidation roomy = validate(batch, rules);
+        assertThat(roomy.isSound()).isTrue();
+        assertThat(roomy.isUndecided()).isFalse();
+        assertThat(roomy.decompressedSizeBytes()).isBetween(900_000, 1_000_000);
+    }
+
     private BatchValidation validate(ByteBuf records) {
         return validate(records, BatchRules.DEFAULT);
     }

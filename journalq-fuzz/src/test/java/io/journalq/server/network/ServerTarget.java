@@ -251,6 +251,7 @@ public final class ServerTarget implements FuzzTarget {
                 limits,
                 new InFlightBudget(limits.maxLoopInFlightBytes()),
                 new FrameRoom(),
+                new Turns(cycle),
                 new IdleConnections(cycle, limits.admission().maxIdleMs(), counters),
                 dispatcher,
                 counters,

@@ -305,6 +305,16 @@ public final class BrokerSettings {
             16L << 30,
             "Most that is acknowledged from memory in delivery mode performance and not written yet, of all topics"
                     + " together; beyond it is written before write.interval.ms is over.");
+    public static final ConfigKey<Integer> DECOMPRESSION_INLINE_MAX_BYTES = ConfigKey.ofInt(
+            "decompression.inline.max.bytes",
+            ConfigUnit.BYTES,
+            1 << 20,
+            1,
+            MAX_REQUEST_BYTES,
+            "Largest batch, decompressed, that an event loop looks into itself while others wait. A larger one goes to a"
+                    + " thread that may block, and what comes for its partition waits behind it. Of batches beyond 16 times"
+                    + " their compressed size a loop looks into so much together in an iteration; of those that are to be"
+                    + " compressed anew, into a sixteenth of it.");
     public static final ConfigKey<Integer> LOG_CLEANER_THREADS = ConfigKey.ofInt(
             "log.cleaner.threads",
             ConfigUnit.NONE,
@@ -421,6 +431,7 @@ public final class BrokerSettings {
                 METADATA_DELETE_DELAY_MS,
                 RETENTION_CHECK_INTERVAL_MS,
                 UNWRITTEN_MAX_BYTES,
+                DECOMPRESSION_INLINE_MAX_BYTES,
                 LOG_CLEANER_THREADS,
                 LOG_CLEANER_DEDUPE_BUFFER_SIZE,
                 LOG_CLEANER_BACKOFF_MS,

@@ -13,7 +13,8 @@ public final class LoopCounters {
     private static final int APPENDED_MESSAGES = 0;
     private static final int APPENDED_BYTES = 1;
     private static final int FETCHED_BYTES = 2;
-    private static final int COUNT = 3;
+    private static final int CHECKED_ELSEWHERE = 3;
+    private static final int COUNT = 4;
 
     private final AtomicLongArray traffic = new AtomicLongArray(COUNT);
     private final AtomicLongArray requestsByApi = new AtomicLongArray(highestApiId() + 1);
@@ -56,6 +57,11 @@ public final class LoopCounters {
         add(traffic, APPENDED_BYTES, sizeBytes);
     }
 
+    /** A batch was too large for the loop to look into, and went to a thread that may block. */
+    public void onCheckedElsewhere() {
+        add(traffic, CHECKED_ELSEWHERE, 1);
+    }
+
     /** Records went into an answer to a fetch. */
     public void onFetched(int sizeBytes) {
         add(traffic, FETCHED_BYTES, sizeBytes);
@@ -94,6 +100,11 @@ public final class LoopCounters {
     /** Their size as they came, compressed or not, in bytes. */
     public long appendedBytes() {
         return traffic.get(APPENDED_BYTES);
+    }
+
+    /** Batches that were too large for the loop to look into. */
+    public long checkedElsewhere() {
+        return traffic.get(CHECKED_ELSEWHERE);
     }
 
     /** Size of the records in answers to fetches, in bytes. */

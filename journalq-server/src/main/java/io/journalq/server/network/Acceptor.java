@@ -63,6 +63,7 @@ public final class Acceptor {
                     limits,
                     new InFlightBudget(limits.maxLoopInFlightBytes()),
                     new FrameRoom(),
+                    new Turns(cycle),
                     new IdleConnections(cycle, limits.admission().maxIdleMs(), counters),
                     exchanges,
                     counters,

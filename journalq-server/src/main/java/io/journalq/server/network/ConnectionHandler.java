@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>On its loop, but for what {@link Connection} says.
  */
-final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection {
+final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Turns.Taker {
     private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
 
     private final LoopContext loop;
@@ -38,6 +38,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private boolean closed;
     private boolean draining;
 
+    /** What this turn cost, as {@link Turns} counts; and whether that was all that it may. */
+    private long turnBytes;
+
+    private boolean turnEnded;
+
     /** Grows with every request and answer; what it was when it was last looked at, and since when it is that. */
     private long progress;
 
@@ -51,6 +56,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             ConnectionLimits limits,
             InFlightBudget budget,
             FrameRoom frameRoom,
+            Turns turns,
             IdleConnections idle,
             ExchangeFactory exchanges,
             NetworkCounters counters,
@@ -174,6 +180,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         waiting.forEach(ByteBuf::release);
         waiting.clear();
         loop.budget().forget(this);
+        loop.turns().forget(this);
         loop.idle().remove(this);
         sendReady();
         handlerContext.fireChannelInactive();
@@ -205,6 +212,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             return;
         }
         responses.add(exchange);
+        turnBytes += Turns.REQUEST_BYTES + frame.readableBytes();
         inFlightBytes += exchange.heldSizeBytes();
         loop.budget().take(exchange.heldSizeBytes());
         try {
@@ -217,6 +225,25 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (mustSuspend()) {
             suspend();
         }
+        if (turnBytes >= Turns.SHARE_BYTES && !turnEnded) {
+            endTurn();
+        }
+    }
+
+    private void endTurn() {
+        turnEnded = true;
+        loop.counters().turnsEnded.increment();
+        leaveUnread();
+        loop.turns().await(this);
+    }
+
+    @Override
+    public long beginTurn() {
+        long lastBytes = turnBytes;
+        turnBytes = 0;
+        turnEnded = false;
+        flushLater();
+        return lastBytes;
     }
 
     /** An exchange is done: sends what can be sent in order. */
@@ -248,7 +275,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             if (closed) {
                 ResponseQueue.discard(exchange, channel.alloc());
             } else {
-                responses.write(exchange, context, loop.counters());
+                turnBytes += responses.write(exchange, context, loop.counters());
             }
         } catch (RuntimeException failure) {
             log.error("cannot write the answer to {} of {}", exchange.description(), channel.remoteAddress(), failure);
@@ -277,6 +304,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         responses.passOn(context, loop.counters());
         context.flush();
+        if (!turnEnded) {
+            turnBytes = 0;
+        }
         if (draining) {
             closeWhenDrained();
         } else if (suspended && mayResume()) {
@@ -306,17 +336,22 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private void suspend() {
         if (!suspended) {
-            suspended = true;
             loop.counters().suspensions.increment();
-            channel.config().setAutoRead(false);
-            // Looks again at the end of the iteration, when the answers of this iteration are out.
-            flushLater();
+            leaveUnread();
         }
+    }
+
+    private void leaveUnread() {
+        suspended = true;
+        channel.config().setAutoRead(false);
+        // Looks again at the end of the iteration, when the answers of this iteration are out.
+        flushLater();
     }
 
     private boolean mayResume() {
         ConnectionLimits limits = loop.limits();
         if (pauses > 0
+                || turnEnded
                 || responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
                 || inFlightBytes > limits.maxInFlightBytes() * ConnectionLimits.LOW_WATER
                 || !channel.isWritable()) {

@@ -17,6 +17,7 @@ public final class NetworkCounters {
     final LongAdder sentBytes = new LongAdder();
     final LongAdder suspensions = new LongAdder();
     final LongAdder pausedMs = new LongAdder();
+    final LongAdder turnsEnded = new LongAdder();
 
     public int openConnections() {
         return openConnections.get();
@@ -49,6 +50,11 @@ public final class NetworkCounters {
     /** Connections closed because nothing was completed on them for too long. */
     public long idleConnections() {
         return idleConnections.sum();
+    }
+
+    /** How often a connection was left unread as it had had its share of an iteration, while others had theirs. */
+    public long turnsEnded() {
+        return turnsEnded.sum();
     }
 
     public long requests() {

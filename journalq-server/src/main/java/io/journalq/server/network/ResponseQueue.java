@@ -45,17 +45,20 @@ final class ResponseQueue {
         return null;
     }
 
-    /** Writes an exchange's answer behind those that are ready. */
-    void write(Exchange exchange, ChannelHandlerContext context, NetworkCounters counters) {
+    /** Writes an exchange's answer behind those that are ready. Returns its size in bytes. */
+    int write(Exchange exchange, ChannelHandlerContext context, NetworkCounters counters) {
         if (output == null) {
             output = new MessageWriter(context.alloc());
         }
+        int beforeBytes = output.sizeBytes();
         output.beginFrame();
         exchange.writeAnswer(output);
         output.endFrame();
+        int sizeBytes = output.sizeBytes() - beforeBytes;
         if (output.sizeBytes() >= OUTPUT_HIGH_WATER_BYTES) {
             passOn(context, counters);
         }
+        return sizeBytes;
     }
 
     /** Hands what is ready to the channel, which is not flushed. */

@@ -84,6 +84,10 @@ public final class BrokerMetrics implements AutoCloseable {
                 "Times a connection was left unread because too much of it was unanswered.",
                 counters::suspensions);
         counter(
+                "journalq.network.turns.ended",
+                "Times a connection had had its share of an iteration of its event loop, and others went on first.",
+                counters::turnsEnded);
+        counter(
                 "journalq.network.paused.ms",
                 "Time that connections were left unread because their clients went beyond a quota, all together.",
                 counters::pausedMs);
@@ -103,6 +107,12 @@ public final class BrokerMetrics implements AutoCloseable {
                     "journalq.appended.bytes",
                     "Size of the batches appended to partitions, as they came.",
                     counters::appendedBytes);
+            shardCounter(
+                    cycle.index(),
+                    "journalq.batches.checked.elsewhere",
+                    "Batches beyond decompression.inline.max.bytes, or to be compressed anew, that went to a thread that"
+                            + " may block.",
+                    counters::checkedElsewhere);
             shardCounter(
                     cycle.index(),
                     "journalq.fetched.bytes",

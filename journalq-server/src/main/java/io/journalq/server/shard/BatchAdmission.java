@@ -1,7 +1,6 @@
 package io.journalq.server.shard;
 
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.record.BatchRecompression;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CorruptBatchException;
@@ -27,6 +26,7 @@ final class BatchAdmission {
     private static final long PRODUCERS_TIME = -1L;
 
     private final BatchValidator validator;
+    private final InlineRoom room;
     private final ProducerDedup producers;
     private final PartitionTransactions transactions;
     private final Journal journal;
@@ -35,57 +35,133 @@ final class BatchAdmission {
     /** Ends of aborted transactions that are staged. */
     private final List<AbortedTransaction> unwrittenAborts = new ArrayList<>();
 
-    BatchAdmission(BatchValidator validator, RecoveredPartition partition, LoopCounters counters) {
+    /** @param validator shared by the partitions of a loop, as {@code room} is */
+    BatchAdmission(BatchValidator validator, InlineRoom room, RecoveredPartition partition, LoopCounters counters) {
         this.validator = validator;
+        this.room = room;
         this.producers = partition.producers();
         this.transactions = partition.transactions();
         this.journal = partition.journal();
         this.counters = counters;
     }
 
+    /** What became of an append. */
+    enum Outcome {
+        /** It waits for the journal to be written. */
+        STAGED,
+        REFUSED,
+        /** Nothing: the batch has to be looked into by a thread that may block. */
+        TOO_LARGE_HERE
+    }
+
     /**
-     * Stages a batch, or finds that it is there already; else refuses the append.
+     * Stages a batch, or finds that it is there already; else refuses the append, or leaves it as it is.
      *
      * @param staysInMemory whether the batch waits for longer than this cycle: then a copy is staged, as it may be a small
      *     part of a large buffer
-     * @return whether {@code append} now waits for the journal to be written
      */
-    boolean admit(Append append, PartitionSettings settings, int leaderEpoch, long nowMs, boolean staysInMemory) {
+    Outcome admit(Append append, PartitionSettings settings, int leaderEpoch, long nowMs, boolean staysInMemory) {
         ByteBuf records = append.records();
-        BatchValidation checked = validator.validate(records, append.produceVersion(), settings.rules(), nowMs);
+        int sizeBytes = records == null ? 0 : records.readableBytes();
+        int roomBytes = room.roomBytes(sizeBytes);
+        BatchValidation checked =
+                validator.validate(records, append.produceVersion(), settings.rules(), nowMs, roomBytes);
+        room.onChecked(checked, sizeBytes, roomBytes);
+        if (checked.isUndecided()) {
+            return Outcome.TOO_LARGE_HERE;
+        }
         if (!checked.isSound()) {
             append.refuse(checked);
-            return false;
+            return Outcome.REFUSED;
         }
-        if (checked.producerId() != RecordBatch.NO_PRODUCER_ID) {
-            ProducerDedup.Verdict verdict = producers.check(
-                    checked.producerId(), checked.producerEpoch(), checked.baseSequence(), checked.recordCount());
-            if (verdict == ProducerDedup.Verdict.DUPLICATE) {
-                long baseOffset = producers.duplicateBaseOffset();
-                append.place(baseOffset, baseOffset + checked.recordCount(), producers.duplicateAppendTimeMs());
-                return true;
+        ByteBuf recompressed = null;
+        if (settings.recompresses(checked.codec())) {
+            if (!room.allowsRecompression(Math.max(sizeBytes, checked.decompressedSizeBytes()))) {
+                return Outcome.TOO_LARGE_HERE;
             }
-            if (verdict != ProducerDedup.Verdict.APPEND) {
-                append.refuse(verdict.error(), null);
-                return false;
-            }
-            ErrorCode refusal =
-                    transactions.checkBatch(checked.producerId(), checked.isTransactional(), append.isInTransaction());
-            if (refusal != ErrorCode.NONE) {
-                append.refuse(refusal, null);
-                return false;
+            try {
+                recompressed = LargeBatchCheck.recompress(records, settings);
+            } catch (CorruptBatchException corrupt) {
+                append.refuse(ErrorCode.INVALID_RECORD, corrupt.getMessage());
+                return Outcome.REFUSED;
             }
         }
-        if (settings.compression() != null && settings.compression() != checked.codec()) {
-            return stageRecompressed(append, checked, settings, leaderEpoch, nowMs);
+        return enter(append, checked, recompressed, settings, leaderEpoch, nowMs, staysInMemory);
+    }
+
+    /** The same for a batch that was looked into elsewhere. */
+    Outcome admit(LargeBatchCheck check, int leaderEpoch, long nowMs, boolean staysInMemory) {
+        return check.refusesUnsound()
+                ? Outcome.REFUSED
+                : enter(
+                        check.append(),
+                        check.validation(),
+                        check.takeRecompressed(),
+                        check.settings(),
+                        leaderEpoch,
+                        nowMs,
+                        staysInMemory);
+    }
+
+    /** @param recompressed the form to keep, released here; null for that in which it came */
+    private Outcome enter(
+            Append append,
+            BatchValidation checked,
+            ByteBuf recompressed,
+            PartitionSettings settings,
+            int leaderEpoch,
+            long nowMs,
+            boolean staysInMemory) {
+        try {
+            if (recompressed != null
+                    && recompressed.readableBytes() > settings.rules().maxBatchSizeBytes()) {
+                append.refuse(
+                        ErrorCode.MESSAGE_TOO_LARGE,
+                        "the batch is larger than the topic's max.message.bytes in the topic's compression.type");
+                return Outcome.REFUSED;
+            }
+            if (checked.producerId() != RecordBatch.NO_PRODUCER_ID) {
+                Outcome known = checkProducer(append, checked);
+                if (known != null) {
+                    return known;
+                }
+            }
+            long appendTimeMs = settings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME;
+            if (recompressed != null) {
+                stage(append, recompressed, checked, appendTimeMs, leaderEpoch, nowMs);
+            } else if (staysInMemory) {
+                stageCopy(append, checked, appendTimeMs, leaderEpoch, nowMs);
+            } else {
+                stage(append, append.records(), checked, appendTimeMs, leaderEpoch, nowMs);
+            }
+            return Outcome.STAGED;
+        } finally {
+            if (recompressed != null) {
+                recompressed.release();
+            }
         }
-        long appendTimeMs = settings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME;
-        if (staysInMemory) {
-            stageCopy(append, checked, appendTimeMs, leaderEpoch, nowMs);
-        } else {
-            stage(append, records, checked, appendTimeMs, leaderEpoch, nowMs);
+    }
+
+    /** Null when the batch is its producer's next, and fits its transaction. */
+    private Outcome checkProducer(Append append, BatchValidation checked) {
+        ProducerDedup.Verdict verdict = producers.check(
+                checked.producerId(), checked.producerEpoch(), checked.baseSequence(), checked.recordCount());
+        if (verdict == ProducerDedup.Verdict.DUPLICATE) {
+            long baseOffset = producers.duplicateBaseOffset();
+            append.place(baseOffset, baseOffset + checked.recordCount(), producers.duplicateAppendTimeMs());
+            return Outcome.STAGED;
         }
-        return true;
+        if (verdict != ProducerDedup.Verdict.APPEND) {
+            append.refuse(verdict.error(), null);
+            return Outcome.REFUSED;
+        }
+        ErrorCode refusal =
+                transactions.checkBatch(checked.producerId(), checked.isTransactional(), append.isInTransaction());
+        if (refusal != ErrorCode.NONE) {
+            append.refuse(refusal, null);
+            return Outcome.REFUSED;
+        }
+        return null;
     }
 
     private void stageCopy(Append append, BatchValidation checked, long appendTimeMs, int leaderEpoch, long nowMs) {
@@ -96,35 +172,6 @@ final class BatchAdmission {
             stage(append, copy, checked, appendTimeMs, leaderEpoch, nowMs);
         } finally {
             copy.release();
-        }
-    }
-
-    /** The same in the topic's compression, unless that makes it too large. */
-    private boolean stageRecompressed(
-            Append append, BatchValidation checked, PartitionSettings settings, int leaderEpoch, long nowMs) {
-        ByteBuf recompressed;
-        try {
-            recompressed = BatchRecompression.recompress(
-                    append.records(),
-                    settings.compression(),
-                    settings.rules().maxDecompressedSizeBytes(),
-                    PooledByteBufAllocator.DEFAULT);
-        } catch (CorruptBatchException corrupt) {
-            append.refuse(ErrorCode.INVALID_RECORD, corrupt.getMessage());
-            return false;
-        }
-        try {
-            if (recompressed.readableBytes() > settings.rules().maxBatchSizeBytes()) {
-                append.refuse(
-                        ErrorCode.MESSAGE_TOO_LARGE,
-                        "the batch is larger than the topic's max.message.bytes in the topic's compression.type");
-                return false;
-            }
-            long appendTimeMs = settings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME;
-            stage(append, recompressed, checked, appendTimeMs, leaderEpoch, nowMs);
-            return true;
-        } finally {
-            recompressed.release();
         }
     }
 

@@ -37,6 +37,7 @@ public final class PartitionHost {
     private final ProducerDedup producers;
     private final PartitionTransactions transactions;
     private final BatchAdmission admission;
+    private final AppendQueue queue;
     private final ArmedReaders readers = new ArmedReaders();
     private final ArmedReaders committedReaders = new ArmedReaders();
     private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
@@ -65,8 +66,9 @@ public final class PartitionHost {
         this.journal = recovered.journal();
         this.producers = recovered.producers();
         this.transactions = recovered.transactions();
-        this.admission =
-                new BatchAdmission(shard.validator(), recovered, shard.cycle().counters());
+        this.admission = new BatchAdmission(
+                shard.validator(), shard.inlineRoom(), recovered, shard.cycle().counters());
+        this.queue = new AppendQueue(shard, this);
         this.settings = settings;
         this.leaderEpoch = leaderEpoch;
         this.snapshotSegmentCount = journal.segmentCount();
@@ -166,10 +168,47 @@ public final class PartitionHost {
     public void append(Append append) {
         if (closed) {
             append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
+        } else if (queue.isBusy()) {
+            queue.add(append);
+        } else if (!decide(append)) {
+            queue.begin(append);
+        }
+    }
+
+    /** Stages or refuses an append whose turn it is; false when its batch has to be looked into elsewhere first. */
+    boolean decide(Append append) {
+        if (closed) {
+            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
+            return true;
+        }
+        long nowMs = shard.times().clock().millis();
+        if (append instanceof MarkerAppend marker) {
+            if (admission.admit(marker, leaderEpoch, nowMs)) {
+                await(marker, TransactionMarker.BATCH_SIZE_BYTES);
+            }
+            return true;
+        }
+        boolean fromMemory = isAcknowledgedFromMemory(append);
+        BatchAdmission.Outcome outcome = admission.admit(append, settings, leaderEpoch, nowMs, fromMemory);
+        onAdmitted(append, outcome, fromMemory);
+        return outcome != BatchAdmission.Outcome.TOO_LARGE_HERE;
+    }
+
+    /** Stages or refuses a batch that was looked into elsewhere. */
+    void decide(LargeBatchCheck check) {
+        Append append = check.append();
+        if (closed) {
+            check.drop();
+            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
             return;
         }
         boolean fromMemory = isAcknowledgedFromMemory(append);
-        if (admission.admit(append, settings, leaderEpoch, shard.times().clock().millis(), fromMemory)) {
+        long nowMs = shard.times().clock().millis();
+        onAdmitted(append, admission.admit(check, leaderEpoch, nowMs, fromMemory), fromMemory);
+    }
+
+    private void onAdmitted(Append append, BatchAdmission.Outcome outcome, boolean fromMemory) {
+        if (outcome == BatchAdmission.Outcome.STAGED) {
             int sizeBytes = append.keptSizeBytes();
             if (fromMemory) {
                 acknowledgeFromMemory(append, sizeBytes);
@@ -204,11 +243,7 @@ public final class PartitionHost {
      * one that is there already, with nothing of its producer behind it, is answered as the first time.
      */
     public void appendMarker(MarkerAppend append) {
-        if (closed) {
-            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
-        } else if (admission.admit(append, leaderEpoch, shard.times().clock().millis())) {
-            await(append, TransactionMarker.BATCH_SIZE_BYTES);
-        }
+        append(append);
     }
 
     private void await(Append append, int sizeBytes) {

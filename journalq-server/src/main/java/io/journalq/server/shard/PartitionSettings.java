@@ -63,12 +63,18 @@ public record PartitionSettings(
         };
     }
 
-    /** As these, and what is acknowledged is at least written: for what the broker itself must not forget. */
+    /**
+     * As these, and what is acknowledged is at least written, in the form in which it came: for what the broker itself must
+     * not forget, and has staged when {@link PartitionHost#append} returns.
+     */
     PartitionSettings kept() {
-        return deliveryMode != DeliveryMode.PERFORMANCE
-                ? this
-                : new PartitionSettings(
-                        rules, DeliveryMode.EVENTUAL, writeIntervalMs, flushIntervalMs, deletes, compression, journal);
+        DeliveryMode kept = deliveryMode == DeliveryMode.PERFORMANCE ? DeliveryMode.EVENTUAL : deliveryMode;
+        return new PartitionSettings(rules, kept, writeIntervalMs, flushIntervalMs, deletes, null, journal);
+    }
+
+    /** Whether a batch in that compression has to be compressed anew. */
+    boolean recompresses(CompressionCodec codec) {
+        return compression != null && compression != codec;
     }
 
     private static CompactionConfig compaction(TopicConfig config) {

@@ -23,22 +23,35 @@ public final class Shard {
     private final ShardTimes times;
     private final Executor blockingPool;
     private final BatchValidator validator = new BatchValidator(PooledByteBufAllocator.DEFAULT);
+    private final InlineRoom inlineRoom;
+    private final LargeBatches largeBatches;
     private final Flusher flusher;
     private final LateWrites lateWrites;
     private final OfflinePartitions offlinePartitions;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
     private volatile int hangingTransactions;
 
+    /**
+     * Hosts nothing yet.
+     *
+     * @param maxUnwrittenBytes the most that is left in memory at the end of a cycle
+     * @param maxInlineBytes the largest batch, decompressed, that the loop looks into itself
+     * @param largeBatches for those beyond
+     */
     Shard(
             LoopCycle cycle,
             ShardTimes times,
             long maxUnwrittenBytes,
+            int maxInlineBytes,
+            LargeBatches largeBatches,
             Executor blockingPool,
             OfflinePartitions offlinePartitions) {
         this.cycle = cycle;
         this.times = times;
         this.blockingPool = blockingPool;
         this.offlinePartitions = offlinePartitions;
+        this.inlineRoom = new InlineRoom(cycle, maxInlineBytes);
+        this.largeBatches = largeBatches;
         this.flusher = new Flusher(cycle, blockingPool);
         this.lateWrites = new LateWrites(cycle, maxUnwrittenBytes);
         cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
@@ -105,6 +118,16 @@ public final class Shard {
     /** Shared by the partitions of this loop. */
     BatchValidator validator() {
         return validator;
+    }
+
+    /** Likewise. */
+    InlineRoom inlineRoom() {
+        return inlineRoom;
+    }
+
+    /** Shared by all shards. */
+    LargeBatches largeBatches() {
+        return largeBatches;
     }
 
     Flusher flusher() {

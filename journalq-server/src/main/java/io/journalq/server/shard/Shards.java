@@ -72,8 +72,17 @@ public final class Shards {
                 () -> producerExpiryMs,
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
         long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
+        // As many as there are loops, so that together they cannot take the machine from these.
+        LargeBatches largeBatches = new LargeBatches(blockingPool, cycles.size());
         for (LoopCycle cycle : cycles) {
-            shards[cycle.index()] = new Shard(cycle, times, maxUnwrittenBytes, blockingPool, offlinePartitions);
+            shards[cycle.index()] = new Shard(
+                    cycle,
+                    times,
+                    maxUnwrittenBytes,
+                    config.get(BrokerSettings.DECOMPRESSION_INLINE_MAX_BYTES),
+                    largeBatches,
+                    blockingPool,
+                    offlinePartitions);
         }
     }
 

@@ -101,6 +101,28 @@ class HostileClientsTest {
     }
 
     @Test
+    void shouldGiveOthersTheirTurnWhenAClientSendsVeryManyRequestsAtOnce() throws Exception {
+        // given more than a share of an iteration
+        int requests = 500;
+        byte[] frame = WireClient.frame(1, new MetadataRequest().setTopics(List.of()), 8);
+        byte[] all = new byte[requests * frame.length];
+        for (int i = 0; i < requests; i++) {
+            System.arraycopy(frame, 0, all, i * frame.length, frame.length);
+        }
+        try (WireClient client = new WireClient(broker.port())) {
+            // when
+            client.out.write(all);
+
+            // then it has to wait for its turns, and is answered
+            for (int i = 0; i < requests; i++) {
+                assertThat(client.receiveFrame()).isNotEmpty();
+            }
+        }
+        assertThat(value("journalq_network_turns_ended_total")).isGreaterThan(0);
+        assertServed();
+    }
+
+    @Test
     void shouldKeepNothingOfConnectionsThatOpenAndClose() throws Exception {
         for (int i = 0; i < 5 * MANY; i++) {
             new WireClient(broker.port()).close();

@@ -13,6 +13,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -24,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
 
 /** A partition on real files, on a loop that the test steps. */
 final class SteppedPartition {
@@ -36,6 +38,7 @@ final class SteppedPartition {
 
     private final SteppedLoop loop = new SteppedLoop();
     private final PartitionHost host;
+    private final LoopCounters counters;
 
     /** One append's outcome; null while it is not decided. */
     static final class Outcome {
@@ -51,15 +54,18 @@ final class SteppedPartition {
         }
     }
 
-    private SteppedPartition(FileStore store, Path directory, JournalConfig journal, DeliveryMode mode)
+    private SteppedPartition(
+            FileStore store, Path directory, PartitionSettings settings, int maxInlineBytes, Executor largeBatches)
             throws IOException {
-        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, 1, true, null, journal);
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
+        counters = cycle.counters();
         Clock clock = Clock.systemUTC();
         Shard shard = new Shard(
                 cycle,
                 new ShardTimes(clock, 1_000, 1_000, () -> 86_400_000, 900_000),
                 MAX_UNWRITTEN_BYTES,
+                maxInlineBytes,
+                new LargeBatches(largeBatches, 1),
                 Runnable::run,
                 new OfflinePartitions());
         PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock);
@@ -77,7 +83,14 @@ final class SteppedPartition {
 
     static SteppedPartition open(FileStore store, Path directory, JournalConfig journal, DeliveryMode mode)
             throws IOException {
-        return new SteppedPartition(store, directory, journal, mode);
+        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, 1, true, null, journal);
+        return new SteppedPartition(store, directory, settings, 1 << 20, Runnable::run);
+    }
+
+    /** One that leaves batches which are larger than so much without compression to {@code largeBatches}. */
+    static SteppedPartition open(Path directory, PartitionSettings settings, int maxInlineBytes, Executor largeBatches)
+            throws IOException {
+        return new SteppedPartition(new SystemFileStore(), directory, settings, maxInlineBytes, largeBatches);
     }
 
     /** The folder that a partition in {@code directory} lies in. */
@@ -93,6 +106,10 @@ final class SteppedPartition {
         return loop;
     }
 
+    LoopCounters counters() {
+        return counters;
+    }
+
     /** As a broker does that is told to stop. */
     void closeCleanly() {
         host.close();
@@ -102,7 +119,17 @@ final class SteppedPartition {
 
     /** Stages a batch of one record for each value; {@link SteppedLoop#run} writes it. */
     Outcome stage(long producerId, short epoch, int sequence, boolean transactional, String... values) {
-        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+        return stage(CompressionCodec.NONE, producerId, epoch, sequence, transactional, values);
+    }
+
+    Outcome stage(
+            CompressionCodec codec,
+            long producerId,
+            short epoch,
+            int sequence,
+            boolean transactional,
+            String... values) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, codec)) {
             for (String value : values) {
                 builder.append(System.currentTimeMillis(), null, value.getBytes(StandardCharsets.UTF_8), List.of());
             }

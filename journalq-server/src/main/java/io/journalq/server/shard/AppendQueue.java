@@ -1,0 +1,75 @@
+package io.journalq.server.shard;
+
+import java.util.ArrayDeque;
+
+/**
+ * Appends of one partition, in their order, from a batch on that a loop does not look into itself: while a thread that may
+ * block does, everything behind it waits, markers too. What waits is part of requests, which are bounded. On the
+ * partition's loop.
+ */
+final class AppendQueue {
+    /** What may be decided in one go. */
+    private static final int MOST_AT_ONCE_BYTES = 1 << 20;
+
+    private final Shard shard;
+    private final PartitionHost host;
+
+    /** The first is being looked into, or is about to be decided. */
+    private final ArrayDeque<Append> waiting = new ArrayDeque<>(1);
+
+    AppendQueue(Shard shard, PartitionHost host) {
+        this.shard = shard;
+        this.host = host;
+    }
+
+    /** Whether an append has to wait here. */
+    boolean isBusy() {
+        return !waiting.isEmpty();
+    }
+
+    void add(Append append) {
+        waiting.add(append);
+    }
+
+    /** Begins with a batch that is too large. */
+    void begin(Append append) {
+        waiting.add(append);
+        check(append);
+    }
+
+    private void check(Append append) {
+        LargeBatchCheck check = new LargeBatchCheck(
+                append, host.settings(), shard.times().clock().millis());
+        shard.cycle().counters().onCheckedElsewhere();
+        shard.largeBatches().add(() -> {
+            check.run();
+            if (!shard.cycle().enqueue(() -> onChecked(check))) {
+                check.drop();
+            }
+        });
+    }
+
+    private void onChecked(LargeBatchCheck check) {
+        host.decide(check);
+        waiting.remove();
+        goOn();
+    }
+
+    private void goOn() {
+        int decidedBytes = 0;
+        while (!waiting.isEmpty()) {
+            if (decidedBytes > MOST_AT_ONCE_BYTES) {
+                shard.cycle().enqueue(this::goOn);
+                return;
+            }
+            Append next = waiting.peek();
+            int sizeBytes = next.records() == null ? 0 : next.records().readableBytes();
+            if (!host.decide(next)) {
+                check(next);
+                return;
+            }
+            waiting.remove();
+            decidedBytes += sizeBytes;
+        }
+    }
+}

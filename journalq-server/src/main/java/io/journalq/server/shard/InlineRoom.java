@@ -1,0 +1,63 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.record.BatchValidation;
+import io.journalq.server.loop.LoopCycle;
+
+/**
+ * How far a loop looks into batches itself. What a batch of the usual ratio becomes when it is decompressed costs its
+ * sender as much as the broker; what is beyond that, a few bytes can ask for. So each iteration has a fixed room for what
+ * is beyond, and batches that need more are checked by a thread that may block, as are large ones and those that are to be
+ * compressed. On the shard's loop.
+ */
+final class InlineRoom {
+    /** Text and JSON in large batches seldom reach it. */
+    private static final int USUAL_RATIO = 16;
+
+    /** Compressing takes ten times as long as decompressing. */
+    private static final int RECOMPRESSION_PART = 16;
+
+    private final LoopCycle cycle;
+    private final int maxBatchBytes;
+    private final Runnable reset = this::reset;
+    private int usedBytes;
+    private boolean resetRegistered;
+
+    /** @param maxBatchBytes the largest batch, decompressed, that a loop looks into; also what an iteration has beyond the ratio */
+    InlineRoom(LoopCycle cycle, int maxBatchBytes) {
+        this.cycle = cycle;
+        this.maxBatchBytes = maxBatchBytes;
+    }
+
+    /** How large a batch of that many bytes may become. */
+    int roomBytes(int sizeBytes) {
+        long left = Math.max(0, maxBatchBytes - usedBytes);
+        return (int) Math.min(maxBatchBytes, usualBytes(sizeBytes) + left);
+    }
+
+    private static long usualBytes(int sizeBytes) {
+        return (long) sizeBytes * USUAL_RATIO;
+    }
+
+    /** A batch of {@code sizeBytes} was looked into with that much room. */
+    void onChecked(BatchValidation checked, int sizeBytes, int roomBytes) {
+        int took = checked.isUndecided() ? roomBytes : checked.decompressedSizeBytes();
+        long beyond = took - usualBytes(sizeBytes);
+        if (beyond > 0) {
+            usedBytes += (int) beyond;
+            if (!resetRegistered) {
+                resetRegistered = true;
+                cycle.onWrite(reset);
+            }
+        }
+    }
+
+    /** Whether records of that size may be compressed anew on the loop. */
+    boolean allowsRecompression(int recordsSizeBytes) {
+        return recordsSizeBytes <= maxBatchBytes / RECOMPRESSION_PART;
+    }
+
+    private void reset() {
+        resetRegistered = false;
+        usedBytes = 0;
+    }
+}

@@ -1,0 +1,157 @@
+package io.journalq.server.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchRules;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.shard.SteppedPartition.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Batches that are too large for a loop to look into, and what comes behind them. */
+class AppendQueueTest {
+    private static final int INLINE_BYTES = 10_000;
+    private static final int ALLOWED_BYTES = 100_000;
+    private static final int ALL = 1 << 20;
+    private static final short EPOCH = 0;
+    private static final BatchRules RULES =
+            new BatchRules(ALLOWED_BYTES, ALLOWED_BYTES, 100, Long.MAX_VALUE, Long.MAX_VALUE, false, false, true);
+
+    @TempDir
+    private Path directory;
+
+    /** The threads that may block: they do nothing until the test says so. */
+    private final ArrayDeque<Runnable> blocking = new ArrayDeque<>();
+
+    private SteppedPartition open(CompressionCodec kept) throws IOException {
+        PartitionSettings settings =
+                new PartitionSettings(RULES, DeliveryMode.EVENTUAL, 1, 1, true, kept, JournalConfig.DEFAULT);
+        return SteppedPartition.open(directory, settings, INLINE_BYTES, blocking::add);
+    }
+
+    private void look(SteppedPartition partition) {
+        while (!blocking.isEmpty()) {
+            blocking.remove().run();
+            partition.loop().run();
+        }
+    }
+
+    @Test
+    void shouldKeepTheOrderWhenABatchIsLookedIntoElsewhere() throws IOException {
+        // given a batch that becomes large, in a transaction
+        SteppedPartition partition = open(null);
+        String large = "x".repeat(INLINE_BYTES + 1);
+        Outcome first = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, true, large);
+
+        // when more comes behind it, and the end of the transaction
+        Outcome second = partition.stage(7, EPOCH, 1, true, "second");
+        Outcome other = partition.stage(8, EPOCH, 0, false, "other");
+        Outcome marker = partition.stageMarker(7, EPOCH, true);
+        Outcome third = partition.stage(CompressionCodec.ZSTD, 8, EPOCH, 1, false, large + large);
+        Outcome last = partition.stage(8, EPOCH, 2, false, "last");
+        partition.loop().run();
+
+        // then nothing of it overtakes the first
+        assertThat(first.error()).isNull();
+        assertThat(other.error()).isNull();
+        assertThat(partition.host().highWatermark()).isZero();
+
+        // and once somebody has looked, all of it is there in its order
+        look(partition);
+        assertThat(first.offset()).isZero();
+        assertThat(second.offset()).isEqualTo(1);
+        assertThat(other.offset()).isEqualTo(2);
+        assertThat(marker.offset()).isEqualTo(3);
+        assertThat(third.offset()).isEqualTo(4);
+        assertThat(last.offset()).isEqualTo(5);
+        assertThat(partition.readCommitted(0, ALL)).containsExactly(large, "second", "other", large + large, "last");
+        assertThat(partition.counters().checkedElsewhere()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseWhatIsUnsoundAndGoOnWhenABatchIsLookedIntoElsewhere() throws IOException {
+        // given
+        SteppedPartition partition = open(null);
+
+        // when
+        Outcome bomb = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, false, "x".repeat(ALLOWED_BYTES + 1));
+        Outcome behind = partition.stage(8, EPOCH, 0, false, "behind");
+        look(partition);
+
+        // then
+        assertThat(bomb.error()).isEqualTo(ErrorCode.MESSAGE_TOO_LARGE);
+        assertThat(behind.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("behind");
+    }
+
+    @Test
+    void shouldRefuseWhatWaitsWhenThePartitionLeaves() throws IOException {
+        // given
+        SteppedPartition partition = open(null);
+        Outcome large = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, false, "x".repeat(INLINE_BYTES + 1));
+        Outcome behind = partition.stage(8, EPOCH, 0, false, "behind");
+
+        // when it leaves while somebody looks
+        partition.host().close();
+
+        // then the batch is not given up under whoever reads it, but when it is looked into
+        assertThat(large.error()).isNull();
+        look(partition);
+        assertThat(large.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(behind.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    @Test
+    void shouldLookIntoManySmallBatchesElsewhereWhenTheyBecomeMoreThanAnIterationAllows() throws IOException {
+        // given batches far beyond the usual ratio, none of them large
+        SteppedPartition partition = open(null);
+        String value = "x".repeat(INLINE_BYTES / 2);
+
+        // when three come in one iteration
+        Outcome[] outcomes = new Outcome[3];
+        for (int i = 0; i < outcomes.length; i++) {
+            outcomes[i] = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, i, false, value);
+        }
+        partition.loop().run();
+
+        // then the loop looks into what it has room for
+        assertThat(outcomes[0].error()).isEqualTo(ErrorCode.NONE);
+        assertThat(outcomes[2].error()).isNull();
+        look(partition);
+        assertThat(outcomes[2].offset()).isEqualTo(2);
+
+        // and the next iteration has room again
+        assertThat(partition
+                        .stage(CompressionCodec.ZSTD, 7, EPOCH, 3, false, value)
+                        .error())
+                .isNull();
+        partition.loop().run();
+        assertThat(blocking).isEmpty();
+        assertThat(partition.readCommitted(0, ALL)).containsExactly(value, value, value, value);
+    }
+
+    @Test
+    void shouldCompressLargeBatchesElsewhereWhenTheTopicKeepsAnotherCompression() throws IOException {
+        // given
+        SteppedPartition partition = open(CompressionCodec.GZIP);
+        String value = "x".repeat(INLINE_BYTES / 10);
+
+        // when
+        Outcome large = partition.stage(7, EPOCH, 0, false, value);
+        Outcome small = partition.stage(7, EPOCH, 1, false, "small");
+        partition.loop().run();
+
+        // then
+        assertThat(large.error()).isNull();
+        assertThat(small.error()).isNull();
+        look(partition);
+        assertThat(small.offset()).isEqualTo(1);
+        assertThat(partition.readCommitted(0, ALL)).containsExactly(value, "small");
+        assertThat(partition.host().journal().sizeBytes()).isLessThan(INLINE_BYTES / 10);
+    }
+}
