@@ -2,6 +2,7 @@ package io.journalq.chaos;
 
 import io.journalq.chaos.hostile.BrokerPage;
 import io.journalq.chaos.hostile.HostileLoad;
+import io.journalq.chaos.hostile.HostileMeasurement;
 import io.journalq.chaos.hostile.Neighbour;
 import io.journalq.chaos.hostile.Requests;
 import io.journalq.client.Admin;
@@ -14,12 +15,8 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -27,7 +24,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "hostile",
         mixinStandardHelpOptions = true,
-        description = "Measures a healthy client's latency alone, and beside each kind of hostile load.",
+        description = {
+            "Measures a healthy client's latency alone, and beside each kind of hostile load.",
+            "",
+            "A round has the healthy client work alone, then beside the load; the load begins anew in each. What is"
+                    + " compared is the median of the rounds' p99. The load has a process of its own at the lowest priority,"
+                    + " as its processor time is not the broker's."
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:its p99 grew by no more than the factor", "1:it did, or the broker failed"})
 final class HostileCommand implements Callable<Integer> {
@@ -35,16 +38,18 @@ final class HostileCommand implements Callable<Integer> {
             List.of("-Xms256m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+ExitOnOutOfMemoryError");
     private static final int BACKLOG_BATCHES = 64;
     private static final int BACKLOG_BATCH_BYTES = 900 << 10;
-    private static final double WARM_UP_SECONDS = 4;
-    private static final double SETTLE_SECONDS = 2;
+    private static final double WARM_UP_SECONDS = 6;
 
-    @Option(names = "--seconds", defaultValue = "8", description = "Beside each load (default: 8).")
+    @Option(names = "--seconds", defaultValue = "4", description = "Alone, and beside a load (default: 4).")
     private double seconds;
+
+    @Option(names = "--rounds", defaultValue = "5", description = "Of each load (default: 5).")
+    private int rounds;
 
     @Option(
             names = "--rate",
-            defaultValue = "300",
-            description = "Messages a second of the healthy client (default: 300).")
+            defaultValue = "500",
+            description = "Messages a second of the healthy client (default: 500).")
     private int rate;
 
     @Option(names = "--loads", split = ",", description = "Which: ${COMPLETION-CANDIDATES} (default: all).")
@@ -76,17 +81,20 @@ final class HostileCommand implements Callable<Integer> {
         try (BrokerProcess broker = new BrokerProcess(folder, port, BROKER_OPTIONS, all)) {
             broker.start();
             prepare(broker.address(), port);
-            BrokerPage page = new BrokerPage(metricsPort);
             try (Neighbour neighbour = new Neighbour(port)) {
                 neighbour.run(WARM_UP_SECONDS, rate);
-                System.out.println("load | connections or threads | alone p50/p99/max ms | beside p50/p99/max ms"
-                        + " | p99 factor | heap MB | direct MB | open connections | limits reached and refusals");
+                HostileMeasurement measurement = new HostileMeasurement(
+                        neighbour, new BrokerPage(metricsPort), broker.pid(), port, seconds, rate);
+                System.out.println(HostileMeasurement.HEADING);
                 for (HostileLoad load : loads) {
-                    within &= measure(load, port, neighbour, page);
+                    int count = Math.max(1, (int) (load.usualCount() * counts));
+                    HostileMeasurement.Outcome outcome = measurement.measure(load, count, rounds);
+                    System.out.println(outcome.line());
+                    within &= outcome.factor() <= factor;
                 }
             }
         }
-        delete(folder);
+        ChaosMain.delete(folder);
         return within ? 0 : 1;
     }
 
@@ -101,79 +109,6 @@ final class HostileCommand implements Callable<Integer> {
             for (int i = 0; i < BACKLOG_BATCHES; i++) {
                 socket.getOutputStream().write(batch);
                 in.readNBytes(in.readInt());
-            }
-        }
-    }
-
-    private boolean measure(HostileLoad load, int port, Neighbour neighbour, BrokerPage page) throws Exception {
-        int count = Math.max(1, (int) (load.usualCount() * counts));
-        Neighbour.Latencies alone = neighbour.run(seconds, rate);
-        BrokerPage.Sample before = page.sample();
-        Process hostile = start(load, port, count);
-        Neighbour.Latencies beside;
-        BrokerPage.Sample during;
-        try {
-            neighbour.run(SETTLE_SECONDS, rate);
-            beside = neighbour.run(seconds, rate);
-            during = page.sample();
-        } finally {
-            hostile.destroyForcibly().waitFor();
-        }
-        double grown = beside.percentile(0.99) / (double) Math.max(1, alone.percentile(0.99));
-        System.out.printf(
-                Locale.ROOT,
-                "%s | %d | %s | %s | %.1f | %d | %d | %d | %s%n",
-                load.name().toLowerCase(Locale.ROOT),
-                count,
-                text(alone),
-                text(beside),
-                grown,
-                during.heapMegabytes(),
-                during.directMegabytes(),
-                during.openConnections(),
-                during.reachedSince(before));
-        // What is left of it is answered and closed before the next.
-        neighbour.run(SETTLE_SECONDS, rate);
-        return grown <= factor;
-    }
-
-    private static String text(Neighbour.Latencies latencies) {
-        double toMillis = TimeUnit.MILLISECONDS.toMicros(1);
-        return String.format(
-                Locale.ROOT,
-                "%.2f / %.2f / %.1f",
-                latencies.percentile(0.5) / toMillis,
-                latencies.percentile(0.99) / toMillis,
-                latencies.max() / toMillis);
-    }
-
-    /** At the lowest priority: clients have machines of their own, and are not to take the broker's processors. */
-    private static Process start(HostileLoad load, int port, int count) throws IOException {
-        List<String> command = List.of(
-                "nice",
-                "-n",
-                "19",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx512m",
-                "-Xss256k",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                HostileLoad.class.getName(),
-                load.name(),
-                Integer.toString(port),
-                Integer.toString(count));
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start();
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.journalq.chaos;
 
+import io.journalq.chaos.hostile.ProcessUse;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -32,8 +33,6 @@ record ProcessSample(List<Double> values) {
             "processor_s");
 
     private static final double BYTES_PER_KIB = 1024;
-    private static final double PROCESSOR_TICKS_PER_SECOND = 100;
-    private static final int USER_TICKS_FIELD = 11;
     private static final int COLLECTION_LIMIT_SECONDS = 60;
 
     /** Of a process of this machine, with Linux's {@code /proc} and its own page of metrics. */
@@ -50,16 +49,17 @@ record ProcessSample(List<Double> values) {
         }
         List<String> page = page(metrics);
         Path proc = Path.of("/proc", Long.toString(pid));
+        ProcessUse use = ProcessUse.of(pid);
         return new ProcessSample(List.of(
-                statusNumber(proc, "VmRSS:"),
+                (double) use.residentKib(),
                 sum(page, "jvm_memory_used_bytes{area=\"heap\"") / BYTES_PER_KIB,
                 sum(page, "jvm_memory_used_bytes{area=\"nonheap\"") / BYTES_PER_KIB,
                 (sum(page, "journalq_buffers_direct_bytes{") + sum(page, "jvm_buffer_memory_used_bytes{id=\"direct\""))
                         / BYTES_PER_KIB,
                 count(proc.resolve("fd")),
-                statusNumber(proc, "Threads:"),
+                (double) ProcessUse.statusNumber(proc, "Threads:"),
                 sum(page, "journalq_network_connections "),
-                processorSeconds(proc)));
+                use.processorSeconds()));
     }
 
     private static List<String> page(URI metrics) throws IOException, InterruptedException {
@@ -76,22 +76,6 @@ record ProcessSample(List<Double> values) {
                 .filter(line -> line.startsWith(prefix))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                 .sum();
-    }
-
-    private static double statusNumber(Path proc, String name) throws IOException {
-        for (String line : Files.readAllLines(proc.resolve("status"))) {
-            if (line.startsWith(name)) {
-                return Double.parseDouble(line.substring(name.length()).trim().split(" ", -1)[0]);
-            }
-        }
-        throw new IOException("the process shows no " + name);
-    }
-
-    private static double processorSeconds(Path proc) throws IOException {
-        String stat = Files.readString(proc.resolve("stat"));
-        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-        return (Double.parseDouble(fields[USER_TICKS_FIELD]) + Double.parseDouble(fields[USER_TICKS_FIELD + 1]))
-                / PROCESSOR_TICKS_PER_SECOND;
     }
 
     private static double count(Path folder) throws IOException {

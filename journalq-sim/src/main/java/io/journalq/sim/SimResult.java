@@ -1,7 +1,9 @@
 package io.journalq.sim;
 
+import io.journalq.sim.workload.Work;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What came of one seed.
@@ -10,9 +12,11 @@ import java.util.List;
  * @param events how much happened
  * @param crashes how often the broker was killed or lost power
  * @param records acknowledged or read
+ * @param work what clients got done
  * @param violations broken promises; none when all is well
  */
-public record SimResult(long seed, long hash, long events, int crashes, long records, List<String> violations) {
+public record SimResult(
+        long seed, long hash, long events, int crashes, long records, Map<Work, Long> work, List<String> violations) {
     public boolean isSound() {
         return violations.isEmpty();
     }
@@ -25,6 +29,6 @@ public record SimResult(long seed, long hash, long events, int crashes, long rec
         List<String> all = new ArrayList<>(violations);
         all.add("TwoRunsAreTheSame: " + events + " events, hash " + Long.toHexString(hash) + ", then " + second.events
                 + " events, hash " + Long.toHexString(second.hash));
-        return new SimResult(seed, hash, events, crashes, records, List.copyOf(all));
+        return new SimResult(seed, hash, events, crashes, records, work, List.copyOf(all));
     }
 }

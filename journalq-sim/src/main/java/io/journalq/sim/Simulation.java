@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -115,7 +116,14 @@ public final class Simulation implements SimDisk.Surroundings {
         if (!violations.isEmpty()) {
             violations.report("Circumstances", scenario + ", life before ended with " + lastEnd);
         }
-        return new SimResult(seed, trace.hash(), trace.events(), crashes, world.records(), violations.found());
+        return new SimResult(
+                seed,
+                trace.hash(),
+                trace.events(),
+                crashes,
+                world.records(),
+                new TreeMap<>(world.work()),
+                violations.found());
     }
 
     private void run() {

@@ -21,7 +21,7 @@ class SeedRunTest {
     private final List<SimResult> broken = new ArrayList<>();
 
     private static SimResult result(long seed, long hash, String... violations) {
-        return new SimResult(seed, hash, 10, 1, 2, List.of(violations));
+        return new SimResult(seed, hash, 10, 1, 2, Map.of(), List.of(violations));
     }
 
     private SeedRun run(boolean twice, boolean keepGoing, LongFunction<SimResult> simulation) {

@@ -2,6 +2,9 @@ package io.journalq.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.sim.workload.Work;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +18,7 @@ class SimulationTest {
     void shouldKeepEveryPromiseWhenTheBrokerCrashesAnywhere() {
         int crashes = 0;
         long records = 0;
+        Map<Work, Long> work = new EnumMap<>(Work.class);
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
             // when
             SimResult result = Simulation.run(seed);
@@ -28,10 +32,16 @@ class SimulationTest {
                     .isEqualTo(result.hash());
             crashes += result.crashes();
             records += result.records();
+            result.work().forEach((kind, count) -> work.merge(kind, count, Long::sum));
         }
         // It was about something.
         assertThat(crashes).isGreaterThan(SEEDS);
         assertThat(records).isGreaterThan(20L * SEEDS);
+        // And every kind of client took part in it.
+        assertThat(work).containsOnlyKeys(Work.values());
+        assertThat(work)
+                .allSatisfy((kind, count) ->
+                        assertThat(count).as("%s in %d seeds", kind, SEEDS).isGreaterThan(SEEDS / 50));
     }
 
     @Test

@@ -1,31 +1,34 @@
 package io.journalq.chaos.hostile;
 
 import io.journalq.common.record.CompressionCodec;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Ways to behave badly. Each goes on until its process ends; connections that the broker closes are opened again. */
 public enum HostileLoad {
     /** So many connections that never send a byte. */
-    IDLE(10_000) {
+    IDLE(10_000, "connections") {
         @Override
         void run(int port, int connections) throws IOException {
             List<Socket> held = new ArrayList<>();
             for (int i = 0; i < connections; i++) {
                 held.add(connect(port));
             }
-            System.out.println("open: " + held.size());
+            DONE.add(held.size());
+            ready();
             sleepForever();
         }
     },
 
     /** Connections that announce the largest request, send the beginning of it, and nothing more. */
-    HALF_OPEN(1_000) {
+    HALF_OPEN(1_000, "connections") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] beginning = ByteBuffer.allocate(1_024).putInt(0, 100 << 20).array();
@@ -35,13 +38,14 @@ public enum HostileLoad {
                 socket.getOutputStream().write(beginning);
                 held.add(socket);
             }
-            System.out.println("open: " + held.size());
+            DONE.add(held.size());
+            ready();
             sleepForever();
         }
     },
 
     /** Connections that are opened and closed without a pause. */
-    FLOOD(4) {
+    FLOOD(4, "connections") {
         @Override
         void run(int port, int threads) throws IOException {
             inThreads(threads, () -> {
@@ -49,6 +53,7 @@ public enum HostileLoad {
                     try (Socket socket = connect(port)) {
                         // A reset: no port waits for its end.
                         socket.setSoLinger(true, 0);
+                        DONE.increment();
                     }
                 }
             });
@@ -56,16 +61,16 @@ public enum HostileLoad {
     },
 
     /** Requests without waiting for answers, which are read. */
-    PIPELINING(20) {
+    PIPELINING(20, "answers") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] requests = repeated(Requests.metadata(), 100);
-            inThreads(connections, () -> pump(port, requests, true));
+            inThreads(connections, () -> pump(port, requests, 100, true));
         }
     },
 
     /** A Produce request a byte at a time. */
-    SLOW_SENDERS(500) {
+    SLOW_SENDERS(500, "bytes") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, 1_000);
@@ -73,55 +78,75 @@ public enum HostileLoad {
             for (int i = 0; i < connections; i++) {
                 sockets.add(connect(port));
             }
+            ready();
             for (int at = 0; ; at = (at + 1) % request.length) {
                 for (Socket socket : sockets) {
                     socket.getOutputStream().write(request[at]);
+                    DONE.increment();
                 }
-                pause(1);
+                pause(SLOW_PAUSE_MS);
             }
         }
     },
 
     /** Fetches for old records, whose answers nobody reads. */
-    NEVER_READING(50) {
+    NEVER_READING(50, "requests") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] requests = repeated(Requests.fetchFromTheBeginning(Requests.HOSTILE_TOPIC), 20);
-            inThreads(connections, () -> pump(port, requests, false));
+            inThreads(connections, () -> pump(port, requests, 20, false));
         }
     },
 
     /** Batches of a few bytes that become as many as are allowed. */
-    LARGE_DECOMPRESSED(4) {
+    LARGE_DECOMPRESSED(4, "answers") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 30 << 20);
-            inThreads(connections, () -> pump(port, request, true));
+            inThreads(connections, () -> pump(port, request, 1, true));
         }
     },
 
     /** Batches of a few bytes that become more than is allowed. */
-    BOMBS(4) {
+    BOMBS(4, "answers") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 100 << 20);
-            inThreads(connections, () -> pump(port, request, true));
+            inThreads(connections, () -> pump(port, request, 1, true));
         }
     },
 
     /** As much as the socket takes, to a topic whose every batch is synced. */
-    FASTER_THAN_THE_DISK(8) {
+    FASTER_THAN_THE_DISK(8, "answers") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, 900 << 10);
-            inThreads(connections, () -> pump(port, request, true));
+            inThreads(connections, () -> pump(port, request, 1, true));
         }
     };
 
-    private final int usualCount;
+    /** Printed once the load is there. */
+    static final String READY = "ready";
 
-    HostileLoad(int usualCount) {
+    /** Printed with what was done so far. */
+    static final String DID = "did ";
+
+    private static final int SLOW_PAUSE_MS = 50;
+    private static final int REPORT_MS = 100;
+    private static final int READ_BUFFER_BYTES = 64 << 10;
+    private static final LongAdder DONE = new LongAdder();
+
+    private final int usualCount;
+    private final String unit;
+
+    HostileLoad(int usualCount, String unit) {
         this.usualCount = usualCount;
+        this.unit = unit;
+    }
+
+    /** What its process counts. */
+    public String unit() {
+        return unit;
     }
 
     /** Of connections, or of threads where they do not last. */
@@ -140,6 +165,7 @@ public enum HostileLoad {
         for (int i = 0; i < count; i++) {
             new Thread(() -> again(work)).start();
         }
+        ready();
         sleepForever();
     }
 
@@ -153,7 +179,7 @@ public enum HostileLoad {
         }
     }
 
-    private static void pump(int port, byte[] requests, boolean reads) throws IOException {
+    private static void pump(int port, byte[] requests, int count, boolean reads) throws IOException {
         try (Socket socket = connect(port)) {
             if (reads) {
                 Thread reader = new Thread(() -> drain(socket));
@@ -162,16 +188,20 @@ public enum HostileLoad {
             }
             while (true) {
                 socket.getOutputStream().write(requests);
+                if (!reads) {
+                    DONE.add(count);
+                }
             }
         }
     }
 
     private static void drain(Socket socket) {
-        byte[] buffer = new byte[64 << 10];
         try {
-            InputStream in = socket.getInputStream();
-            while (in.read(buffer) >= 0) {
-                // Nobody wants it.
+            DataInputStream in =
+                    new DataInputStream(new BufferedInputStream(socket.getInputStream(), READ_BUFFER_BYTES));
+            while (true) {
+                in.skipNBytes(in.readInt());
+                DONE.increment();
             }
         } catch (IOException closed) {
             // The sender notices too.
@@ -198,14 +228,28 @@ public enum HostileLoad {
         }
     }
 
+    private static void ready() {
+        System.out.println(READY);
+    }
+
     private static void sleepForever() {
         while (true) {
             pause(60_000);
         }
     }
 
+    private static void report() {
+        while (true) {
+            System.out.println(DID + DONE.sum());
+            pause(REPORT_MS);
+        }
+    }
+
     /** One load until the process is killed: {@code NAME PORT COUNT}. */
     public static void main(String[] arguments) throws IOException {
+        Thread reporter = new Thread(HostileLoad::report);
+        reporter.setDaemon(true);
+        reporter.start();
         HostileLoad.valueOf(arguments[0]).run(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
     }
 }

@@ -28,21 +28,16 @@ public final class Requests {
 
     /** One record of so many bytes. */
     public static byte[] produce(String topic, CompressionCodec codec, int valueBytes) {
-        ByteBuf batch = batch(codec, valueBytes);
-        try {
-            return frame(
-                    new ProduceRequest()
-                            .setAcks((short) -1)
-                            .setTimeoutMs(TIMEOUT_MS)
-                            .setTopicData(List.of(new ProduceRequest.TopicProduceData()
-                                    .setName(topic)
-                                    .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
-                                            .setIndex(0)
-                                            .setRecords(RecordsData.of(batch)))))),
-                    PRODUCE_VERSION);
-        } finally {
-            batch.release();
-        }
+        return frame(
+                new ProduceRequest()
+                        .setAcks((short) -1)
+                        .setTimeoutMs(TIMEOUT_MS)
+                        .setTopicData(List.of(new ProduceRequest.TopicProduceData()
+                                .setName(topic)
+                                .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
+                                        .setIndex(0)
+                                        .setRecords(RecordsData.of(batch(codec, valueBytes))))))),
+                PRODUCE_VERSION);
     }
 
     private static ByteBuf batch(CompressionCodec codec, int valueBytes) {

@@ -90,6 +90,7 @@ public final class Administrator {
                     ((CreateTopicsResponse) answer).topics().get(0);
             if (result.errorCode() == 0) {
                 topic.onPresent(result.topicId());
+                world.did(Work.TOPICS_CREATED, 1);
             } else if (!FENCED.contains(ErrorCode.of(result.errorCode()))) {
                 world.report("TopicsAreCreated", topic + ": " + ErrorCode.of(result.errorCode()));
             }
@@ -127,6 +128,7 @@ public final class Administrator {
                     ((DeleteTopicsResponse) answer).responses().get(0).errorCode());
             if (error == ErrorCode.NONE) {
                 topic.onGone();
+                world.did(Work.TOPICS_DELETED, 1);
             } else if (!FENCED.contains(error)) {
                 world.report("TopicsAreDeleted", topic + ": " + error);
             }
@@ -159,6 +161,7 @@ public final class Administrator {
                     world.report("RecordsAreDeleted", partition + ": " + result.lowWatermark() + " after " + offset);
                 }
                 partition.onDeleted(offset);
+                world.did(Work.RECORDS_DELETED, 1);
             }
             world.deliver(this::pause);
         });

@@ -1,6 +1,7 @@
 package io.journalq.sim.workload;
 
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
 import io.journalq.sim.world.SimBroker;
 import java.util.List;
@@ -45,7 +46,9 @@ public final class Committer {
             return;
         }
         OffsetCommits.Position position = new OffsetCommits.Position(consumer.position(), consumer.leaderEpoch());
-        OffsetCommits.send(
-                world, connection, history, OffsetCommits.Member.NONE, position, error -> world.deliver(this::pause));
+        OffsetCommits.send(world, connection, history, OffsetCommits.Member.NONE, position, error -> {
+            world.did(Work.POSITIONS_COMMITTED, error == ErrorCode.NONE ? 1 : 0);
+            world.deliver(this::pause);
+        });
     }
 }

@@ -68,6 +68,9 @@ public final class Consumer {
             LogReader.Page page = answer instanceof FetchResponse response ? LogReader.read(ask, response) : null;
             if (page != null) {
                 world.onRead(partition, page.records(), readCommitted);
+                world.did(
+                        readCommitted ? Work.COMMITTED_RECORDS_READ : Work.RECORDS_READ,
+                        page.records().size());
                 checkLogStart(page.bounds().logStartOffset());
             }
             world.deliver(() -> onPage(page));

@@ -109,6 +109,7 @@ public abstract class GroupMember {
                 error -> {
                     if (error == ErrorCode.NONE) {
                         group.onCommitted(partition, member, isClassic(), askedAtMs);
+                        world.did(isClassic() ? Work.CLASSIC_MEMBERS_COMMITS : Work.CONSUMER_MEMBERS_COMMITS, 1);
                     }
                     world.deliver(() -> world.later(LONGEST_PAUSE_MS, this::commit));
                 });

@@ -183,6 +183,9 @@ public final class Producer {
                 world.onAcknowledged(partition, batch.records.get(i), data.baseOffset() + i);
             }
         }
+        if (error == ErrorCode.NONE) {
+            world.did(idempotent ? Work.IDEMPOTENT_BATCHES : Work.PLAIN_BATCHES, 1);
+        }
         ErrorCode outcome = error;
         world.deliver(() -> {
             batch.outcome = outcome;

@@ -283,8 +283,10 @@ public final class TransactionalProducer {
                     answer instanceof EndTxnResponse response && ErrorCode.of(response.errorCode()) == ErrorCode.NONE;
             if (ended) {
                 transaction.onAnswered();
+                world.did(commit ? Work.TRANSACTIONS_COMMITTED : Work.TRANSACTIONS_ABORTED, 1);
                 if (offsets != null) {
                     offsets.acknowledge(world.nowMs());
+                    world.did(Work.TRANSACTIONS_WITH_OFFSETS, 1);
                 }
             }
             world.deliver(() -> {

@@ -6,8 +6,11 @@ import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimClock;
 import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +28,7 @@ public final class World {
     private final Set<Long> producerIds = new HashSet<>();
     private final CommitHistories commits = new CommitHistories();
     private SimBroker broker;
+    private final Map<Work, Long> work = new EnumMap<>(Work.class);
     private long records;
     private boolean mayLose;
     private boolean harmed;
@@ -71,6 +75,16 @@ public final class World {
     /** Records that were acknowledged or read so far, each time counted. */
     public long records() {
         return records;
+    }
+
+    /** What clients got done so far. */
+    public Map<Work, Long> work() {
+        return Collections.unmodifiableMap(work);
+    }
+
+    /** A client got something done. */
+    void did(Work kind, long count) {
+        work.merge(kind, count, Long::sum);
     }
 
     /** What groups committed. */

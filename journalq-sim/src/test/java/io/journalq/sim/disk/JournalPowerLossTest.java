@@ -5,13 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -122,23 +125,57 @@ class JournalPowerLossTest {
     }
 
     @Test // seed 1000104
-    void shouldReadOnWhenASegmentHoldsNothingButDamage() throws IOException {
-        // given
+    void shouldReadOnWhenSegmentsHoldNothingButDamage() throws IOException {
+        // given two segments, one behind the other, without a healthy batch
         config = config.withSegmentSizeBytes(ONE_BATCH_BYTES).withWarmSizeBytes(0);
         Journal journal = open();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             append(journal);
         }
         journal.flush();
-        String second = String.format("%020d.log", 1);
-        byte[] content = disk.read(DIRECTORY.resolve(second), ONE_BATCH_BYTES);
-        disk.open(DIRECTORY.resolve(second), false).write(ByteBuffer.wrap(content, 30, 40), 0);
+        for (int damaged = 1; damaged <= 2; damaged++) {
+            Path file = DIRECTORY.resolve(String.format("%020d.log", damaged));
+            byte[] content = disk.read(file, ONE_BATCH_BYTES);
+            disk.open(file, false).write(ByteBuffer.wrap(content, 30, 40), 0);
+        }
+        // So that the start looks into what it would else rely on.
+        disk.delete(DIRECTORY.resolve("journal.checkpoint"));
 
         // when
         Journal found = openAfter(CrashKind.KILL);
 
-        // then
-        assertThat(found.read(1, 3, 1_000, true).isEmpty()).isFalse();
+        // then a reader that comes to the first of them is given what is behind both
+        ByteBuf served = found.read(1, 4, 1_000, true).load().readFully(UnpooledByteBufAllocator.DEFAULT);
+        assertThat(served.readableBytes()).isPositive();
+        assertThat(RecordBatch.baseOffset(served, 0)).isEqualTo(3);
+    }
+
+    @Test // seed 30007865
+    void shouldKeepTheIndexOfAbortedTransactionsUntilTheirSegmentsAreGoneForGood() throws IOException {
+        // given an aborted transaction in two segments that retention is to delete
+        config = config.withSegmentSizeBytes(ONE_BATCH_BYTES)
+                .withSegmentMaxAgeMs(1)
+                .withRetention(1, JournalConfig.UNLIMITED);
+        List<Runnable> background = new ArrayList<>();
+        Journal journal = Journal.open(disk, DIRECTORY, config, background::add);
+        AbortedTransaction aborted = new AbortedTransaction(7, 0, 1, 2);
+        append(journal);
+        append(journal);
+        journal.addAborted(aborted);
+        append(journal);
+        journal.flush();
+        journal.writeDurableSnapshot(3, ByteBuffer.allocate(1));
+        background.clear();
+
+        // when the producers' state is kept after retention has decided, and before it has deleted anything
+        assertThat(journal.applyRetention(1_000_000, 2)).isPositive();
+        journal.writeDurableSnapshot(3, ByteBuffer.allocate(2));
+        Journal found = openAfter(CrashKind.POWER_LOSS);
+
+        // then the segments are back, and with them what was aborted in them
+        assertThat(found.startOffset()).isZero();
+        assertThat(found.restoreSnapshot()).isNotNull();
+        assertThat(found.abortedTransactions().find(0, 3)).containsExactly(aborted);
     }
 
     @Test // seed 139

@@ -94,6 +94,14 @@ final class TestCoordinator {
         groups.onLoaded(nowMs);
     }
 
+    /** Dies, and has lost the records from one place to another, but not what came behind them. */
+    void crashWithout(int from, int to, long nowMs) {
+        journal.subList(from, to).clear();
+        groups = create();
+        journal.forEach(record -> groups.replay(decode(record)));
+        groups.onLoaded(nowMs);
+    }
+
     int journalSize() {
         return journal.size();
     }

@@ -1,0 +1,225 @@
+package io.journalq.server.broker;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.metadata.InternalTopics;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What the simulator found where groups, transactions and partitions meet after a loss, each in the fewest steps, on a real
+ * broker. A loss is made by hand: files are put back to what they were, or cut. The numbers are those of its seeds.
+ */
+class CommitsAfterLossTest {
+    private static final TopicPartition PARTITION = new TopicPartition("t", 0);
+    private static final String GROUP = "g";
+
+    @TempDir
+    private Path folder;
+
+    private Path data;
+    private TestBroker broker;
+
+    @BeforeEach
+    void start() throws Exception {
+        data = folder.resolve("data");
+        broker = new TestBroker(data)
+                .with("offsets.topic.num.partitions", "1")
+                .with("group.initial.rebalance.delay.ms", "0")
+                .start();
+        broker.createTopic("t", 1, Map.of());
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    @Test // seed 2747
+    void shouldMoveACommitBackWhenOtherRecordsHaveTakenThePlaceOfWhatItHadRead() throws Exception {
+        // given a group that has read three records, of which a power loss takes two
+        produce(1);
+        String folderName = id("t") + "-0";
+        long oneRecordBytes = Files.size(log(folderName));
+        produce(2);
+        commitAll(3);
+        Path log = log(folderName);
+        String groups = id(InternalTopics.GROUPS) + "-0";
+        broker.stop();
+        copyCoordinators(groups, data, folder.resolve("before"));
+        cut(log, oneRecordBytes);
+
+        // when records of a later life take their place, and it takes what the group's coordinator did since, too
+        broker.start();
+        assertThat(end()).isEqualTo(1);
+        produce(5);
+        broker.stop();
+        copyCoordinators(groups, folder.resolve("before"), data);
+        broker.start();
+
+        // then the group goes on behind the record that it has read, and skips none
+        assertThat(end()).isEqualTo(6);
+        assertThat(committed()).isEqualTo(1L);
+    }
+
+    @Test // seed 30001078
+    void shouldForgetCommitsForATopicThatWasDeletedWhenTheCoordinatorDidNotHearOfIt() throws Exception {
+        // given a group that has read a topic
+        produce(1);
+        commitAll(1);
+        String groups = id(InternalTopics.GROUPS) + "-0";
+        broker.stop();
+        copyCoordinators(groups, data, folder.resolve("before"));
+
+        // when the topic is deleted, and what the group's coordinator did then is lost
+        broker.start();
+        try (Admin admin = broker.admin()) {
+            admin.deleteTopics(List.of("t")).all().get(30, TimeUnit.SECONDS);
+        }
+        broker.stop();
+        copyCoordinators(groups, folder.resolve("before"), data);
+        broker.start();
+
+        // then nothing is committed for a new topic of that name
+        broker.createTopic("t", 1, Map.of());
+        produce(1);
+        assertThat(committed()).isNull();
+    }
+
+    @Test // seed 1443
+    void shouldKeepTransactionsInModeConsistentWhateverTheModeOfTopics() throws Exception {
+        // given
+        broker.stop();
+        broker.with("delivery.mode", "performance").start();
+
+        // when the first transactional producer appears
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", "x"))) {
+            producer.initTransactions();
+        }
+
+        // then no epoch that it was given can be lost
+        ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, InternalTopics.TRANSACTIONS);
+        try (Admin admin = broker.admin()) {
+            Config config = admin.describeConfigs(List.of(topic))
+                    .all()
+                    .get(30, TimeUnit.SECONDS)
+                    .get(topic);
+            assertThat(config.get("delivery.mode").value()).isEqualTo("consistent");
+        }
+    }
+
+    private void produce(int count) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("enable.idempotence", "false"))) {
+            for (int i = 0; i < count; i++) {
+                producer.send(new ProducerRecord<>("t", 0, null, "value".getBytes(UTF_8)))
+                        .get(30, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    /** With the leader epoch of the last record, as consumers do. */
+    private void commitAll(int count) {
+        try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of("group.id", GROUP))) {
+            consumer.assign(List.of(PARTITION));
+            consumer.seekToBeginning(List.of(PARTITION));
+            broker.awaitQuietly(() -> {
+                consumer.poll(Duration.ofMillis(100));
+                return consumer.position(PARTITION) == count;
+            });
+            consumer.commitSync();
+        }
+    }
+
+    /** Null when there is none. */
+    private Long committed() throws Exception {
+        try (Admin admin = broker.admin()) {
+            OffsetAndMetadata offset = admin.listConsumerGroupOffsets(GROUP)
+                    .partitionsToOffsetAndMetadata()
+                    .get(30, TimeUnit.SECONDS)
+                    .get(PARTITION);
+            return offset == null ? null : offset.offset();
+        }
+    }
+
+    private long end() {
+        try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of())) {
+            return consumer.endOffsets(List.of(PARTITION)).get(PARTITION);
+        }
+    }
+
+    /** As folders are named by it. */
+    private String id(String topic) throws Exception {
+        try (Admin admin = broker.admin()) {
+            return admin.describeTopics(List.of(topic))
+                    .allTopicNames()
+                    .get(30, TimeUnit.SECONDS)
+                    .get(topic)
+                    .topicId()
+                    .toString();
+        }
+    }
+
+    private Path log(String folderName) {
+        return data.resolve(folderName).resolve("%020d.log".formatted(0));
+    }
+
+    /** Leaves nothing but the first bytes of the log: what could tell of more goes, too. */
+    private static void cut(Path log, long sizeBytes) throws IOException {
+        try (Stream<Path> files = Files.list(log.getParent())) {
+            for (Path file : files.toList()) {
+                if (!file.equals(log)) {
+                    Files.delete(file);
+                }
+            }
+        }
+        try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "rw")) {
+            file.setLength(sizeBytes);
+        }
+    }
+
+    /** The coordinators' partition, and what is stored of it. */
+    private static void copyCoordinators(String groups, Path from, Path to) throws IOException {
+        for (String name : List.of(groups, "coordinators")) {
+            replace(from.resolve(name), to.resolve(name));
+        }
+    }
+
+    private static void replace(Path from, Path to) throws IOException {
+        if (Files.exists(to)) {
+            try (Stream<Path> files = Files.walk(to)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Path target = to.resolve(from.relativize(file).toString());
+                Files.createDirectories(target.getParent());
+                Files.copy(file, target, StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+    }
+}

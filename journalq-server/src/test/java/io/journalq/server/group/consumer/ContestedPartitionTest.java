@@ -1,0 +1,74 @@
+package io.journalq.server.group.consumer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** A power loss may take the record by which a member gave up what another one was given after it. Seed 1122. */
+class ContestedPartitionTest {
+    private static final Topics.Topic TOPIC = TestTopics.topic(1, "a-1", 2);
+    private static final int MOST_HEARTBEATS = 50;
+
+    private final TestCoordinator coordinator = new TestCoordinator(TestTopics.of(TOPIC));
+    private final SimMember first = new SimMember(new Random(1), "first", 1);
+    private final SimMember second = new SimMember(new Random(2), "second", 1);
+    private long nowMs = 1_000;
+
+    @Test
+    void shouldLoadAndGiveAPartitionToItsNewerOwnerWhenTwoHaveIt() {
+        // given a member with both partitions, of which it gives one up for a second member
+        heartbeat(first);
+        assertThat(owned("first")).isEqualTo(2);
+        heartbeat(second);
+        int before = 0;
+        int after = 0;
+        for (int i = 0; owned("second") == 0 && i < MOST_HEARTBEATS; i++) {
+            int size = coordinator.journalSize();
+            int had = owned("first");
+            heartbeat(first);
+            if (owned("first") < had) {
+                before = size;
+                after = coordinator.journalSize();
+            }
+            heartbeat(second);
+        }
+        assertThat(owned("second")).isEqualTo(1);
+        assertThat(after).isGreaterThan(before);
+        int contested = group().current("second").owned().partitions(TOPIC.id()).get(0);
+
+        // when the record of that is lost, and the one of the second member is not
+        coordinator.crashWithout(before, after, nowMs);
+
+        // then both have it by their records, and it is the second one's
+        Uuid topicId = TOPIC.id();
+        assertThat(owned("first")).isEqualTo(2);
+        assertThat(owned("second")).isEqualTo(1);
+        assertThat(group().isFreeFor("second", topicId, contested)).isTrue();
+        assertThat(group().isFreeFor("first", topicId, contested)).isFalse();
+
+        // and they come to terms
+        for (int i = 0; i < MOST_HEARTBEATS; i++) {
+            heartbeat(first);
+            heartbeat(second);
+        }
+        assertThat(owned("first")).isEqualTo(1);
+        assertThat(owned("second")).isEqualTo(1);
+        assertThat(group().current("second").owned().partitions(topicId)).containsExactly(contested);
+        assertThat(group().stateName()).isEqualTo("Stable");
+    }
+
+    private ConsumerGroup group() {
+        return coordinator.groups.group("group");
+    }
+
+    private int owned(String memberId) {
+        return group().current(memberId).owned().partitions(TOPIC.id()).size();
+    }
+
+    private void heartbeat(SimMember member) {
+        nowMs += 100;
+        member.onAnswer(coordinator.heartbeat(member.heartbeat(), nowMs));
+    }
+}

@@ -1,0 +1,146 @@
+package io.journalq.chaos.hostile;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+
+/**
+ * The healthy client alone and beside a load, in turns, so that what else happens on the machine meets both. One thread.
+ */
+public final class HostileMeasurement {
+    /** What {@link Outcome#line} tells. */
+    public static final String HEADING =
+            "load | connections or threads | it did, and in a second | alone p50/p99/max ms"
+                    + " | beside p50/p99/max ms | p99 factor | processors of broker, of load | resident MB before, beside"
+                    + " | heap MB | direct MB | open connections | limits reached and refusals";
+
+    private static final double SETTLE_SECONDS = 1;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double P99 = 0.99;
+
+    private final Neighbour neighbour;
+    private final BrokerPage page;
+    private final long brokerPid;
+    private final int port;
+    private final double seconds;
+    private final int rate;
+
+    /**
+     * Measures one broker.
+     *
+     * @param brokerPid the broker's process, on this machine
+     * @param seconds of each window
+     * @param rate messages a second of the neighbour
+     */
+    public HostileMeasurement(
+            Neighbour neighbour, BrokerPage page, long brokerPid, int port, double seconds, int rate) {
+        this.neighbour = neighbour;
+        this.page = page;
+        this.brokerPid = brokerPid;
+        this.port = port;
+        this.seconds = seconds;
+        this.rate = rate;
+    }
+
+    /** One round. */
+    private record Round(
+            Neighbour.Latencies alone,
+            Neighbour.Latencies beside,
+            long done,
+            double doneInASecond,
+            double brokerProcessors,
+            double loadProcessors,
+            BrokerPage.Sample before,
+            BrokerPage.Sample during,
+            long residentBeforeKib,
+            long residentKib) {}
+
+    /** Some rounds beside one load. */
+    public record Outcome(List<Object> columns, double factor) {
+        /** For people. */
+        public String line() {
+            return String.format(
+                    Locale.ROOT,
+                    "%s | %d | %d %s, %.0f/s | %s | %s | %.1f | %.2f, %.2f | %.0f, %.0f | %d | %d | %d | %s",
+                    columns.toArray());
+        }
+    }
+
+    /** Measures beside so many connections or threads of a load. */
+    public Outcome measure(HostileLoad load, int count, int rounds) throws IOException, InterruptedException {
+        List<Round> all = new ArrayList<>();
+        for (int i = 0; i < rounds; i++) {
+            all.add(round(load, count));
+        }
+        Round last = all.get(rounds - 1);
+        double factor = median(all, round -> round.beside().percentile(P99))
+                / Math.max(1.0, median(all, round -> round.alone().percentile(P99)));
+        List<Object> columns = List.of(
+                load.name().toLowerCase(Locale.ROOT),
+                count,
+                last.done(),
+                load.unit(),
+                last.doneInASecond(),
+                text(all, Round::alone),
+                text(all, Round::beside),
+                factor,
+                last.brokerProcessors(),
+                last.loadProcessors(),
+                last.residentBeforeKib() / 1024.0,
+                last.residentKib() / 1024.0,
+                last.during().heapMegabytes(),
+                last.during().directMegabytes(),
+                last.during().openConnections(),
+                last.during().reachedSince(last.before()));
+        return new Outcome(columns, factor);
+    }
+
+    private Round round(HostileLoad load, int count) throws IOException, InterruptedException {
+        // What is left of the round before is answered and closed meanwhile.
+        neighbour.run(SETTLE_SECONDS, rate);
+        Neighbour.Latencies alone = neighbour.run(seconds, rate);
+        BrokerPage.Sample before = page.sample();
+        long residentBeforeKib = ProcessUse.of(brokerPid).residentKib();
+        try (HostileProcess hostile = HostileProcess.start(load, port, count)) {
+            neighbour.run(SETTLE_SECONDS, rate);
+            long beganNanos = System.nanoTime();
+            long doneBefore = hostile.done();
+            double brokerBefore = ProcessUse.of(brokerPid).processorSeconds();
+            double loadBefore = ProcessUse.of(hostile.pid()).processorSeconds();
+            Neighbour.Latencies beside = neighbour.run(seconds, rate);
+            double elapsed = (System.nanoTime() - beganNanos) / NANOS_PER_SECOND;
+            ProcessUse broker = ProcessUse.of(brokerPid);
+            return new Round(
+                    alone,
+                    beside,
+                    hostile.done(),
+                    (hostile.done() - doneBefore) / elapsed,
+                    (broker.processorSeconds() - brokerBefore) / elapsed,
+                    (ProcessUse.of(hostile.pid()).processorSeconds() - loadBefore) / elapsed,
+                    before,
+                    page.sample(),
+                    residentBeforeKib,
+                    broker.residentKib());
+        }
+    }
+
+    private static String text(List<Round> rounds, Function<Round, Neighbour.Latencies> which) {
+        double toMillis = TimeUnit.MILLISECONDS.toMicros(1);
+        return String.format(
+                Locale.ROOT,
+                "%.2f / %.2f / %.1f",
+                median(rounds, round -> which.apply(round).percentile(0.5)) / toMillis,
+                median(rounds, round -> which.apply(round).percentile(P99)) / toMillis,
+                median(rounds, round -> which.apply(round).max()) / toMillis);
+    }
+
+    private static double median(List<Round> rounds, ToLongFunction<Round> value) {
+        long[] sorted = rounds.stream().mapToLong(value).sorted().toArray();
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
+    }
+}
