@@ -84,9 +84,6 @@ final class Clients {
 
     /** A topic is there: it gets clients of its own. */
     private void onPresent(Topic topic) {
-        if (topic.plan().promise().writeIntervalMs() > 0) {
-            world.setMayLose(); // Even within a life, when writes fail.
-        }
         for (PartitionHistory partition : topic.partitions()) {
             Consumer consumer = new Consumer(world, partition, random.nextBoolean());
             Committer committer = new Committer(world, "group" + random.nextInt(2), consumer);

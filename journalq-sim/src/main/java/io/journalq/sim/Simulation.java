@@ -200,8 +200,6 @@ public final class Simulation implements SimDisk.Surroundings {
         }
         if (disk.isHarmed()) {
             world.setHarmed();
-        } else if (powerLost && clients.anyEventual()) {
-            world.setMayLose();
         }
     }
 
@@ -279,7 +277,8 @@ public final class Simulation implements SimDisk.Surroundings {
     private void check(CommittedOffset found, List<ReadBack> readings) {
         CommitHistory history = found.history();
         if (found.isUndecided()) {
-            return; // What was committed before still counts.
+            commits.postpone(history, lastEnd); // What was committed before still counts.
+            return;
         }
         long end = readings.stream()
                 .filter(reading -> reading.partition() == history.partition())

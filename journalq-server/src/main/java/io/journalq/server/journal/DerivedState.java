@@ -20,11 +20,11 @@ record DerivedState(ProducerSnapshots snapshots, TransactionIndex transactions) 
      * See {@link Journal#restoreSnapshot}.
      *
      * @param maxOffset no newer snapshot is taken
-     * @param firstBaseOffset of the oldest segment
+     * @param firstBaseOffset of the oldest segment; no snapshot from before it is taken, as what came between is gone
      */
     JournalSnapshot restore(long maxOffset, long firstBaseOffset) throws IOException {
         ProducerSnapshots.Stored newest = snapshots.latest(maxOffset);
-        while (newest != null) {
+        while (newest != null && newest.snapshot().offset() >= firstBaseOffset) {
             long offset = newest.snapshot().offset();
             if (transactions.restore(newest.indexFiles(), offset, firstBaseOffset)) {
                 return newest.snapshot();

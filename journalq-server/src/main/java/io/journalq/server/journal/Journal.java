@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +49,7 @@ public final class Journal implements AutoCloseable {
     private final JournalWriter writer;
     private volatile JournalConfig config;
     private volatile long startOffset;
+    private Supplier<ByteBuffer> derivedState = () -> null;
 
     /** End of the log when idle files were last looked for. */
     private long idleSinceOffset = -1;
@@ -342,6 +344,15 @@ public final class Journal implements AutoCloseable {
         return derived.restore(writer.writtenOffset(), segments.all()[0].baseOffset());
     }
 
+    /**
+     * Before records are deleted or compacted away, what they say is kept as {@link #writeDurableSnapshot} does.
+     *
+     * @param state as of the journal's end; asked by the owner when nothing is staged
+     */
+    public void keepBeforeRemoval(Supplier<ByteBuffer> state) {
+        derivedState = state;
+    }
+
     /** Takes in an aborted transaction whose end is written. Ends come in order. */
     public void addAborted(AbortedTransaction aborted) {
         Segment[] all = segments.all();
@@ -416,10 +427,35 @@ public final class Journal implements AutoCloseable {
             segments.inBackground(writer::flushAndCheckpoint);
         } else {
             long firstBaseOffset = segments.all()[count].baseOffset();
-            segments.dropOldest(count, flusher::checkpointOrName, () -> dropAborted(firstBaseOffset));
+            segments.dropOldest(count, beforeDeletion(), () -> dropAborted(firstBaseOffset));
             LOG.info("{}: deleted {} segments, the log begins at offset {}", directory, count, startOffset);
         }
         epochs.truncateBefore(startOffset);
+    }
+
+    /** Without a snapshot of what they say a restart knows less, but nothing is lost: on a full disk they go all the same. */
+    private SegmentList.Before beforeDeletion() {
+        SegmentList.Before snapshot = writer.isDirty() ? () -> {} : snapshotOfNow();
+        return () -> {
+            try {
+                snapshot.makeDurable();
+            } catch (IOException failure) {
+                LOG.warn("{}: could not write a snapshot of producers: {}", directory, failure.toString());
+            }
+            flusher.checkpointOrName();
+        };
+    }
+
+    /** What the log says now is kept, and all of it synced. Owner only, with nothing staged. */
+    SegmentList.Before snapshotOfNow() {
+        long offset = writer.writtenOffset();
+        ByteBuffer state = derivedState.get();
+        return () -> {
+            if (state != null) {
+                writeDurableSnapshot(offset, state);
+                flusher.flush(false);
+            }
+        };
     }
 
     /** Not before the segments are gone for good: who sees them again must see what was aborted in them. Blocks. */
@@ -442,6 +478,7 @@ public final class Journal implements AutoCloseable {
             return writer.writtenOffset();
         }
         compactor.completeSwap();
+        flusher.flush(false);
         long endOffset = segments.truncateTo(offset);
         writer.truncated(endOffset);
         startOffset = Math.min(startOffset, endOffset);

@@ -31,7 +31,7 @@ public final class JournalCheck {
             SegmentSwap.SWAP_SUFFIX,
             JournalFlusher.FENCE_FILE_NAME);
 
-    private static final String NAME_OF_A_FILE = "\\d{20}\\.(log|index|snapshot|txnindex)";
+    private static final String NAME_OF_A_FILE = "\\d{20}\\.(log|tail|index|snapshot|txnindex)";
 
     private final FileStore store;
     private final Path directory;
@@ -104,7 +104,7 @@ public final class JournalCheck {
         List<String> names = store.list(directory);
         for (String name : names) {
             Path file = directory.resolve(name);
-            if (name.endsWith(Segment.LOG_SUFFIX) && baseOffsetOf(file) >= 0) {
+            if (Segment.isLog(name) && baseOffsetOf(file) >= 0) {
                 segments.put(baseOffsetOf(file), 0);
             }
         }
@@ -122,7 +122,7 @@ public final class JournalCheck {
             checkCheckpoint(file);
         } else if (baseOffsetOf(file) < 0) {
             stray(file, "not named as a journal names its files");
-        } else if (name.endsWith(Segment.LOG_SUFFIX)) {
+        } else if (Segment.isLog(name)) {
             checkSegment(file, baseOffsetOf(file));
         } else if (name.endsWith(ProducerSnapshots.FILE_SUFFIX)) {
             derived(
@@ -141,7 +141,18 @@ public final class JournalCheck {
     }
 
     private void checkSegment(Path log, long baseOffset) throws IOException {
+        if (isTail(baseOffset) && endOffset < baseOffset) {
+            add(
+                    log,
+                    0,
+                    0,
+                    JournalFinding.Kind.CUT_OFF,
+                    "begins at offset " + baseOffset + ", but what came before it ends at offset " + endOffset
+                            + "; nothing in it was synced");
+            return;
+        }
         Long nextSegment = segments.higherKey(baseOffset);
+        boolean mayBeTorn = nextSegment == null || isTail(nextSegment);
         Map<Integer, Long> begins = new HashMap<>();
         long[] next = {baseOffset};
         int end = SegmentScan.read(store, log, baseOffset, new SegmentScan.Visitor() {
@@ -163,7 +174,7 @@ public final class JournalCheck {
 
             @Override
             public void onBadBytes(int position, int endPosition) throws IOException {
-                boolean tail = nextSegment == null && endPosition == store.sizeBytes(log);
+                boolean tail = mayBeTorn && endPosition == store.sizeBytes(log);
                 add(
                         log,
                         position,
@@ -177,6 +188,10 @@ public final class JournalCheck {
         sizeBytes += end;
         endOffset = Math.max(endOffset, next[0]);
         checkIndex(directory.resolve(Segment.fileName(baseOffset, SparseIndex.FILE_SUFFIX)), baseOffset, end, begins);
+    }
+
+    private boolean isTail(long baseOffset) throws IOException {
+        return store.list(directory).contains(Segment.fileName(baseOffset, Segment.TAIL_SUFFIX));
     }
 
     private void checkIndex(Path file, long baseOffset, int segmentBytes, Map<Integer, Long> begins)

@@ -4,11 +4,13 @@ import io.journalq.server.journal.compaction.CompactableSegments;
 import io.journalq.server.journal.compaction.CompactedLog;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
+import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.segment.SegmentSwap;
 import io.journalq.server.journal.transaction.TransactionIndex;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Compaction's view of a journal, and how far it came. Any thread, but where {@link CompactedLog} says otherwise. */
 final class JournalCompactor implements CompactedLog {
@@ -82,6 +84,21 @@ final class JournalCompactor implements CompactedLog {
         compactedOffset = Math.min(offset, journal.writtenOffset());
         flusher.stateChanged();
         flusher.flush(true);
+    }
+
+    @Override
+    public boolean keepDerivedState(CompactionJob.Owner owner) throws IOException {
+        AtomicReference<SegmentList.Before> keep = new AtomicReference<>();
+        boolean quiet = owner.run(() -> {
+            if (!journal.isDirty()) {
+                keep.set(journal.snapshotOfNow());
+            }
+            return !journal.isDirty();
+        });
+        if (quiet) {
+            keep.get().makeDurable();
+        }
+        return quiet;
     }
 
     @Override

@@ -16,6 +16,8 @@ public record JournalFinding(Path file, long position, long endPosition, Kind ki
         TORN_TAIL,
         /** Bytes that hold no healthy batch, with batches behind them: they stay, and are not served. */
         BAD_STRETCH,
+        /** A newest segment without what came before it, of which a power loss took the end: the next start deletes it. */
+        CUT_OFF,
         /** A file that can be made anew from others, or done without: the next start ignores it. */
         BAD_DERIVED_FILE,
         /** A file that should be there. */

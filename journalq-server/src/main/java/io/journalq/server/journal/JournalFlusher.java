@@ -168,6 +168,7 @@ final class JournalFlusher {
     private void sync(Segment[] segments) throws IOException {
         try {
             for (Segment segment : segments) {
+                settle(segment);
                 if (segment.endOffset() > flushedOffset && segment.tryRetain()) {
                     try {
                         opened(segment).sync();
@@ -176,15 +177,32 @@ final class JournalFlusher {
                     }
                 }
             }
-            if (directoryChanged) {
-                directoryChanged = false;
-                store.syncDirectory(directory);
-            }
+            syncDirectoryIfChanged();
         } catch (SyncNotBegunException mayBeTriedAgain) {
             directoryChanged = true;
             throw mayBeTriedAgain;
         } catch (IOException failure) {
             throw fenced(failure);
+        }
+    }
+
+    /** What is before {@code segment} is synced, but for its name. */
+    private void settle(Segment segment) throws IOException {
+        if (!segment.isSettled()) {
+            syncDirectoryIfChanged();
+            directoryChanged = true;
+            try {
+                segment.settle();
+            } catch (IOException failure) {
+                throw new SyncNotBegunException(segment.logPath(), failure);
+            }
+        }
+    }
+
+    private void syncDirectoryIfChanged() throws IOException {
+        if (directoryChanged) {
+            directoryChanged = false;
+            store.syncDirectory(directory);
         }
     }
 
@@ -196,10 +214,15 @@ final class JournalFlusher {
         }
     }
 
-    /** Makes durable which files there are. */
+    /** Makes durable which files there are, and which of them have all before them on the disk. */
     synchronized void syncDirectory() throws IOException {
         checkNotFenced();
         try {
+            for (Segment segment : journal.segments()) {
+                if (segment.baseOffset() <= flushedOffset) {
+                    settle(segment);
+                }
+            }
             store.syncDirectory(directory);
         } catch (SyncNotBegunException mayBeTriedAgain) {
             throw mayBeTriedAgain;

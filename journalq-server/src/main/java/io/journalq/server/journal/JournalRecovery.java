@@ -11,6 +11,7 @@ import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentRecovery;
 import io.journalq.server.journal.segment.SegmentState;
 import io.journalq.server.journal.segment.SegmentSwap;
+import io.journalq.server.journal.segment.SparseIndex;
 import io.journalq.server.journal.transaction.TransactionIndex;
 import io.journalq.server.journal.transaction.TransactionIndexFile;
 import java.io.IOException;
@@ -18,13 +19,16 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Finds a journal's segments and their true ends. A segment of the size that the checkpoint gives is trusted and not even
- * opened; another is read from where the checkpoint ends, or from the beginning. One thread; blocks.
+ * opened; another is read from where the checkpoint ends, or from the beginning. Where a power loss took the end of a
+ * segment, those behind it go too. One thread; blocks.
  */
 final class JournalRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(JournalRecovery.class);
@@ -38,6 +42,12 @@ final class JournalRecovery {
     private final TransactionIndex transactions;
     /** Segments with bytes that no checkpoint vouches for. */
     private final List<Segment> unvouched = new ArrayList<>();
+    /** Base offsets of the segments that were not settled. */
+    private final Set<Long> tails = new HashSet<>();
+    /** The newest one that was. */
+    private long settledBaseOffset = -1;
+    /** Some were deleted, as a power loss had taken what came before them. */
+    private boolean cutOff;
     /** The process before this one could not sync. */
     private boolean fenced;
 
@@ -93,7 +103,8 @@ final class JournalRecovery {
         epochCheck.finish();
         Recovered recovered = recovered(segments, checkpoint);
         boolean dropped = snapshots.truncateTo(segments[segments.length - 1].endOffset());
-        return dropped || fenced || !unvouched.isEmpty() ? madeDurable(recovered) : recovered;
+        boolean mended = dropped || cutOff || fenced || !unvouched.isEmpty();
+        return mended ? madeDurable(recovered) : recovered;
     }
 
     /** Compares the files with what the checkpoint says of them, and changes nothing; see {@link Journal#openWhole}. */
@@ -104,10 +115,7 @@ final class JournalRecovery {
         if (checkpoint == null) {
             return;
         }
-        String first = names.stream()
-                .filter(name -> name.endsWith(Segment.LOG_SUFFIX))
-                .findFirst()
-                .orElse("");
+        String first = names.stream().filter(Segment::isLog).findFirst().orElse("");
         for (SegmentState state : checkpoint.segments()) {
             SegmentExtent extent = state.extent();
             String name = Segment.fileName(extent.baseOffset(), Segment.LOG_SUFFIX);
@@ -140,6 +148,13 @@ final class JournalRecovery {
                 long baseOffset = offsetIn(name, Segment.LOG_SUFFIX);
                 if (baseOffset >= 0) {
                     baseOffsets.add(baseOffset);
+                    settledBaseOffset = baseOffset;
+                }
+            } else if (name.endsWith(Segment.TAIL_SUFFIX)) {
+                long baseOffset = offsetIn(name, Segment.TAIL_SUFFIX);
+                if (baseOffset >= 0 && !baseOffsets.contains(baseOffset)) {
+                    baseOffsets.add(baseOffset);
+                    tails.add(baseOffset);
                 }
             } else if (name.endsWith(ProducerSnapshots.FILE_SUFFIX)) {
                 snapshots.found(offsetIn(name, ProducerSnapshots.FILE_SUFFIX), name);
@@ -179,6 +194,12 @@ final class JournalRecovery {
             }
             syncParent();
             store.syncDirectory(directory);
+            if (!tails.isEmpty()) {
+                for (Segment segment : recovered.segments()) {
+                    segment.settle();
+                }
+                store.syncDirectory(directory);
+            }
         } catch (SyncNotBegunException nothingIsLost) {
             throw nothingIsLost;
         } catch (IOException failure) {
@@ -234,13 +255,40 @@ final class JournalRecovery {
         if (baseOffsets.isEmpty()) {
             return new Segment[] {emptySegment(checkpoint)};
         }
-        Segment[] segments = new Segment[baseOffsets.size()];
-        for (int i = 0; i < segments.length; i++) {
-            boolean newest = i == segments.length - 1;
-            long next = newest ? Long.MAX_VALUE : baseOffsets.get(i + 1);
-            segments[i] = recoverSegment(baseOffsets.get(i), newest, next, checkpoint);
+        if (baseOffsets.get(0) > settledBaseOffset) {
+            Segment empty = emptySegment(checkpoint);
+            cutOff(empty.baseOffset(), baseOffsets);
+            return new Segment[] {empty};
         }
-        return segments;
+        List<Segment> segments = new ArrayList<>(baseOffsets.size());
+        for (int i = 0; i < baseOffsets.size() && !cutOff; i++) {
+            boolean newest = i == baseOffsets.size() - 1;
+            long next = newest ? Long.MAX_VALUE : baseOffsets.get(i + 1);
+            boolean mayBeTorn = newest || next > settledBaseOffset;
+            Segment segment = recoverSegment(baseOffsets.get(i), mayBeTorn, next, checkpoint);
+            segments.add(segment);
+            if (!newest && mayBeTorn && segment.endOffset() < next) {
+                cutOff(segment.endOffset(), baseOffsets.subList(i + 1, baseOffsets.size()));
+            }
+        }
+        return segments.toArray(Segment[]::new);
+    }
+
+    /** Nothing in them was promised to anybody, and without what came before them they would leave a gap. */
+    private void cutOff(long endOffset, List<Long> baseOffsets) throws IOException {
+        cutOff = true;
+        for (long baseOffset : baseOffsets) {
+            Path log = Segment.tailPath(directory, baseOffset);
+            LOG.warn(
+                    "{}: {} bytes from offset {} on are deleted: what came before them is lost from offset {} on, and"
+                            + " nothing of either was synced",
+                    log,
+                    store.sizeBytes(log),
+                    baseOffset,
+                    endOffset);
+            store.delete(log);
+            store.delete(directory.resolve(Segment.fileName(baseOffset, SparseIndex.FILE_SUFFIX)));
+        }
     }
 
     /** Names each segment that the checkpoint knows and that is not there; those before the first one retention took. */
@@ -275,10 +323,11 @@ final class JournalRecovery {
         return new Segment(store, directory, baseOffset, config.indexIntervalBytes());
     }
 
-    private Segment recoverSegment(long baseOffset, boolean newest, long nextOffset, JournalCheckpoint checkpoint)
+    private Segment recoverSegment(long baseOffset, boolean mayBeTorn, long nextOffset, JournalCheckpoint checkpoint)
             throws IOException {
-        SegmentState state = checkpoint == null ? null : checkpoint.segment(baseOffset);
-        Path logPath = directory.resolve(Segment.fileName(baseOffset, Segment.LOG_SUFFIX));
+        boolean tail = tails.contains(baseOffset);
+        SegmentState state = checkpoint == null || tail ? null : checkpoint.segment(baseOffset);
+        Path logPath = tail ? Segment.tailPath(directory, baseOffset) : Segment.logPath(directory, baseOffset);
         long fileBytes = store.sizeBytes(logPath);
         if (fileBytes > Integer.MAX_VALUE) {
             throw new CorruptJournalException(logPath, fileBytes, "a segment cannot be this large");
@@ -295,9 +344,9 @@ final class JournalRecovery {
             return Segment.restored(store, directory, state, config.indexIntervalBytes());
         }
         Segment segment = state == null
-                ? new Segment(store, directory, baseOffset, config.indexIntervalBytes())
+                ? Segment.elsewhere(store, logPath, baseOffset, config.indexIntervalBytes())
                 : Segment.restored(store, directory, state, config.indexIntervalBytes());
-        new SegmentRecovery(segment, (int) fileBytes, newest, nextOffset, epochCheck).run();
+        new SegmentRecovery(segment, (int) fileBytes, mayBeTorn, nextOffset, epochCheck).run();
         segment.setWrittenFrom(segment.sizeBytes());
         if (fenced) {
             // The system may take these bytes for synced, though they are not: only writing them again makes them so.

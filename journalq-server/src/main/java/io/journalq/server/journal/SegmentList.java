@@ -83,7 +83,7 @@ final class SegmentList {
     void roll(long baseOffset, int indexIntervalBytes) {
         Segment[] now = segments;
         Segment[] more = Arrays.copyOf(now, now.length + 1);
-        more[now.length] = new Segment(store, directory, baseOffset, indexIntervalBytes);
+        more[now.length] = Segment.following(store, directory, baseOffset, indexIntervalBytes);
         segments = more;
         if (now.length > 1) {
             // Two stay open: consumers just behind the tail still read the closed one.
@@ -91,7 +91,7 @@ final class SegmentList {
         }
     }
 
-    /** What must be on the disk before files are deleted. */
+    /** What must be on the disk before records are gone. */
     @FunctionalInterface
     interface Before {
         /** Blocks. */
@@ -148,7 +148,7 @@ final class SegmentList {
     }
 
     /**
-     * Cuts off every batch that reaches behind {@code offset}. Blocks.
+     * Cuts off every batch that reaches behind {@code offset}. All segments are settled. Blocks.
      *
      * @return the offset behind the last batch that is left
      */

@@ -79,7 +79,7 @@ final class PartitionFiles {
         }
         PartitionTransactions transactions =
                 restored == null ? new PartitionTransactions(new ProducerDedup()) : restored;
-        long from = restored == null ? journal.startOffset() : snapshot.offset();
+        long from = restored == null ? 0 : snapshot.offset();
         ProducerReplay replay = new ProducerReplay(transactions, journal, clock.millis());
         journal.forEachBatch(from, replay::onBatch);
         return transactions;

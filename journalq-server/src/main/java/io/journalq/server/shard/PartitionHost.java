@@ -72,6 +72,7 @@ public final class PartitionHost {
         this.settings = settings;
         this.leaderEpoch = leaderEpoch;
         this.snapshotSegmentCount = journal.segmentCount();
+        journal.keepBeforeRemoval(() -> ProducerSnapshot.encode(transactions));
         // What a restart finds, it flushes or has flushed: all of it may be seen.
         this.highWatermark = journal.endOffset();
     }
@@ -533,21 +534,27 @@ public final class PartitionHost {
         snapshotSegmentCount = journal.segmentCount();
         long offset = journal.writtenOffset();
         ByteBuffer state = ProducerSnapshot.encode(transactions);
-        shard.runBlocking(() -> writeSnapshot(offset, state));
+        shard.runBlocking(() -> {
+            try {
+                journal.writeDurableSnapshot(offset, state);
+            } catch (IOException failure) {
+                onSnapshotFailure(failure);
+            }
+        });
     }
 
-    /** Any thread; blocks. */
-    private void writeSnapshot(long offset, ByteBuffer state) {
-        try {
-            journal.writeSnapshot(offset, state);
-        } catch (IOException failure) {
-            log.warn("cannot write a producer snapshot: partition={} reason=\"{}\"", name, failure.getMessage());
-        }
+    private void onSnapshotFailure(IOException failure) {
+        log.warn("cannot write a producer snapshot: partition={} reason=\"{}\"", name, failure.getMessage());
     }
 
     /** After {@link #close}: flushes and closes the journal. Any thread; blocks. */
     void closeJournal() {
-        writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
+        try {
+            // Not synced: a stop is quick, and the one before it is.
+            journal.writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
+        } catch (IOException failure) {
+            onSnapshotFailure(failure);
+        }
         try {
             journal.close();
         } catch (IOException failure) {

@@ -49,6 +49,15 @@ public final class CommitsAreKept {
         }
     }
 
+    /** A transaction has yet to decide what the group has committed: what this life's end may have lost is not asked for later. */
+    public void postpone(CommitHistory history, NothingAcknowledgedIsLost.End end) {
+        for (CommitHistory.Commit commit : history.commits()) {
+            if (mayBeLost(commit, end)) {
+                commit.disclaim();
+            }
+        }
+    }
+
     private static boolean mayStandFor(
             CommitHistory.Commit commit, long committed, long endOffset, PartitionHistory partition) {
         boolean movedBack = committed < commit.offset() && isEndOfALoss(partition, committed);

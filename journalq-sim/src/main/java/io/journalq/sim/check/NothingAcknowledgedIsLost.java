@@ -66,18 +66,12 @@ public final class NothingAcknowledgedIsLost {
                                 + removals.why());
                 return;
             }
-            lost(partition, offset, seen);
+            partition.onLost(offset, seen.leaderEpoch());
             partition.cuts().add(found.highWatermark());
             before.remove();
         }
         checkEnd(partition, found, end);
         removals.end();
-    }
-
-    private static void lost(PartitionHistory partition, long offset, Seen seen) {
-        if (seen.leaderEpoch() >= 0) {
-            partition.lostEpochs().put(offset, seen.leaderEpoch());
-        }
     }
 
     /** The offsets of what was deleted are not free again, unless they are lost with all that came after them. */
@@ -92,7 +86,7 @@ public final class NothingAcknowledgedIsLost {
                                 + " now, " + end);
                 return;
             }
-            lost(partition, entry.getKey(), entry.getValue());
+            partition.onLost(entry.getKey(), entry.getValue().leaderEpoch());
             rest.remove();
         }
     }

@@ -130,7 +130,7 @@ final class RemovalIsAllowed {
 
     private boolean supersedes(Sent other, Sent record) {
         Transaction transaction = other.transaction();
-        boolean counts = transaction == null || transaction.mayBeCommitted();
+        boolean counts = transaction == null || markersMayBeLost || transaction.mayBeCommitted();
         long minLagMs = partition.plan().compaction().minLagMs();
         return counts
                 && other.content().timestampMs() + minLagMs <= clockMs

@@ -68,6 +68,11 @@ public final class CommitHistory {
             refused = nothingDone;
         }
 
+        /** From now on nothing is asked of it. */
+        public void disclaim() {
+            acknowledgedAtMs = -1;
+        }
+
         Commit inTransaction() {
             transactional = true;
             return this;

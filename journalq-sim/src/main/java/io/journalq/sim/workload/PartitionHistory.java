@@ -26,7 +26,7 @@ public final class PartitionHistory {
     private long sentSizeBytes;
     private long gapEnd = -1;
     private boolean markersMayBeLost;
-    private boolean powerLost;
+    private boolean lostAny;
 
     /**
      * A record that was acknowledged or read.
@@ -176,15 +176,19 @@ public final class PartitionHistory {
     /** Power was lost, and with it perhaps ends of transactions. */
     public void onPowerLoss() {
         markersMayBeLost |= !isConsistent();
-        powerLost = true;
     }
 
-    /**
-     * Whether a producer's next batch may be refused as out of order: a power loss may leave a batch whose forerunner it
-     * took, and a restart may not know the batches that were removed. Neither should be so: see docs/protocol-gaps.md.
-     */
+    /** What was acknowledged or read is lost, as its mode allows; it was written in {@code leaderEpoch}, -1 if unknown. */
+    public void onLost(long offset, int leaderEpoch) {
+        lostAny = true;
+        if (leaderEpoch >= 0) {
+            lostEpochs.put(offset, leaderEpoch);
+        }
+    }
+
+    /** Whether a producer's next batch may be refused, as one before it was acknowledged and lost. */
     boolean mayBreakSequences() {
-        return powerLost || logStartOffset > 0;
+        return lostAny || isAcknowledgedFromMemory();
     }
 
     /** Whether ends of transactions may have been lost at any time. */

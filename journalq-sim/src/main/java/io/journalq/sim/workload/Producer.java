@@ -217,7 +217,7 @@ public final class Producer {
             return;
         }
         if (isRefusedForGood(headError)) {
-            if (!world.mayLose() && !partition.mayBreakSequences()) {
+            if (!world.isHarmed() && !partition.mayBreakSequences()) {
                 world.violations()
                         .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);
             }

@@ -30,7 +30,6 @@ public final class World {
     private SimBroker broker;
     private final Map<Work, Long> work = new EnumMap<>(Work.class);
     private long records;
-    private boolean mayLose;
     private boolean harmed;
 
     public World(Scheduler scheduler, Random random, Trace trace, Violations violations) {
@@ -51,25 +50,15 @@ public final class World {
         broker = next;
     }
 
-    /** From now on records may be missing that no promise covers: sequences may be refused for that. */
-    public void setMayLose() {
-        mayLose = true;
-    }
-
     /** Synced data were damaged: things may be missing or refused from now on, but nothing wrong may be served. */
     public void setHarmed() {
         harmed = true;
-        mayLose = true;
         content.setHarmed();
     }
 
     /** Whether synced data were damaged. */
     public boolean isHarmed() {
         return harmed;
-    }
-
-    boolean mayLose() {
-        return mayLose;
     }
 
     /** Records that were acknowledged or read so far, each time counted. */

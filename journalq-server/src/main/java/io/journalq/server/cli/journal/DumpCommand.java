@@ -10,6 +10,7 @@ import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.SegmentScan;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.segment.Segment;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -80,7 +81,7 @@ final class DumpCommand extends ClientCommand {
         }
         List<Path> logs = new ArrayList<>();
         for (String name : store.list(path)) {
-            if (name.endsWith(".log") && JournalCheck.baseOffsetOf(path.resolve(name)) >= 0) {
+            if (Segment.isLog(name) && JournalCheck.baseOffsetOf(path.resolve(name)) >= 0) {
                 logs.add(path.resolve(name));
             }
         }

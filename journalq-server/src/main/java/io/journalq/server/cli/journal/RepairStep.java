@@ -33,6 +33,9 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
             case BAD_DERIVED_FILE ->
                 new RepairStep(
                         finding.kind(), file, 0, aside.resolve(String.valueOf(file.getFileName())), consequence(file));
+            case CUT_OFF ->
+                new RepairStep(
+                        finding.kind(), file, 0, aside.resolve(String.valueOf(file.getFileName())), finding.what());
             case BAD_STRETCH, MISSING_DATA, STRAY_FILE ->
                 new RepairStep(finding.kind(), file, finding.position(), null, finding.what());
         };
@@ -97,7 +100,7 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
     public String toString() {
         return switch (kind) {
             case TORN_TAIL -> "cut " + file + " at byte " + from + ", what is cut goes to " + to + ": " + why;
-            case BAD_DERIVED_FILE -> "move " + file + " to " + to + ": " + why;
+            case CUT_OFF, BAD_DERIVED_FILE -> "move " + file + " to " + to + ": " + why;
             case BAD_STRETCH -> "leave " + file + " as it is from byte " + from + ", it is not served: " + why;
             case MISSING_DATA -> "cannot mend " + file + ", bring it back from a backup: " + why;
             case STRAY_FILE -> "leave " + file + ", it is not used: " + why;

@@ -28,6 +28,15 @@ public interface CompactedLog {
 
     TransactionIndex abortedTransactions();
 
+    /**
+     * Makes durable everything up to now, and what is known besides the records, before some of them go: of a producer
+     * only the newest batch is left then. Blocks.
+     *
+     * @param owner of the log
+     * @return false when it has gone, or has something staged
+     */
+    boolean keepDerivedState(CompactionJob.Owner owner) throws IOException;
+
     /** Compaction came as far as {@code offset}. One at a time; blocks. */
     void compactedUpTo(long offset) throws IOException;
 

@@ -89,7 +89,7 @@ public final class JournalCompaction {
         TransactionEnds ends = new TransactionEnds();
         long limit = Math.min(findEnds(from, work.endOffset(), ends), ends.firstOpenOffset());
         long upTo = noteKeys(work, from, limit, ends);
-        if (upTo <= from) {
+        if (upTo <= from || !log.keepDerivedState(job.owner())) {
             return;
         }
         passes++;

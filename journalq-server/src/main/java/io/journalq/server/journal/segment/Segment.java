@@ -22,6 +22,12 @@ import org.slf4j.LoggerFactory;
 public final class Segment {
     public static final String LOG_SUFFIX = ".log";
 
+    /**
+     * Ends the name of a log whose forerunner may not be on the disk yet: a power loss may take the end of that and leave
+     * this. Nothing in it is promised to anybody before it is {@link #settle settled}.
+     */
+    public static final String TAIL_SUFFIX = ".tail";
+
     /** Digits of the first offset in the name of a segment's file. */
     public static final int OFFSET_DIGITS = 20;
 
@@ -70,6 +76,11 @@ public final class Segment {
         this.logPath = directory.resolve(fileName(baseOffset, LOG_SUFFIX));
     }
 
+    /** The one behind a segment that may not be synced. */
+    public static Segment following(FileStore store, Path directory, long baseOffset, int indexIntervalBytes) {
+        return elsewhere(store, tailPath(directory, baseOffset), baseOffset, indexIntervalBytes);
+    }
+
     /** One whose log file is not yet in its place: {@link #moveTo} takes it there. */
     public static Segment elsewhere(FileStore store, Path logPath, long baseOffset, int indexIntervalBytes) {
         Segment segment = new Segment(store, logPath.getParent(), baseOffset, indexIntervalBytes);
@@ -110,6 +121,20 @@ public final class Segment {
     /** Where a segment of that base offset has its log file in the end. */
     public static Path logPath(Path directory, long baseOffset) {
         return directory.resolve(fileName(baseOffset, LOG_SUFFIX));
+    }
+
+    public static Path tailPath(Path directory, long baseOffset) {
+        return directory.resolve(fileName(baseOffset, TAIL_SUFFIX));
+    }
+
+    /** Whether a file of that name is a segment's log. */
+    public static boolean isLog(String fileName) {
+        return fileName.endsWith(LOG_SUFFIX) || fileName.endsWith(TAIL_SUFFIX);
+    }
+
+    /** Whether all before it was on the disk when this was last said. */
+    public boolean isSettled() {
+        return !logPath.toString().endsWith(TAIL_SUFFIX);
     }
 
     Path indexPath() {
@@ -445,6 +470,15 @@ public final class Segment {
         if (!isRenamed() && !logPath.equals(newPath)) {
             store.move(logPath, newPath);
             logPath = newPath;
+        }
+    }
+
+    /** All before it is on the disk. Its new name is there for good once the directory is synced. Any thread; blocks. */
+    public synchronized void settle() throws IOException {
+        if (!isSettled()) {
+            Path settled = logPath(directory, baseOffset);
+            moveIfThere(logPath, settled);
+            logPath = settled;
         }
     }
 

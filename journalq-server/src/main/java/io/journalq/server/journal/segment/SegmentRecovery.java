@@ -8,8 +8,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the part of one segment that no checkpoint vouches for, checks every batch, and decides what becomes of bad bytes.
- * In the newest segment they end it, unless the damaged batch still says where the next begins and that one is healthy;
- * in an older segment the next healthy batch is searched for. Offsets may leave gaps, as after compaction, but not before
+ * In the newest segment, or one that was not synced since it was that, they end it, unless the damaged batch was whole
+ * once, still says where the next begins, and that one is healthy; in an older segment the next healthy batch is searched for. Offsets may
+ * leave gaps, as after compaction, but not before
  * the last batch of all. Used once, while a journal opens.
  */
 public final class SegmentRecovery {
@@ -18,7 +19,7 @@ public final class SegmentRecovery {
 
     private final Segment segment;
     private final EpochCheck epochs;
-    private final boolean newest;
+    private final boolean mayBeTorn;
     private final long nextSegmentOffset;
     private final int fileBytes;
     private final BatchScanner scanner;
@@ -27,14 +28,14 @@ public final class SegmentRecovery {
 
     /**
      * @param segment what its extent covers is trusted; reading begins behind it
-     * @param newest whether this is the journal's last segment
+     * @param mayBeTorn whether this is the journal's last segment, or was when it was last synced
      * @param nextSegmentOffset no batch reaches beyond this offset
      */
-    public SegmentRecovery(Segment segment, int fileBytes, boolean newest, long nextSegmentOffset, EpochCheck epochs)
+    public SegmentRecovery(Segment segment, int fileBytes, boolean mayBeTorn, long nextSegmentOffset, EpochCheck epochs)
             throws IOException {
         this.segment = segment;
         this.epochs = epochs;
-        this.newest = newest;
+        this.mayBeTorn = mayBeTorn;
         this.nextSegmentOffset = nextSegmentOffset;
         this.fileBytes = fileBytes;
         this.nextOffset = segment.endOffset();
@@ -68,11 +69,11 @@ public final class SegmentRecovery {
             }
             int claimedEnd = scanner.claimedEnd();
             if (scanner.onlyZerosLeft()) {
-                return newest || nextOffset == nextSegmentOffset ? bad : keepBad(bad, fileBytes);
+                return mayBeTorn || nextOffset == nextSegmentOffset ? bad : keepBad(bad, fileBytes);
             }
             int resumed = resume(bad, claimedEnd);
             if (resumed >= fileBytes) {
-                return newest ? cut(bad) : keepBad(bad, fileBytes);
+                return mayBeTorn ? cut(bad) : keepBad(bad, fileBytes);
             }
             keepBad(bad, resumed);
             scanner.skipTo(resumed);
@@ -97,7 +98,7 @@ public final class SegmentRecovery {
     private boolean isBeforeNext() throws IOException {
         int next = scanner.position() + scanner.sizeBytes();
         BatchScanner behind = new BatchScanner(segment.file(), next, fileBytes, RecordBatch.HEADER_SIZE_BYTES);
-        return behind.next() ? scanner.nextOffset() <= behind.baseOffset() : !newest;
+        return behind.next() ? scanner.nextOffset() <= behind.baseOffset() : !mayBeTorn;
     }
 
     private void accept() throws IOException {
@@ -109,13 +110,15 @@ public final class SegmentRecovery {
     /** Where the next healthy batch begins; the file's size when there is none. */
     private int resume(int bad, int claimedNext) throws IOException {
         if (claimedNext > bad) {
+            // What was not written before a power loss was promised to nobody, nor was anything behind it.
+            boolean torn = mayBeTorn && TornWrite.explains(segment.file(), bad, claimedNext, scanner.header());
             scanner.skipTo(claimedNext);
-            if (scanner.next() && isHealthy(true)) {
+            if (!torn && scanner.next() && isHealthy(true)) {
                 return claimedNext;
             }
         }
-        // In the newest segment a torn write may hold anything, even a whole batch inside a record's value.
-        int candidate = newest ? fileBytes : scanner.nextCandidate(bad + 1);
+        // Where it may, a torn write may hold anything, even a whole batch inside a record's value.
+        int candidate = mayBeTorn ? fileBytes : scanner.nextCandidate(bad + 1);
         while (candidate < fileBytes) {
             scanner.skipTo(candidate);
             if (scanner.next() && isHealthy(true)) {

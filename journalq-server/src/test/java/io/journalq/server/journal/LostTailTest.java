@@ -1,0 +1,239 @@
+package io.journalq.server.journal;
+
+import static io.journalq.server.journal.TestJournals.append;
+import static io.journalq.server.journal.TestJournals.readAll;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.journalq.server.journal.file.MemoryFileStore;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a journal makes of a power loss that took writes before others that it left: nothing behind them was promised, and
+ * a producer that sends again what is lost must find the log as it was then.
+ */
+class LostTailTest {
+    private static final Path DIRECTORY = Path.of("data", "topic-0");
+    private static final JournalConfig CONFIG = JournalConfig.DEFAULT.withSegmentSizeBytes(400);
+    private static final int VALUE_BYTES = 50;
+
+    private final MemoryFileStore store = new MemoryFileStore();
+    /** What the journal would do in the background is not done before the test says so. */
+    private final Queue<Runnable> background = new ArrayDeque<>();
+
+    private Journal open() throws IOException {
+        return Journal.open(store, DIRECTORY, CONFIG, background::add);
+    }
+
+    private static Path segment(long baseOffset, String suffix) {
+        return DIRECTORY.resolve(String.format("%020d%s", baseOffset, suffix));
+    }
+
+    private byte[] content(Path file) throws IOException {
+        return store.read(file, Integer.MAX_VALUE);
+    }
+
+    private void put(Path file, byte[] content) throws IOException {
+        store.replace(file, ByteBuffer.wrap(content), false);
+    }
+
+    private List<String> logs() throws IOException {
+        return store.list(DIRECTORY).stream()
+                .filter(name -> name.endsWith(".log") || name.endsWith(".tail"))
+                .toList();
+    }
+
+    private static List<Long> offsets(long count) {
+        return LongStream.range(0, count).boxed().toList();
+    }
+
+    /** Three segments of three batches each. */
+    private Journal written() throws IOException {
+        Journal journal = open();
+        append(journal, 9, 1, VALUE_BYTES);
+        assertThat(journal.segmentCount()).isEqualTo(3);
+        return journal;
+    }
+
+    @Test
+    void shouldNameASegmentALogOnlyOnceWhatIsBeforeItIsSynced() throws IOException {
+        // given
+        Journal journal = written();
+        assertThat(logs())
+                .containsExactly("00000000000000000000.log", "00000000000000000003.tail", "00000000000000000006.tail");
+
+        // when
+        journal.flush();
+
+        // then
+        assertThat(logs())
+                .containsExactly("00000000000000000000.log", "00000000000000000003.log", "00000000000000000006.log");
+        assertThat(readAll(journal, 0)).isEqualTo(offsets(9));
+    }
+
+    @Test
+    void shouldKeepEverySegmentWhenTheProcessWasKilled() throws IOException {
+        written();
+
+        Journal found = open();
+
+        assertThat(readAll(found, 0)).isEqualTo(offsets(9));
+        assertThat(logs())
+                .containsExactly("00000000000000000000.log", "00000000000000000003.log", "00000000000000000006.log");
+    }
+
+    @Test
+    void shouldEndWhereTheEndOfASegmentIsLostWhenTheNextWasNotSettled() throws IOException {
+        // given
+        written();
+        Path first = segment(0, ".log");
+        byte[] whole = content(first);
+        put(first, Arrays.copyOf(whole, whole.length * 2 / 3));
+
+        // when
+        Journal found = open();
+
+        // then
+        assertThat(readAll(found, 0)).isEqualTo(offsets(2));
+        assertThat(logs()).containsExactly("00000000000000000000.log");
+
+        // and it goes on from there
+        append(found, 4, 1, VALUE_BYTES);
+        assertThat(readAll(found, 0)).isEqualTo(offsets(6));
+    }
+
+    @Test
+    void shouldEndBeforeASegmentThatIsLostWhenTheOneBehindItIsNot() throws IOException {
+        written();
+        store.delete(segment(3, ".tail"));
+
+        Journal found = open();
+
+        assertThat(readAll(found, 0)).isEqualTo(offsets(3));
+        assertThat(logs()).containsExactly("00000000000000000000.log");
+    }
+
+    @Test
+    void shouldBeginAnewWhenTheFirstSegmentIsLost() throws IOException {
+        written();
+        store.delete(segment(0, ".log"));
+
+        Journal found = open();
+
+        assertThat(found.endOffset()).isZero();
+        assertThat(logs()).isEmpty();
+        append(found, 1, 1, VALUE_BYTES);
+        assertThat(readAll(found, 0)).isEqualTo(offsets(1));
+    }
+
+    @Test
+    void shouldKeepWhatIsBehindDamageWhenItWasSynced() throws IOException {
+        // given
+        Journal killed = written();
+        killed.flush();
+        Path first = segment(0, ".log");
+        byte[] whole = content(first);
+        put(first, Arrays.copyOf(whole, whole.length * 2 / 3));
+        store.delete(DIRECTORY.resolve(JournalCheckpoint.FILE_NAME));
+
+        // when
+        Journal found = open();
+
+        // then
+        List<Long> left = List.of(0L, 1L, 3L, 4L, 5L, 6L, 7L, 8L);
+        assertThat(readAll(found, 0)).isEqualTo(left);
+    }
+
+    @Test
+    void shouldTellACheckWhatTheNextStartCutsOff() throws IOException {
+        written();
+        Path first = segment(0, ".log");
+        byte[] whole = content(first);
+        put(first, Arrays.copyOf(whole, whole.length * 2 / 3));
+
+        JournalCheck.Report report = JournalCheck.run(store, DIRECTORY);
+
+        assertThat(report.endOffset()).isEqualTo(2);
+        assertThat(report.findings())
+                .extracting(JournalFinding::kind, JournalFinding::file)
+                .containsExactly(
+                        tuple(JournalFinding.Kind.CUT_OFF, segment(3, ".tail")),
+                        tuple(JournalFinding.Kind.CUT_OFF, segment(6, ".tail")));
+    }
+
+    @Test
+    void shouldEndBeforeABatchThatWasNotAllWrittenThoughTheNextWas() throws IOException {
+        byte[] whole = newestWritten();
+        int batchBytes = whole.length / 3;
+        for (int lost = 2; lost < batchBytes; lost++) {
+            byte[] torn = whole.clone();
+            Arrays.fill(torn, 2 * batchBytes - lost, 2 * batchBytes, (byte) 0);
+            put(segment(0, ".log"), torn);
+            store.delete(DIRECTORY.resolve(JournalCheckpoint.FILE_NAME));
+
+            assertThat(readAll(open(), 0)).as("%d bytes", lost).isEqualTo(offsets(1));
+        }
+    }
+
+    @Test
+    void shouldKeepTheNextBatchWhenOneThatWasWrittenWasChanged() throws IOException {
+        byte[] whole = newestWritten();
+        int batchBytes = whole.length / 3;
+        for (int at = batchBytes + 17; at < 2 * batchBytes; at++) {
+            byte[] changed = whole.clone();
+            changed[at] ^= 0x55;
+            put(segment(0, ".log"), changed);
+            store.delete(DIRECTORY.resolve(JournalCheckpoint.FILE_NAME));
+
+            assertThat(readAll(open(), 0)).as("byte %d", at).isEqualTo(List.of(0L, 2L));
+        }
+    }
+
+    /** Three batches in one segment. */
+    private byte[] newestWritten() throws IOException {
+        append(open(), 3, 1, VALUE_BYTES);
+        return content(segment(0, ".log"));
+    }
+
+    @Test
+    void shouldUseNoSnapshotFromBeforeTheLogBegins() throws IOException {
+        // given
+        Journal journal = written();
+        journal.flush();
+        journal.writeDurableSnapshot(2, ByteBuffer.wrap(new byte[] {2}));
+        journal.deleteRecordsBefore(6);
+        background.forEach(Runnable::run);
+
+        // when
+        Journal found = open();
+
+        // then
+        assertThat(found.startOffset()).isEqualTo(6);
+        assertThat(found.restoreSnapshot()).isNull();
+    }
+
+    @Test
+    void shouldKeepASnapshotOfWhatIsDeletedBeforeItIs() throws IOException {
+        // given
+        Journal journal = written();
+        journal.keepBeforeRemoval(() -> ByteBuffer.wrap(new byte[] {9}));
+        journal.deleteRecordsBefore(6);
+        background.forEach(Runnable::run);
+
+        // when
+        Journal found = open();
+
+        // then
+        assertThat(found.startOffset()).isEqualTo(6);
+        assertThat(found.restoreSnapshot().offset()).isEqualTo(9);
+        assertThat(found.restoreSnapshot().state().get()).isEqualTo((byte) 9);
+    }
+}
