@@ -142,6 +142,11 @@ class DistributionTest {
         assertThat(stop.out()).startsWith("stopped the broker (process " + field(status, "processId") + ")");
         assertThat(run(server("status")).exitCode()).isEqualTo(3);
         assertThat(done(server("stop")).out()).startsWith("no broker is running with " + data);
+        try (Stream<Path> archives = Files.list(home.resolve("lib").resolve("cache"))) {
+            assertThat(archives.map(file -> file.getFileName().toString()))
+                    .as("the classes of the next start")
+                    .anyMatch(name -> name.endsWith(".jsa"));
+        }
         try (Stream<Path> inHome = Files.list(home)) {
             assertThat(inHome.map(file -> file.getFileName().toString()))
                     .as("nothing was written beside bin/")

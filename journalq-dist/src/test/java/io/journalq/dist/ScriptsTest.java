@@ -37,7 +37,11 @@ class ScriptsTest {
     }
 
     private void build() throws IOException {
-        Files.createDirectories(home.resolve("journalq-dist/target/journalq-9/lib"));
+        Files.createDirectories(lib());
+    }
+
+    private Path lib() {
+        return home.resolve("journalq-dist/target/journalq-9/lib");
     }
 
     private Path fakeJava(String version) throws IOException {
@@ -88,6 +92,39 @@ class ScriptsTest {
                         "--set",
                         "node.name=a b")
                 .doesNotContain("--enable-native-access=ALL-UNNAMED", "-XX:+UseCompactObjectHeaders");
+    }
+
+    @Test
+    void shouldKeepTheClassesOfABrokerForItsNextStart() throws IOException, InterruptedException {
+        build();
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", fakeJava("17.0.15").toString());
+
+        String kept = "-XX:ArchiveClassesAtExit=";
+        Path archive = Path.of(archiveOption(environment, kept).substring(kept.length()));
+        assertThat(archive.getParent()).isEqualTo(lib().toRealPath().resolve("cache"));
+
+        // A process that was killed while it wrote leaves zeros.
+        Files.write(archive, new byte[100]);
+        assertThat(archiveOption(environment, kept)).endsWith(archive.toString());
+        assertThat(archive).doesNotExist();
+        Files.write(archive, new byte[] {1, 2, 3, 4, 5});
+        assertThat(archiveOption(environment, "-XX:SharedArchiveFile=")).endsWith(archive.toString());
+
+        // Other jars have an archive of their own.
+        Files.writeString(lib().resolve("another.jar"), "x");
+        assertThat(archiveOption(environment, kept)).doesNotEndWith(archive.toString());
+        assertThat(archive).doesNotExist();
+    }
+
+    private String archiveOption(Map<String, String> environment, String option)
+            throws IOException, InterruptedException {
+        ScriptRun run = run(environment, "checkout/bin/journalq-server", "start", "--foreground");
+        return run.out()
+                .lines()
+                .filter(line -> line.startsWith(option))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(run.out() + run.err()));
     }
 
     @Test

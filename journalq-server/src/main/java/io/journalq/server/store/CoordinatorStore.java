@@ -114,7 +114,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
     private void openOnce() {
         if (database == null && !unusable) {
             try {
-                RocksDB.loadLibrary();
+                NativeLibrary.load();
                 openDatabase();
             } catch (RocksDBException | IOException | RuntimeException | UnsatisfiedLinkError failure) {
                 unusable = true;
@@ -169,6 +169,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                 notSynced.close();
                 options.close();
                 cache.close();
+                NativeLibrary.keep();
             }
         } finally {
             use.writeLock().unlock();

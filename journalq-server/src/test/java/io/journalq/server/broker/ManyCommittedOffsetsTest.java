@@ -2,24 +2,33 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A broker with 1,000,000 committed offsets of 1,000 groups, started again as a process of its own. Prints how long it took
- * until all groups were served; {@code -Djournalq.start.processes=N} starts it more often.
+ * A broker with 1,000,000 committed offsets of 1,000 groups, started again as a process of its own, from jars and with the
+ * archive of classes that the process before it left, as {@code bin/journalq-server} has it. Prints how long it took until
+ * all groups were served; {@code -Djournalq.start.processes=N} starts it more often, {@code -Djournalq.start.archive=false}
+ * without the archive.
  */
 class ManyCommittedOffsetsTest {
     private static final String TOPIC = "t";
     private static final int GROUPS = 1_000;
     private static final int OFFSETS_PER_GROUP = 1_000;
+    private static final boolean KEEPS_CLASSES = !"false".equals(System.getProperty("journalq.start.archive"));
     private static final int PROCESSES = Integer.getInteger("journalq.start.processes", 1);
 
     /** A multiple of what it takes: it is about time that grows with the square, not about a slow machine. */
@@ -28,16 +37,18 @@ class ManyCommittedOffsetsTest {
     private static final long LIMIT_SECONDS = 240;
 
     @TempDir
-    private Path dataDirectory;
+    private Path folder;
 
     @Test
     void shouldServeAllGroupsWithoutMuchWorkWhenItStartsWithAMillionCommittedOffsets() throws Exception {
         // given
-        run(CommitProcess.class);
+        Path archive = folder.resolve("classes.jsa");
+        run(CommitProcess.class, KEEPS_CLASSES ? List.of("-XX:ArchiveClassesAtExit=" + archive) : List.of());
+        List<String> fromArchive = Files.exists(archive) ? List.of("-XX:SharedArchiveFile=" + archive) : List.of();
 
         for (int i = 0; i < PROCESSES; i++) {
             // when
-            long[] timesMs = times(run(BrokerProcess.class));
+            long[] timesMs = times(run(BrokerProcess.class, fromArchive));
 
             // then
             System.out.println("a broker with " + GROUPS * OFFSETS_PER_GROUP + " committed offsets of " + GROUPS
@@ -48,16 +59,21 @@ class ManyCommittedOffsetsTest {
         }
     }
 
-    private String run(Class<?> program) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+    private String run(Class<?> program, List<String> options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of(
+                "-Djournalq.native=" + folder.resolve("native"),
+                "-Xlog:cds=off",
+                "-Xlog:cds+dynamic=off",
                 "-Xms512m",
                 "-Xmx512m",
                 "-Dlogback.configurationFile=" + Path.of("..", "conf", "logback.xml"),
                 "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                classPath(),
                 program.getName(),
-                dataDirectory.toString(),
+                folder.resolve("data").toString(),
                 TOPIC,
                 String.valueOf(GROUPS),
                 String.valueOf(OFFSETS_PER_GROUP)));
@@ -68,7 +84,36 @@ class ManyCommittedOffsetsTest {
             throw new AssertionError("the broker does not end: " + printed);
         }
         assertThat(process.exitValue()).as(printed).isZero();
+        assertThat(printed).as("what an earlier process kept").doesNotContain("cannot be loaded");
         return printed;
+    }
+
+    /** That of the tests, with jars in the place of folders: Java archives no classes of folders. */
+    private String classPath() throws IOException {
+        String tests = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        List<String> entries = new ArrayList<>();
+        for (String entry : tests.split(File.pathSeparator, -1)) {
+            Path path = Path.of(entry);
+            entries.add(Files.isDirectory(path) ? jar(path, entries.size()).toString() : entry);
+        }
+        return String.join(File.pathSeparator, entries);
+    }
+
+    private Path jar(Path classes, int number) throws IOException {
+        Path jar = folder.resolve("classes-" + number + ".jar");
+        if (Files.exists(jar)) {
+            return jar;
+        }
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+                Stream<Path> files = Files.walk(classes)) {
+            out.setLevel(Deflater.BEST_SPEED);
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                out.putNextEntry(new JarEntry(classes.relativize(file).toString()));
+                Files.copy(file, out);
+                out.closeEntry();
+            }
+        }
+        return jar;
     }
 
     private static long[] times(String printed) {
