@@ -105,6 +105,11 @@ final class Request extends Exchange implements RequestContext {
     }
 
     @Override
+    public void whenRead(Runnable work) {
+        connection().whenWritable(work);
+    }
+
+    @Override
     public void refuse(String reason) {
         connection().refuse(reason);
         answeredWithNothing();

@@ -35,6 +35,14 @@ public interface RequestContext {
     /** Ends a request that has no answer. */
     void respondNothing();
 
+    /**
+     * Runs {@code work}, which makes a large answer, once the client has read most of what waits for it; also when it is
+     * gone. On the connection's loop.
+     */
+    default void whenRead(Runnable work) {
+        work.run();
+    }
+
     /** Closes the connection without an answer, with one log line that gives {@code reason}. */
     void refuse(String reason);
 

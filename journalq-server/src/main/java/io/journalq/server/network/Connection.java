@@ -20,6 +20,12 @@ public interface Connection {
     /** Leaves the socket unread for that time, so that a client that used too much cannot go on; 0 for not at all. */
     void pause(int durationMs);
 
+    /**
+     * Runs {@code work} once few answers wait for the client to read them, at once if that is so; also when the client is
+     * gone. On the loop.
+     */
+    void whenWritable(Runnable work);
+
     /** Logs one line that names the client and the reason, counts it, and closes. */
     void refuse(String reason);
 }

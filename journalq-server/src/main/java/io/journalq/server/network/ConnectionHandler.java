@@ -29,6 +29,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private final String listenerName;
     private final ResponseQueue responses = new ResponseQueue();
     private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Runnable> untilWritable = new ArrayDeque<>(0);
     private final Runnable flush = this::flush;
     private ChannelHandlerContext context;
     private long inFlightBytes;
@@ -171,6 +172,24 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext handlerContext) {
         flushLater();
+        if (channel.isWritable()) {
+            onWritable();
+        }
+    }
+
+    @Override
+    public void whenWritable(Runnable work) {
+        if (closed || channel.isWritable()) {
+            work.run();
+        } else {
+            untilWritable.add(work);
+        }
+    }
+
+    private void onWritable() {
+        for (int i = untilWritable.size(); i > 0; i--) {
+            untilWritable.remove().run();
+        }
     }
 
     @Override
@@ -183,6 +202,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         loop.turns().forget(this);
         loop.idle().remove(this);
         sendReady();
+        onWritable();
         handlerContext.fireChannelInactive();
     }
 

@@ -205,6 +205,39 @@ class HostileClientsTest {
         }
     }
 
+    @Test
+    void shouldLeaveAClientUnreadWhenItReadsNoneOfTheRecordsItAsksFor() throws Exception {
+        // given records that go out as they lie in their file
+        try (WireClient client = new WireClient(broker.port())) {
+            assertThat(client.produce("t", 0, WireClient.batch(1, new byte[900 << 10]))
+                            .errorCode())
+                    .isZero();
+        }
+        byte[] frame = WireClient.frame(1, fetchOfAll(), FETCH_BY_NAME);
+        int requests = 2_000;
+        byte[] all = new byte[requests * frame.length];
+        for (int i = 0; i < requests; i++) {
+            System.arraycopy(frame, 0, all, i * frame.length, frame.length);
+        }
+        try (WireClient client = new WireClient(broker.port())) {
+            // when a client asks for them without end
+            Thread sender = new Thread(() -> {
+                try {
+                    client.out.write(all);
+                } catch (IOException closed) {
+                    assertThat(closed).isNotNull();
+                }
+            });
+            sender.setDaemon(true);
+            sender.start();
+
+            // then it is left unread after some answers
+            broker.await(() -> quietly("journalq_network_suspensions_total") > 0);
+            assertThat(value("journalq_fetched_bytes_total")).isLessThan(250.0 * MEBIBYTE);
+            assertServed();
+        }
+    }
+
     private static FetchRequest fetchOfAll() {
         FetchRequest.FetchPartition partition =
                 new FetchRequest.FetchPartition().setPartition(0).setPartitionMaxBytes(16 << 20);

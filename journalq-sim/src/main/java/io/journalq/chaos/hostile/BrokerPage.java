@@ -16,6 +16,8 @@ public final class BrokerPage {
     private static final List<String> COUNTERS = List.of(
             "journalq_limits_reached_total",
             "journalq_network_suspensions_total",
+            "journalq_network_turns_ended_total",
+            "journalq_batches_checked_elsewhere_total",
             "journalq_network_connections_accepted_total",
             "journalq_network_connections_refused_total",
             "journalq_network_connections_over_limit_total",

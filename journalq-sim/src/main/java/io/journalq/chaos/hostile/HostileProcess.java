@@ -36,6 +36,7 @@ public final class HostileProcess implements AutoCloseable {
                 "-Xss256k",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
+                "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile", ""),
                 "-cp",
                 System.getProperty("java.class.path"),
                 HostileLoad.class.getName(),

@@ -66,7 +66,8 @@ final class FetchAnswer {
         if (cold.isEmpty()) {
             respond();
         } else {
-            readCold(cold);
+            List<FetchPart> unread = cold;
+            sessions.coldReads().add(context, () -> readCold(unread));
         }
     }
 
@@ -94,6 +95,11 @@ final class FetchAnswer {
         for (FetchPart part : cold) {
             JournalSlice slice = part.found().slice();
             AbortedLookup aborted = part.found().aborted();
+            if (sessions.isClosed()) {
+                slice.release();
+                onColdRead(part, ColdRead.NOTHING);
+                continue;
+            }
             try {
                 blockingPool.execute(() -> loadAndPassOn(part, slice, aborted));
             } catch (RejectedExecutionException overloaded) {
@@ -148,6 +154,7 @@ final class FetchAnswer {
         }
         outstandingReads--;
         if (outstandingReads == 0) {
+            sessions.coldReads().done();
             respond();
         }
     }

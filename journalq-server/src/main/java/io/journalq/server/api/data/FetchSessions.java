@@ -22,12 +22,24 @@ final class FetchSessions implements AutoCloseable {
     private final Runnable onClose;
     private final Map<Integer, FetchSession> sessionById = new LinkedHashMap<>();
     private final Set<FetchSession> sessionless = new LinkedHashSet<>();
+    private final ColdReads coldReads;
     private int lastId;
+    private boolean closed;
 
     FetchSessions(LoopCycle cycle, SessionRoom room, Runnable onClose) {
         this.cycle = cycle;
         this.room = room;
         this.onClose = onClose;
+        this.coldReads = new ColdReads(cycle);
+    }
+
+    ColdReads coldReads() {
+        return coldReads;
+    }
+
+    /** Whether the client is gone. */
+    boolean isClosed() {
+        return closed;
     }
 
     LoopCycle cycle() {
@@ -87,6 +99,7 @@ final class FetchSessions implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         sessionById.values().forEach(FetchSession::close);
         sessionById.clear();
         List<FetchSession> open = new ArrayList<>(sessionless);
