@@ -105,6 +105,11 @@ final class Request extends Exchange implements RequestContext {
     }
 
     @Override
+    public boolean isConnected() {
+        return connection().channel().isActive();
+    }
+
+    @Override
     public void whenRead(Runnable work) {
         connection().whenWritable(work);
     }

@@ -35,6 +35,11 @@ public interface RequestContext {
     /** Ends a request that has no answer. */
     void respondNothing();
 
+    /** Whether the client is still there, as far as the broker knows. */
+    default boolean isConnected() {
+        return true;
+    }
+
     /**
      * Runs {@code work}, which makes a large answer, once the client has read most of what waits for it; also when it is
      * gone. On the connection's loop.

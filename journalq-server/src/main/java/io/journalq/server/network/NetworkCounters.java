@@ -18,6 +18,7 @@ public final class NetworkCounters {
     final LongAdder suspensions = new LongAdder();
     final LongAdder pausedMs = new LongAdder();
     final LongAdder turnsEnded = new LongAdder();
+    final LongAdder acceptRests = new LongAdder();
 
     public int openConnections() {
         return openConnections.get();
@@ -55,6 +56,11 @@ public final class NetworkCounters {
     /** How often a connection was left unread as it had had its share of an iteration, while others had theirs. */
     public long turnsEnded() {
         return turnsEnded.sum();
+    }
+
+    /** How often a listener rested as too many connections came in too short a time. */
+    public long acceptRests() {
+        return acceptRests.sum();
     }
 
     public long requests() {

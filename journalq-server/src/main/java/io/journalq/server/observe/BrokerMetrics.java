@@ -88,6 +88,10 @@ public final class BrokerMetrics implements AutoCloseable {
                 "Times a connection had had its share of an iteration of its event loop, and others went on first.",
                 counters::turnsEnded);
         counter(
+                "journalq.network.accept.rests",
+                "Times a listener rested for some milliseconds, as connections came faster than they are accepted.",
+                counters::acceptRests);
+        counter(
                 "journalq.network.paused.ms",
                 "Time that connections were left unread because their clients went beyond a quota, all together.",
                 counters::pausedMs);

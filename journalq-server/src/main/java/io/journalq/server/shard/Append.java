@@ -53,6 +53,11 @@ public abstract class Append {
     /** Called once, on the loop of the partition's shard: the batch is as safe as its topic demands, or refused. */
     protected abstract void onDecided();
 
+    /** Whether anybody waits for the outcome; a batch that would take long to look into is not, else. Any thread. */
+    protected boolean isAwaited() {
+        return true;
+    }
+
     final ByteBuf records() {
         return records;
     }

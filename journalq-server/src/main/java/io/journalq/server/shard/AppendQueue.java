@@ -1,5 +1,6 @@
 package io.journalq.server.shard;
 
+import io.journalq.common.protocol.ErrorCode;
 import java.util.ArrayDeque;
 
 /**
@@ -63,6 +64,12 @@ final class AppendQueue {
                 return;
             }
             Append next = waiting.peek();
+            if (!next.isAwaited()) {
+                // Clients that are gone may have left thousands behind.
+                next.refuse(ErrorCode.NETWORK_EXCEPTION, null);
+                waiting.remove();
+                continue;
+            }
             int sizeBytes = next.records() == null ? 0 : next.records().readableBytes();
             if (!host.decide(next)) {
                 check(next);

@@ -107,6 +107,24 @@ class AppendQueueTest {
     }
 
     @Test
+    void shouldNotLookIntoWhatWaitsWhenNobodyWaitsForIt() throws IOException {
+        // given
+        SteppedPartition partition = open(null);
+        String large = "x".repeat(INLINE_BYTES + 1);
+        Outcome first = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, false, large);
+        Outcome second = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 1, false, large);
+
+        // when the client leaves while somebody looks into its first batch
+        partition.clientsLeave();
+        look(partition);
+
+        // then that one is taken, and nobody looks into the other
+        assertThat(first.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(second.error()).isEqualTo(ErrorCode.NETWORK_EXCEPTION);
+        assertThat(partition.counters().checkedElsewhere()).isEqualTo(1);
+    }
+
+    @Test
     void shouldLookIntoManySmallBatchesElsewhereWhenTheyBecomeMoreThanAnIterationAllows() throws IOException {
         // given batches far beyond the usual ratio, none of them large
         SteppedPartition partition = open(null);

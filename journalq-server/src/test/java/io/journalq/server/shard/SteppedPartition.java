@@ -39,6 +39,7 @@ final class SteppedPartition {
     private final SteppedLoop loop = new SteppedLoop();
     private final PartitionHost host;
     private final LoopCounters counters;
+    private boolean awaited = true;
 
     /** One append's outcome; null while it is not decided. */
     static final class Outcome {
@@ -106,6 +107,11 @@ final class SteppedPartition {
         return loop;
     }
 
+    /** Nobody waits any more for what becomes of batches. */
+    void clientsLeave() {
+        awaited = false;
+    }
+
     LoopCounters counters() {
         return counters;
     }
@@ -137,6 +143,11 @@ final class SteppedPartition {
             Outcome outcome = new Outcome();
             ByteBuf batch = builder.build();
             host.append(new Append(batch, PRODUCE_VERSION, transactional) {
+                @Override
+                protected boolean isAwaited() {
+                    return awaited;
+                }
+
                 @Override
                 protected void onDecided() {
                     batch.release();

@@ -21,6 +21,7 @@ public final class BrokerPage {
             "journalq_network_connections_accepted_total",
             "journalq_network_connections_refused_total",
             "journalq_network_connections_over_limit_total",
+            "journalq_network_accept_rests_total",
             "journalq_network_accept_failures_total");
     private static final double BYTES_PER_MEGABYTE = 1e6;
 

@@ -203,6 +203,10 @@ final class PendingProduce {
             return transactionalId != null;
         }
 
+        boolean isConnected() {
+            return context.isConnected();
+        }
+
         void onDecided(PartitionAppend append) {
             if (append.error() != ErrorCode.NONE) {
                 onRefusal(append.topic.name(), append.error(), append.errorMessage());
@@ -258,6 +262,11 @@ final class PendingProduce {
                     && records.readableBytes() >= RecordBatch.HEADER_SIZE_BYTES
                     && RecordBatch.magic(records, records.readerIndex()) == RecordBatch.CURRENT_MAGIC
                     && RecordBatch.isTransactional(records, records.readerIndex());
+        }
+
+        @Override
+        protected boolean isAwaited() {
+            return part.isConnected();
         }
 
         void start() {
