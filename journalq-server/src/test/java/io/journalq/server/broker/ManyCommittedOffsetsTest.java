@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A broker with 1,000,000 committed offsets of 1,000 groups, started again as a process of its own, from jars and with the
  * archive of classes that the process before it left, as {@code bin/journalq-server} has it. Prints how long it took until
  * all groups were served; {@code -Djournalq.start.processes=N} starts it more often, {@code -Djournalq.start.archive=false}
- * without the archive.
+ * as the first time, without what an earlier process left.
  */
 class ManyCommittedOffsetsTest {
     private static final String TOPIC = "t";
@@ -63,8 +63,10 @@ class ManyCommittedOffsetsTest {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
+        if (KEEPS_CLASSES) {
+            command.add("-Djournalq.native=" + folder.resolve("native"));
+        }
         command.addAll(List.of(
-                "-Djournalq.native=" + folder.resolve("native"),
                 "-Xlog:cds=off",
                 "-Xlog:cds+dynamic=off",
                 "-Xms512m",
