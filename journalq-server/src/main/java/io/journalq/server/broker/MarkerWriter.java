@@ -150,7 +150,11 @@ final class MarkerWriter implements Markers {
                     (machine, nowMs, replies) -> {
                         Reply<ErrorCode> reply = replies.to(done -> task.onTold(), error -> onFailure(shard, error));
                         machine.onTransactionEnd(
-                                task.request.producerId(), task.request.producerEpoch(), task.request.commit(), reply);
+                                task.request.producerId(),
+                                task.request.producerEpoch(),
+                                task.request.transactionVersion(),
+                                task.request.commit(),
+                                reply);
                     },
                     error -> onFailure(shard, error));
         }

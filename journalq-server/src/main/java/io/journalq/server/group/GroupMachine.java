@@ -388,9 +388,11 @@ public final class GroupMachine implements CoordinatorMachine {
      * comes when that is safe, at once when nothing was left to do.
      *
      * @param producerEpoch epoch of the transaction's markers
+     * @param transactionVersion 2 when that is one more than in the transaction (KIP-890), less before
      */
-    public void onTransactionEnd(long producerId, short producerEpoch, boolean committed, Reply<ErrorCode> reply) {
-        offsets.onTransactionEnd(producerId, producerEpoch, committed);
+    public void onTransactionEnd(
+            long producerId, short producerEpoch, int transactionVersion, boolean committed, Reply<ErrorCode> reply) {
+        offsets.onTransactionEnd(producerId, producerEpoch, transactionVersion, committed);
         reply.send(ErrorCode.NONE);
     }
 

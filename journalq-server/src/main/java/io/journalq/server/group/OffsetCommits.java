@@ -21,6 +21,9 @@ import java.util.function.BiPredicate;
  * decided on. A group that only ever commits, as clients that assign their own partitions do, has offsets and no group.
  */
 public final class OffsetCommits {
+    /** From this generation of transactions on, the epoch of a marker is one more than that of what it ends. */
+    private static final int FIRST_VERSION_WITH_GROWING_EPOCHS = 2;
+
     private final GroupLimits limits;
     private final Outbox outbox;
     private final Map<String, Group> groups;
@@ -134,18 +137,21 @@ public final class OffsetCommits {
 
     /**
      * A producer's transaction ended: the offsets that it holds here are in force, or forgotten, in one append. What was
-     * committed in a later epoch belongs to a later transaction and stays. Nothing happens when it is told again.
+     * committed in a later epoch belongs to a later transaction and stays; in an older one, to a transaction of which a power
+     * loss took the end, and is forgotten. Nothing happens when it is told again.
      *
-     * @param producerEpoch epoch of the marker; not before that of the transaction
+     * @param producerEpoch epoch of the marker
+     * @param transactionVersion 2 when the epoch grew with the decision (KIP-890), less before
      */
-    public void onTransactionEnd(long producerId, short producerEpoch, boolean committed) {
+    public void onTransactionEnd(long producerId, short producerEpoch, int transactionVersion, boolean committed) {
+        int epoch = transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS ? producerEpoch : producerEpoch - 1;
         List<CoordinatorRecord> records = new ArrayList<>();
         pending.forEachOf(producerId, (place, id, held) -> {
             if (held.producerEpoch() > producerEpoch) {
                 return;
             }
             records.add(PendingOffsets.tombstone(place, id));
-            if (committed) {
+            if (committed && held.producerEpoch() >= epoch) {
                 records.add(new CoordinatorRecord(
                         key(place.groupId(), place.topic(), place.partition()),
                         held.offset().toRecord()));

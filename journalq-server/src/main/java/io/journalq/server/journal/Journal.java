@@ -102,9 +102,6 @@ public final class Journal implements AutoCloseable {
             journal.flusher.stateChanged();
             journal.flusher.flush(true);
         }
-        if (journal.segments.all()[0].endOffset() < journal.startOffset) {
-            journal.dropBeforeStart(); // The process before this one came no further.
-        }
         return journal;
     }
 
@@ -393,16 +390,21 @@ public final class Journal implements AutoCloseable {
     }
 
     private void dropBeforeStart() {
+        dropOldest(countBeforeStart());
+    }
+
+    private int countBeforeStart() {
         Segment[] all = segments.all();
-        int first = 0;
-        while (first < all.length - 1 && all[first].endOffset() <= startOffset) {
-            first++;
+        int count = 0;
+        while (count < all.length - 1 && all[count + 1].baseOffset() <= startOffset) {
+            count++;
         }
-        dropOldest(first);
+        return count;
     }
 
     /**
-     * Closes the newest segment when it is old enough, and deletes closed ones that are too old or too many.
+     * Closes the newest segment when it is old enough, and deletes closed ones that are too old or too many, or that the
+     * process before this one did not come to delete.
      *
      * @param nowMs in milliseconds since 1970 UTC
      * @param committedOffset no record at or behind this is deleted: it is not as safe yet as its topic demands
@@ -416,9 +418,12 @@ public final class Journal implements AutoCloseable {
         int expired = Retention.expired(all, config, nowMs, committedOffset);
         if (expired > 0) {
             startOffset = Math.max(startOffset, all[expired].baseOffset());
-            dropOldest(expired);
         }
-        return expired;
+        int gone = Math.max(expired, countBeforeStart());
+        if (gone > 0) {
+            dropOldest(gone);
+        }
+        return gone;
     }
 
     private void dropOldest(int count) {

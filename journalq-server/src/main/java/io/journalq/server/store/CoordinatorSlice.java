@@ -48,6 +48,9 @@ public interface CoordinatorSlice {
     /** Takes changes in, in order, together with how far they reach: all of it or nothing. */
     void apply(List<StoredChange> changes, long appliedOffset) throws IOException;
 
-    /** Forgets everything. */
+    /**
+     * Forgets everything, for good: if a power loss brought it back, a journal that has grown with other records since would
+     * be taken for the one that it was made of.
+     */
     void wipe() throws IOException;
 }

@@ -59,6 +59,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
     private LRUCache cache;
     private RocksDB database;
     private WriteOptions notSynced;
+    private WriteOptions synced;
     private boolean unusable;
     /** Whether the database tidies up in the background: not before the first write, so that loading has the machine. */
     private volatile boolean compacts;
@@ -145,6 +146,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                         new BlockBasedTableConfig().setBlockCache(cache).setBlockSize(BLOCK_BYTES));
         compacts = false;
         notSynced = new WriteOptions().setSync(false);
+        synced = new WriteOptions().setSync(true);
         try {
             database = RocksDB.open(options, directory.toString());
         } catch (RocksDBException damaged) {
@@ -167,6 +169,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                 database.close();
                 database = null;
                 notSynced.close();
+                synced.close();
                 options.close();
                 cache.close();
                 NativeLibrary.keep();
@@ -288,7 +291,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                         ByteBuffer.allocate(Long.BYTES)
                                 .putLong(0, appliedOffset)
                                 .array());
-                write(batch);
+                write(batch, notSynced);
             } catch (RocksDBException failure) {
                 throw new IOException(failure);
             }
@@ -299,19 +302,19 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
             try (WriteBatch batch = new WriteBatch()) {
                 batch.delete(appliedKey);
                 batch.deleteRange(key(RECORD, new byte[0]), key(BEHIND_RECORDS, new byte[0]));
-                write(batch);
+                write(batch, synced);
             } catch (RocksDBException failure) {
                 throw new IOException(failure);
             }
         }
 
-        private void write(WriteBatch batch) throws IOException {
+        private void write(WriteBatch batch, WriteOptions options) throws IOException {
             use(database -> {
                 if (!compacts) {
                     database.enableAutoCompaction(List.of(database.getDefaultColumnFamily()));
                     compacts = true;
                 }
-                database.write(notSynced, batch);
+                database.write(options, batch);
                 return null;
             });
         }

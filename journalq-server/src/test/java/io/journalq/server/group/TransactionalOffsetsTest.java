@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Offsets that are committed with a transaction: in force when it commits, and never before. */
@@ -83,8 +84,12 @@ class TransactionalOffsetsTest {
     }
 
     private void end(long producerId, int epoch, boolean commit) {
+        end(producerId, epoch, 2, commit);
+    }
+
+    private void end(long producerId, int epoch, int transactionVersion, boolean commit) {
         Answer<ErrorCode> answer = new Answer<>();
-        machine.onTransactionEnd(producerId, (short) epoch, commit, answer);
+        machine.onTransactionEnd(producerId, (short) epoch, transactionVersion, commit, answer);
         assertThat(answer.value).isEqualTo(ErrorCode.NONE);
     }
 
@@ -176,6 +181,22 @@ class TransactionalOffsetsTest {
         // then
         assertThat(machine.offsets().isPending("g", "t", 0)).isTrue();
         assertThat(machine.offsets().get("g", "t", 0)).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "2, 2"})
+    void shouldForgetWhatATransactionWithoutAnEndLeftWhenALaterOneCommits(int transactionVersion, int markerEpoch) {
+        // given
+        commit("g", ANYBODY, 11, 0, 4, 51);
+        commit("g", ANYBODY, 11, 1, 5, 100);
+
+        // when
+        end(11, markerEpoch, transactionVersion, true);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 4)).isNull();
+        assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
+        assertThat(machine.offsets().get("g", "t", 5).offset()).isEqualTo(100);
     }
 
     @Test

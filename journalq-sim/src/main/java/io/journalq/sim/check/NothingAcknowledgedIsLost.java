@@ -55,10 +55,21 @@ public final class NothingAcknowledgedIsLost {
             }
             if (now == null && removals.mayBeRemoved(offset, seen.record())) {
                 partition.deleted().put(offset, seen);
+                if (mayBeLost(partition, seen, end)) {
+                    partition.onMaybeLost(); // Compaction and the loss leave the same.
+                }
                 before.remove();
                 continue;
             }
-            if (!mayBeLost(partition, seen, end)) {
+            boolean lost = mayBeLost(partition, seen, end);
+            if (!lost && now == null && end.powerLost() && offset < partition.deletedUpTo()) {
+                // On a full disk a power loss may leave the first segments, and not those that were deleted behind
+                // them.
+                partition.deleted().put(offset, seen);
+                before.remove();
+                continue;
+            }
+            if (!lost) {
                 violations.report(
                         "NothingAcknowledgedIsLost",
                         partition + " offset " + offset + " held " + seen + ", now " + now + "; the log reaches from "
@@ -96,6 +107,9 @@ public final class NothingAcknowledgedIsLost {
             return true;
         }
         long writtenAtMs = seen.atMs() + partition.writeIntervalMs() + end.slackMs();
+        if (partition.isAcknowledgedFromMemory() && end.powerLost() && end.writesFailed()) {
+            return true; // It may have been written long after it was acknowledged.
+        }
         if (partition.isAcknowledgedFromMemory() && seen.leaderEpoch() < 0) {
             // Nobody has read it: it may never have left the memory.
             if (end.writesFailed() || writtenAtMs >= end.atMs()) {

@@ -73,6 +73,11 @@ public final class CommitHistory {
             acknowledgedAtMs = -1;
         }
 
+        private void end(long atMs) {
+            disclaim();
+            answeredAtMs = answeredAtMs < 0 ? atMs : answeredAtMs;
+        }
+
         Commit inTransaction() {
             transactional = true;
             return this;
@@ -107,9 +112,12 @@ public final class CommitHistory {
         return commit;
     }
 
-    /** Begins anew with what a restart showed; -1 when there is no commit. */
+    /**
+     * Begins anew with what a restart showed; -1 when there is no commit. What was committed before comes back when that
+     * is lost in turn: it may have come into force after the start, with the end of a transaction.
+     */
     public void reset(long offset, long nowMs) {
-        commits.clear();
+        commits.forEach(commit -> commit.end(nowMs - 1));
         if (offset >= 0) {
             add(offset, nowMs).acknowledge(nowMs);
         }

@@ -186,6 +186,11 @@ public final class PartitionHistory {
         }
     }
 
+    /** It may be that what was acknowledged or read is lost. */
+    public void onMaybeLost() {
+        lostAny = true;
+    }
+
     /** Whether a producer's next batch may be refused, as one before it was acknowledged and lost. */
     boolean mayBreakSequences() {
         return lostAny || isAcknowledgedFromMemory();

@@ -116,7 +116,9 @@ public final class SimSlices implements CoordinatorSlices {
         public void wipe() throws IOException {
             enter();
             shown.clear();
-            unsynced.add(onDisk::clear);
+            unsynced.forEach(Runnable::run); // One log for all of them, and this is synced.
+            unsynced.clear();
+            onDisk.clear();
         }
     }
 }

@@ -117,7 +117,11 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
                     Reply<ErrorCode> reply =
                             replies.to(error -> end(answer, error, done), error -> end(answer, error, done));
                     machine.onTransactionEnd(
-                            wanted.producerId(), wanted.producerEpoch(), wanted.transactionResult(), reply);
+                            wanted.producerId(),
+                            wanted.producerEpoch(),
+                            wanted.transactionVersion(),
+                            wanted.transactionResult(),
+                            reply);
                 },
                 error -> end(answer, error, done));
     }

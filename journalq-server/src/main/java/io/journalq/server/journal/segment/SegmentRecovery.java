@@ -111,7 +111,8 @@ public final class SegmentRecovery {
     private int resume(int bad, int claimedNext) throws IOException {
         if (claimedNext > bad) {
             // What was not written before a power loss was promised to nobody, nor was anything behind it.
-            boolean torn = mayBeTorn && TornWrite.explains(segment.file(), bad, claimedNext, scanner.header());
+            boolean torn =
+                    mayBeTorn && TornWrite.explains(segment.file(), bad, claimedNext, scanner.header(), nextOffset);
             scanner.skipTo(claimedNext);
             if (!torn && scanner.next() && isHealthy(true)) {
                 return claimedNext;

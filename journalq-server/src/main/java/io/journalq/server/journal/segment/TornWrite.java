@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Tells a damaged batch of which a part was never written from one that was written and changed later. What a power loss
- * kept from the disk reads as zeros: whole sectors of them, or more at the end than such a batch ends with.
+ * kept from the disk reads as zeros: whole sectors of them, its first bytes, or more at its end than such a batch ends with.
  */
 final class TornWrite {
     private static final int SECTOR_BYTES = 512;
@@ -22,8 +22,12 @@ final class TornWrite {
      * looks like that too.
      *
      * @param header what is in the place of its header
+     * @param baseOffset that it should have
      */
-    static boolean explains(LogFile file, int from, int to, ByteBuf header) throws IOException {
+    static boolean explains(LogFile file, int from, int to, ByteBuf header, long baseOffset) throws IOException {
+        if (RecordBatch.baseOffset(header, 0) == 0 && baseOffset > 0) {
+            return true;
+        }
         ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
         int zeros = 0;
         for (int at = from - from % SECTOR_BYTES; at < to; at += CHUNK_BYTES) {

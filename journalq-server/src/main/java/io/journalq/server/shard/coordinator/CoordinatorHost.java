@@ -117,7 +117,10 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             appliedOffset = SliceReplay.replay(slice, endOffset, kind.types(), machine);
         } catch (IOException | RuntimeException useless) {
             log.warn("a coordinator's stored state is built anew from its journal: partition={}", name, useless);
-            SliceFeed.wipe(slice, name);
+            if (!SliceFeed.wipe(slice, name)) {
+                cycle.execute(this::loadLater);
+                return;
+            }
             appliedOffset = CoordinatorSlice.NOTHING;
             next = new Running(partition);
             machine = kind.factory().create(name.partition(), next);

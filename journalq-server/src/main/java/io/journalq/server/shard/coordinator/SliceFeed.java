@@ -136,13 +136,15 @@ final class SliceFeed {
         }
     }
 
-    /** Forgets a slice that is of no use. Blocks. */
-    static void wipe(CoordinatorSlice slice, TopicPartition name) {
+    /** Forgets a slice that is of no use; false when that fails. Blocks. */
+    static boolean wipe(CoordinatorSlice slice, TopicPartition name) {
         try {
             slice.wipe();
+            return true;
         } catch (IOException failure) {
             log.error(
                     "cannot wipe a coordinator's stored state: partition={} reason=\"{}\"", name, failure.getMessage());
+            return false;
         }
     }
 }
