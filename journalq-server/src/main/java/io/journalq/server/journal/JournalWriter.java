@@ -117,7 +117,7 @@ final class JournalWriter {
         boolean full = sizeBytes > config.segmentSizeBytes() || lastOffset - active.baseOffset() >= Integer.MAX_VALUE;
         if (full && active.sizeBytes() > 0) {
             roll(config);
-        } else if (active.sizeBytes() == 0 && !active.isOpen()) {
+        } else if (active.sizeBytes() == 0) {
             flusher.directoryChanged();
         }
         return segments.newest();
