@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** Every seed is a test of its own; these are the ones of every build. More: {@code bin/journalq-sim --help}. */
 class SimulationTest {
     private static final long FIRST_SEED = 1;
-    private static final int SEEDS = Integer.getInteger("journalq.sim.seeds", 300);
+    private static final int SEEDS = Integer.getInteger("journalq.sim.seeds", 2_000);
     private static final int SEEDS_ON_A_LYING_DISK = 60;
 
     @Test
