@@ -75,6 +75,7 @@ public final class Topic {
     }
 
     void onDeleting() {
+        settled = false;
         state = State.DELETING;
     }
 
