@@ -401,6 +401,7 @@ public final class PartitionHost {
             done.accept(ErrorCode.OFFSET_OUT_OF_RANGE);
             return;
         }
+        writeStaged();
         journal.deleteRecordsBefore(target);
         fireAll();
         if (!shard.runBlocking(() -> {
@@ -419,6 +420,13 @@ public final class PartitionHost {
         } catch (IOException failure) {
             log.error("cannot write the log's start down: partition={} reason=\"{}\"", name, failure.getMessage());
             return ErrorCode.KAFKA_STORAGE_ERROR;
+        }
+    }
+
+    /** The state of producers can be kept before records are deleted only while nothing is ahead of the journal. */
+    private void writeStaged() {
+        if (journal.isDirty()) {
+            write();
         }
     }
 
@@ -505,6 +513,7 @@ public final class PartitionHost {
     void maintain(ShardTimes times) {
         long nowMs = times.clock().millis();
         countHangingTransactions(times, nowMs);
+        writeStaged();
         if (journal.applyRetention(nowMs, highWatermark) > 0) {
             fireAll();
         }

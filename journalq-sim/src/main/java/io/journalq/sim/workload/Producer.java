@@ -125,7 +125,7 @@ public final class Producer {
                         world.onProducerId(response.producerId());
                     }
                     world.deliver(() -> {
-                        if (error == ErrorCode.NONE) {
+                        if (error == ErrorCode.NONE && producerId == NO_ID) {
                             producerId = response.producerId();
                             nextSequence = 0;
                             generation++;
