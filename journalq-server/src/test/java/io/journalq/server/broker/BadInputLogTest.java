@@ -7,24 +7,52 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
+import io.journalq.common.protocol.message.MetadataRequest;
+import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Crc32c;
+import io.journalq.common.record.Header;
+import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Each wrong input leaves one line in the log, which names the client and says what is wrong. */
+/** Each wrong input leaves one line in the log, which names the client and says what is wrong, and is counted once. */
 class BadInputLogTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
+    private static final int MAX_ENTRIES = 1_000;
+
+    /** What counts input that is refused; what is not in the page is 0. */
+    private static final Pattern COUNTER = Pattern.compile(
+            "^journalq_((?:network_connections_refused|partition_errors|limits_reached)_total\\S*) ([1-9].*)$",
+            Pattern.MULTILINE);
+
+    private static final String REFUSED = "network_connections_refused_total";
 
     @TempDir
     private Path folder;
@@ -32,6 +60,7 @@ class BadInputLogTest {
     private final FullDisk disk = new FullDisk();
     private final Lines lines = new Lines();
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.journalq");
+    private Map<String, Double> counted = Map.of();
     private TestBroker broker;
 
     /** Warnings and errors since the last look. */
@@ -50,8 +79,14 @@ class BadInputLogTest {
     void start() throws Exception {
         broker = new TestBroker(folder)
                 .with("socket.request.max.bytes", "2000000")
+                .with("request.max.entries", String.valueOf(MAX_ENTRIES))
+                .with("admin.listener", "127.0.0.1:0")
                 .start(disk.store());
-        broker.createTopic("t", 1, Map.of());
+        broker.createTopic(
+                "t",
+                1,
+                Map.of("max.message.headers", "2", "max.message.bytes", "10000", "max.decompressed.bytes", "20000"));
+        broker.createTopic("compacted", 1, Map.of("cleanup.policy", "compact"));
         lines.start();
         logger.setLevel(Level.WARN);
         logger.setAdditive(false);
@@ -103,6 +138,218 @@ class BadInputLogTest {
                     .isZero();
         }
         assertThat(lines.seen).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveOneLineAndCountOnceWhenAFrameIsWrong() throws Exception {
+        ByteBuffer shortFrame = ByteBuffer.allocate(8).putInt(4).putInt(7);
+        ByteBuffer nameCutShort = ByteBuffer.allocate(14)
+                .putInt(10)
+                .putShort(ApiKey.METADATA.id())
+                .putShort((short) 1)
+                .putInt(1)
+                .putShort((short) 5);
+        ByteBuffer hugeCount = ByteBuffer.allocate(18)
+                .putInt(14)
+                .putShort(ApiKey.METADATA.id())
+                .putShort((short) 1)
+                .putInt(1)
+                .putShort((short) -1)
+                .putInt(Integer.MAX_VALUE);
+        byte[] produce = WireClient.frame(1, WireClient.produceRequest("t", 0, WireClient.batch(1, VALUE)), 9);
+        byte[] unknownVersion = produce.clone();
+        unknownVersion[7] = 99;
+        byte[] bodyCutShort = Arrays.copyOf(produce, produce.length - 20);
+        ByteBuffer.wrap(bodyCutShort).putInt(bodyCutShort.length - Integer.BYTES);
+        byte[] tooManyEntries = WireClient.frame(
+                1,
+                new MetadataRequest()
+                        .setTopics(Collections.nCopies(
+                                MAX_ENTRIES + 1, new MetadataRequest.MetadataRequestTopic().setName("t"))),
+                8);
+        String size = limit("socket.request.max.bytes");
+
+        assertOneLineWhenSent(new byte[] {-1, -1, -1, -1}, Set.of(REFUSED, size), "a frame of -1 bytes");
+        // the beginning of TLS
+        assertOneLineWhenSent(new byte[] {22, 3, 1, 2, 0, 1}, Set.of(REFUSED, size), "the limit is 2000000");
+        assertOneLineWhenSent(shortFrame.array(), Set.of(REFUSED), "shorter than any request");
+        assertOneLineWhenSent(nameCutShort.array(), Set.of(REFUSED), "the client's name is cut short");
+        assertOneLineWhenSent(hugeCount.array(), Set.of(REFUSED), "array");
+        assertOneLineWhenSent(unknownVersion, Set.of(REFUSED), "Produce version 99");
+        assertOneLineWhenSent(bodyCutShort, Set.of(REFUSED), "bytes");
+        assertOneLineWhenSent(
+                tooManyEntries, Set.of(REFUSED, limit("request.max.entries")), "Metadata", "(request.max.entries)");
+    }
+
+    @Test
+    void shouldLeaveOneLineAndCountOnceWhenTheHeaderOfABatchIsWrong() throws Exception {
+        try (WireClient client = new WireClient(broker.port())) {
+            assertRefused(client, Unpooled.EMPTY_BUFFER, ErrorCode.INVALID_RECORD, "needs a batch");
+            ByteBuf cut = WireClient.batch(1, VALUE);
+            assertRefused(client, cut.readSlice(cut.readableBytes() - 1), ErrorCode.CORRUPT_MESSAGE, "cut off");
+            ByteBuf oldMagic = WireClient.batch(1, VALUE).setByte(RecordBatch.MAGIC, 1);
+            assertRefused(client, oldMagic, ErrorCode.INVALID_RECORD, "magic 0 and 1");
+            ByteBuf unknownMagic = WireClient.batch(1, VALUE).setByte(RecordBatch.MAGIC, 9);
+            assertRefused(client, unknownMagic, ErrorCode.CORRUPT_MESSAGE, "unknown magic");
+            ByteBuf control = WireClient.batch(1, VALUE).setShort(RecordBatch.ATTRIBUTES, RecordBatch.CONTROL_FLAG);
+            assertRefused(client, sealed(control), ErrorCode.INVALID_RECORD, "control batches");
+            ByteBuf unknownCodec = WireClient.batch(1, VALUE).setShort(RecordBatch.ATTRIBUTES, 7);
+            assertRefused(client, sealed(unknownCodec), ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "unknown compression");
+            ByteBuf appendTime =
+                    WireClient.batch(1, VALUE).setShort(RecordBatch.ATTRIBUTES, RecordBatch.LOG_APPEND_TIME_FLAG);
+            assertRefused(client, sealed(appendTime), ErrorCode.INVALID_TIMESTAMP, "log append time");
+            ByteBuf count = WireClient.batch(1, VALUE).setInt(RecordBatch.RECORD_COUNT, Integer.MAX_VALUE);
+            assertRefused(client, sealed(count), ErrorCode.INVALID_RECORD, "record count and offsets");
+        }
+    }
+
+    @Test
+    void shouldLeaveOneLineAndCountOnceWhenTheRecordsOfABatchAreWrong() throws Exception {
+        try (WireClient client = new WireClient(broker.port())) {
+            ByteBuf garbage = WireClient.batch(1, VALUE).setShort(RecordBatch.ATTRIBUTES, CompressionCodec.LZ4.id());
+            assertRefused(client, sealed(garbage), ErrorCode.INVALID_RECORD, "topic t");
+            ByteBuf noRecords = WireClient.batch(2, VALUE)
+                    .setInt(RecordBatch.RECORD_COUNT, 3)
+                    .setInt(RecordBatch.LAST_OFFSET_DELTA, 2);
+            assertRefused(client, sealed(noRecords), ErrorCode.INVALID_RECORD, "topic t");
+            assertRefused(
+                    client,
+                    batch(CompressionCodec.ZSTD, new byte[100_000], 0),
+                    ErrorCode.MESSAGE_TOO_LARGE,
+                    Set.of(limit("max.decompressed.bytes")),
+                    "max.decompressed.bytes");
+            assertRefused(
+                    client,
+                    batch(CompressionCodec.NONE, VALUE, 3),
+                    ErrorCode.INVALID_RECORD,
+                    Set.of(limit("max.message.headers")),
+                    "max.message.headers");
+            client.produce("compacted", 0, WireClient.batch(1, VALUE));
+            assertOneResult(client, Set.of(error(ErrorCode.INVALID_RECORD)), "topic compacted: INVALID_RECORD");
+            client.call(
+                    ProduceResponse.class,
+                    WireClient.produceRequest("t", 0, WireClient.batch(1, VALUE))
+                            .setAcks((short) 2),
+                    WireClient.ApiKeyVersions.PRODUCE);
+            assertOneResult(client, Set.of(error(ErrorCode.INVALID_REQUIRED_ACKS)), "topic t: INVALID_REQUIRED_ACKS");
+
+            // and one that is not answered
+            ByteBuf corrupt = WireClient.batch(3, VALUE);
+            corrupt.setByte(corrupt.writerIndex() - 2, 'X');
+            client.send(
+                    WireClient.produceRequest("t", 0, corrupt).setAcks((short) 0), WireClient.ApiKeyVersions.PRODUCE);
+            assertThat(client.in.read()).isEqualTo(-1);
+            assertOneResult(
+                    client,
+                    Set.of(REFUSED, error(ErrorCode.CORRUPT_MESSAGE)),
+                    "connection closed",
+                    "produce without acknowledgement failed");
+        }
+    }
+
+    @Test
+    void shouldLeaveFewLinesAndCountAllWhenWrongInputComesWithoutEnd() throws Exception {
+        // given
+        int wrong = 200;
+        ByteBuf corrupt = WireClient.batch(3, VALUE);
+        corrupt.setByte(corrupt.writerIndex() - 2, 'X');
+
+        // when
+        long beganNanos = System.nanoTime();
+        try (WireClient client = new WireClient(broker.port())) {
+            for (int i = 0; i < wrong; i++) {
+                client.produce("t", 0, corrupt.copy());
+            }
+        }
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - beganNanos);
+
+        // then
+        assertThat(counted().get(error(ErrorCode.CORRUPT_MESSAGE))).isEqualTo(wrong);
+        assertThat(lines.seen).isNotEmpty().hasSizeLessThanOrEqualTo((int) Math.min(wrong, 10 * (seconds + 2)));
+    }
+
+    private static ByteBuf sealed(ByteBuf batch) {
+        RecordBatch.setCrc(
+                batch,
+                0,
+                Crc32c.compute(batch, RecordBatch.ATTRIBUTES, batch.readableBytes() - RecordBatch.ATTRIBUTES));
+        return batch;
+    }
+
+    private static ByteBuf batch(CompressionCodec codec, byte[] value, int headerCount) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, codec)) {
+            List<Header> headers = Collections.nCopies(headerCount, new Header("h", VALUE));
+            builder.append(System.currentTimeMillis(), (byte[]) null, value, headers);
+            return builder.build();
+        }
+    }
+
+    private static String limit(String name) {
+        return "limits_reached_total{limit=\"" + name + "\"}";
+    }
+
+    private static String error(ErrorCode error) {
+        return "partition_errors_total{api=\"Produce\",error=\"" + error + "\"}";
+    }
+
+    private void assertRefused(WireClient client, ByteBuf batch, ErrorCode error, String reason) throws Exception {
+        assertRefused(client, batch, error, Set.of(), reason);
+    }
+
+    private void assertRefused(WireClient client, ByteBuf batch, ErrorCode error, Set<String> limits, String reason)
+            throws Exception {
+        assertThat(client.produce("t", 0, batch).errorCode()).as(reason).isEqualTo(error.code());
+        Set<String> counters = new HashSet<>(limits);
+        counters.add(error(error));
+        assertOneResult(client, counters, "request refused", "topic t: " + error, reason);
+    }
+
+    private void assertOneLineWhenSent(byte[] bytes, Set<String> counters, String... words) throws Exception {
+        try (WireClient client = new WireClient(broker.port())) {
+            client.out.write(bytes);
+            assertThat(readByte(client)).isEqualTo(-1);
+            assertOneResult(client, counters, words);
+        }
+    }
+
+    /** One line that names this client, and one count each of what is named, and of nothing else. */
+    private void assertOneResult(WireClient client, Set<String> counters, String... words) throws Exception {
+        broker.await(() -> !lines.seen.isEmpty());
+        assertThat(lines.seen)
+                .singleElement()
+                .asString()
+                .contains(words)
+                .contains("client=/127.0.0.1:" + client.socket.getLocalPort() + " ");
+        lines.seen.clear();
+        Map<String, Double> before = counted;
+        counted = counted();
+        Map<String, Double> grown = new TreeMap<>();
+        counted.forEach((name, value) -> {
+            double growth = value - before.getOrDefault(name, 0.0);
+            if (growth != 0) {
+                grown.put(name, growth);
+            }
+        });
+        assertThat(grown).containsOnlyKeys(counters);
+        assertThat(grown.values()).containsOnly(1.0);
+    }
+
+    private Map<String, Double> counted() throws Exception {
+        Map<String, Double> values = new TreeMap<>();
+        Matcher matcher = COUNTER.matcher(broker.page("/metrics").body());
+        while (matcher.find()) {
+            values.put(matcher.group(1), Double.parseDouble(matcher.group(2)));
+        }
+        return values;
+    }
+
+    /** The next byte; -1 when the connection has ended, in whatever way. */
+    private static int readByte(WireClient client) throws IOException {
+        try {
+            return client.in.read();
+        } catch (SocketException reset) {
+            return -1;
+        }
     }
 
     private static short createTopic(WireClient client, String name) throws IOException {
