@@ -241,7 +241,7 @@ public final class ServerTarget implements FuzzTarget {
         LoopCycle cycle = broker.cycle(0);
         NetworkCounters counters = new NetworkCounters();
         ConnectionLimits limits = new ConnectionLimits(
-                MAX_FRAME_BYTES, 4, MAX_FRAME_BYTES, MAX_FRAME_BYTES, new AdmissionLimits(10, 10, 600_000));
+                MAX_FRAME_BYTES, 4, MAX_FRAME_BYTES, MAX_FRAME_BYTES, new AdmissionLimits(10, 10, 10_000, 600_000));
         RequestDispatcher dispatcher = new RequestDispatcher(
                 broker.handlers(),
                 new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop().nanoTime()),
@@ -260,6 +260,7 @@ public final class ServerTarget implements FuzzTarget {
         ConnectionHandler connection = new ConnectionHandler(context, channel, "PLAINTEXT");
         FrameDecoder decoder = new FrameDecoder(
                 connection::refuseFrame, connection::cutShort, limits.maxFrameSizeBytes(), context.frameRoom());
+        connection.readThrough(decoder);
         channel.pipeline().addLast(decoder, connection);
         return channel;
     }

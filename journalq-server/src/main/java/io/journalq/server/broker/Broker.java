@@ -254,6 +254,7 @@ public final class Broker implements AutoCloseable {
                 new AdmissionLimits(
                         OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
                         config.get(BrokerSettings.MAX_CONNECTIONS_PER_IP),
+                        config.get(BrokerSettings.MAX_CONNECTION_CREATION_RATE),
                         config.get(BrokerSettings.CONNECTIONS_MAX_IDLE_MS)));
     }
 }

@@ -239,6 +239,13 @@ public final class BrokerSettings {
             1,
             Integer.MAX_VALUE,
             "Most open connections from one address.");
+    public static final ConfigKey<Integer> MAX_CONNECTION_CREATION_RATE = ConfigKey.ofInt(
+            "max.connection.creation.rate",
+            ConfigUnit.NONE,
+            5_000,
+            1,
+            Integer.MAX_VALUE,
+            "Most connections that a listener accepts in a second, spread over it; others wait in the system's queue.");
     public static final ConfigKey<Long> CONNECTIONS_MAX_IDLE_MS = ConfigKey.ofLong(
             "connections.max.idle.ms",
             ConfigUnit.MILLISECONDS,
@@ -422,6 +429,7 @@ public final class BrokerSettings {
                 REQUEST_MAX_ENTRIES,
                 MAX_CONNECTIONS,
                 MAX_CONNECTIONS_PER_IP,
+                MAX_CONNECTION_CREATION_RATE,
                 CONNECTIONS_MAX_IDLE_MS,
                 QUEUED_MAX_REQUESTS,
                 CONNECTION_IN_FLIGHT_MAX_BYTES,

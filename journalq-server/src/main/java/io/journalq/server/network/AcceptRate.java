@@ -12,15 +12,19 @@ import java.util.function.LongSupplier;
  * for each listener, on its loop.
  */
 final class AcceptRate extends ChannelInboundHandlerAdapter {
-    static final int CONNECTIONS = 50;
-    static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** What a listener may take at once is what its rate is in so long: others wait for no more than that. */
+    private static final int INTERVALS_PER_SECOND = 1_000;
 
+    private final int connections;
+    private final long intervalNanos;
     private final NetworkCounters counters;
     private final LongSupplier nanoTime;
     private long begunNanos;
     private int accepted;
 
-    AcceptRate(NetworkCounters counters, LongSupplier nanoTime) {
+    AcceptRate(int connectionsPerSecond, NetworkCounters counters, LongSupplier nanoTime) {
+        this.connections = Math.max(1, connectionsPerSecond / INTERVALS_PER_SECOND);
+        this.intervalNanos = TimeUnit.SECONDS.toNanos(1) * connections / connectionsPerSecond;
         this.counters = counters;
         this.nanoTime = nanoTime;
         this.begunNanos = nanoTime.getAsLong();
@@ -30,16 +34,16 @@ final class AcceptRate extends ChannelInboundHandlerAdapter {
     @SuppressWarnings("FutureReturnValueIgnored") // the loop runs it, or ends before
     public void channelRead(ChannelHandlerContext context, Object connection) {
         long nowNanos = nanoTime.getAsLong();
-        if (nowNanos - begunNanos >= INTERVAL_NANOS) {
+        if (nowNanos - begunNanos >= intervalNanos) {
             begunNanos = nowNanos;
             accepted = 0;
         }
         accepted++;
         ChannelConfig config = context.channel().config();
-        if (accepted >= CONNECTIONS && config.isAutoRead()) {
+        if (accepted >= connections && config.isAutoRead()) {
             counters.acceptRests.increment();
             config.setAutoRead(false);
-            long restNanos = INTERVAL_NANOS - (nowNanos - begunNanos);
+            long restNanos = intervalNanos - (nowNanos - begunNanos);
             context.executor()
                     .schedule(
                             () -> {

@@ -90,7 +90,13 @@ public final class Acceptor {
                 .handler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel listener) {
-                        listener.pipeline().addLast(acceptFailures, new AcceptRate(counters, System::nanoTime));
+                        listener.pipeline()
+                                .addLast(
+                                        acceptFailures,
+                                        new AcceptRate(
+                                                limits.admission().maxConnectionsPerSecond(),
+                                                counters,
+                                                System::nanoTime));
                     }
                 })
                 .childOption(ChannelOption.TCP_NODELAY, true)
@@ -187,6 +193,7 @@ public final class Acceptor {
         }
         FrameDecoder decoder = new FrameDecoder(
                 connection::refuseFrame, connection::cutShort, limits.maxFrameSizeBytes(), context.frameRoom());
+        connection.readThrough(decoder);
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);
     }

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One client's connection: opens an exchange for each frame, sends the answers in order, and leaves the socket unread
- * while too much is unanswered or the client does not read. Frames that were read before that wait here unopened.
+ * while too much is unanswered or the client does not read. What was read before that waits in its {@link FrameDecoder}.
  *
  * <p>On its loop, but for what {@link Connection} says.
  */
@@ -28,9 +28,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private final Channel channel;
     private final String listenerName;
     private final ResponseQueue responses = new ResponseQueue();
-    private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>();
     private final ArrayDeque<Runnable> untilWritable = new ArrayDeque<>(0);
     private final Runnable flush = this::flush;
+    private FrameDecoder frames;
     private ChannelHandlerContext context;
     private long inFlightBytes;
     private int pauses;
@@ -68,6 +68,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         this.channel = channel;
         this.listenerName = listenerName;
         this.idleSinceNanos = loop.cycle().loop().nanoTime();
+    }
+
+    /** Whose frames come here; before the first one does. */
+    void readThrough(FrameDecoder decoder) {
+        frames = decoder;
     }
 
     @Override
@@ -162,8 +167,6 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         ByteBuf frame = (ByteBuf) message;
         if (closed || !channel.isOpen()) {
             frame.release();
-        } else if (suspended || draining) {
-            waiting.add(frame);
         } else {
             accept(frame);
         }
@@ -196,8 +199,6 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void channelInactive(ChannelHandlerContext handlerContext) {
         closed = true;
         responses.release();
-        waiting.forEach(ByteBuf::release);
-        waiting.clear();
         loop.budget().forget(this);
         loop.turns().forget(this);
         loop.idle().remove(this);
@@ -363,6 +364,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private void leaveUnread() {
         suspended = true;
+        frames.hold();
         channel.config().setAutoRead(false);
         // Looks again at the end of the iteration, when the answers of this iteration are out.
         flushLater();
@@ -386,9 +388,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private void resume() {
         suspended = false;
-        while (!suspended && !waiting.isEmpty()) {
-            accept(waiting.poll());
-        }
+        frames.goOn();
         if (!suspended && channel.isOpen()) {
             channel.config().setAutoRead(true);
         }
@@ -398,9 +398,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     void drain() {
         loop.cycle().execute(() -> {
             draining = true;
+            frames.hold();
+            frames.releaseRest();
             channel.config().setAutoRead(false);
-            waiting.forEach(ByteBuf::release);
-            waiting.clear();
             closeWhenDrained();
         });
     }

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.ArrayDeque;
 import java.util.function.Consumer;
 
 /**
@@ -11,7 +12,8 @@ import java.util.function.Consumer;
  * on as a slice of what was read. One that comes in parts is gathered in a buffer of its own, into which the socket is
  * read directly ({@link FrameReads}), so that the bytes of a large frame are not copied. The buffer has room for the
  * whole frame while {@link FrameRoom} allows, else it grows with what arrives; a length that is negative or above the
- * limit ends the connection.
+ * limit ends the connection. While its connection takes no frames, what arrived stays as it is: a read may hold thousands of
+ * small frames, and the garbage collector would have to move each of them from one turn to the next.
  *
  * <p>One per connection, on its loop.
  */
@@ -36,6 +38,12 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private int reservedBytes;
     private boolean refused;
 
+    /** What arrived and is not cut yet, as the connection takes no frames. */
+    private final ArrayDeque<ByteBuf> rest = new ArrayDeque<>(0);
+
+    private boolean held;
+    private ChannelHandlerContext context;
+
     /**
      * For one connection.
      *
@@ -52,7 +60,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     /** What the socket is to be read into next, the caller's to release; null for any buffer of usual size. */
     ByteBuf nextTarget(ByteBufAllocator allocator) {
         target = null;
-        if (refused) {
+        if (refused || held || !rest.isEmpty()) {
             return null;
         }
         if (unfinished != null) {
@@ -66,38 +74,79 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
 
     @Override
+    public void handlerAdded(ChannelHandlerContext handlerContext) {
+        context = handlerContext;
+    }
+
+    @Override
     @SuppressWarnings("ReferenceEquality") // two buffers with the same content are two buffers
-    public void channelRead(ChannelHandlerContext context, Object message) {
+    public void channelRead(ChannelHandlerContext handlerContext, Object message) {
         ByteBuf arrived = (ByteBuf) message;
-        try {
-            if (arrived == target) {
-                unfinished.writerIndex(unfinished.writerIndex() + arrived.readableBytes());
-                arrived.skipBytes(arrived.readableBytes());
-                passOnIfWhole(context);
-            }
-            while (!refused && arrived.isReadable()) {
-                if (unfinished == null) {
-                    cut(context, arrived);
+        if (arrived == target) {
+            target = null;
+            unfinished.writerIndex(unfinished.writerIndex() + arrived.readableBytes());
+            arrived.release();
+            passOnIfWhole();
+        } else {
+            target = null;
+            rest.add(arrived);
+            cutRest();
+        }
+    }
+
+    /** Passes on no frames until {@link #goOn}. */
+    void hold() {
+        held = true;
+    }
+
+    /** Passes on what arrived meanwhile, unless {@link #hold} is called again. */
+    void goOn() {
+        held = false;
+        cutRest();
+    }
+
+    /** Forgets what arrived meanwhile. */
+    void releaseRest() {
+        while (!rest.isEmpty()) {
+            rest.poll().release();
+        }
+    }
+
+    private void cutRest() {
+        while (!held && !refused && !rest.isEmpty()) {
+            ByteBuf arrived = rest.poll();
+            try {
+                while (!held && !refused && arrived.isReadable()) {
+                    if (unfinished == null) {
+                        cut(arrived);
+                    } else {
+                        fill(arrived);
+                    }
+                }
+            } finally {
+                if (arrived.isReadable() && held && !context.isRemoved()) {
+                    rest.addFirst(arrived);
                 } else {
-                    fill(context, arrived);
+                    arrived.release();
                 }
             }
-        } finally {
-            target = null;
-            arrived.release();
+        }
+        if (refused) {
+            releaseRest();
         }
     }
 
     @Override
-    public void channelInactive(ChannelHandlerContext context) {
+    public void channelInactive(ChannelHandlerContext handlerContext) {
         if (unfinished != null && !refused) {
             cutShort.accept("it ended within a request, after " + unfinished.readableBytes() + " bytes of it");
         }
-        context.fireChannelInactive();
+        handlerContext.fireChannelInactive();
     }
 
     @Override
-    public void handlerRemoved(ChannelHandlerContext context) {
+    public void handlerRemoved(ChannelHandlerContext handlerContext) {
+        releaseRest();
         if (unfinished != null) {
             giveRoomBack();
             unfinished.release();
@@ -106,7 +155,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
 
     /** Passes on the next frame of {@code arrived}, or keeps its beginning. */
-    private void cut(ChannelHandlerContext context, ByteBuf arrived) {
+    private void cut(ByteBuf arrived) {
         int available = arrived.readableBytes() - LENGTH_SIZE_BYTES;
         if (available >= 0) {
             int length = arrived.getInt(arrived.readerIndex());
@@ -120,10 +169,10 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
                 return;
             }
         }
-        begin(context, arrived);
+        begin(arrived);
     }
 
-    private void begin(ChannelHandlerContext context, ByteBuf arrived) {
+    private void begin(ByteBuf arrived) {
         int capacity = Math.max(arrived.readableBytes(), FIRST_CAPACITY_BYTES);
         if (arrived.readableBytes() >= LENGTH_SIZE_BYTES) {
             int sizeBytes = LENGTH_SIZE_BYTES + arrived.getInt(arrived.readerIndex());
@@ -135,12 +184,12 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
 
     /** Puts bytes that came in a buffer of their own behind the unfinished frame's. */
-    private void fill(ChannelHandlerContext context, ByteBuf arrived) {
+    private void fill(ByteBuf arrived) {
         unfinished.writeBytes(arrived, Math.min(makeRoom(), arrived.readableBytes()));
-        passOnIfWhole(context);
+        passOnIfWhole();
     }
 
-    private void passOnIfWhole(ChannelHandlerContext context) {
+    private void passOnIfWhole() {
         if (unfinished.readableBytes() == LENGTH_SIZE_BYTES && !isAcceptable(unfinished.getInt(0))) {
             return;
         }

@@ -7,9 +7,16 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class AcceptRateTest {
+    private static final int CONNECTIONS = 5;
+    private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final NetworkCounters counters = new NetworkCounters();
     private long nowNanos = 1;
-    private final EmbeddedChannel listener = new EmbeddedChannel(new AcceptRate(counters, () -> nowNanos));
+    private final EmbeddedChannel listener = listener(5_000);
+
+    private EmbeddedChannel listener(int connectionsPerSecond) {
+        return new EmbeddedChannel(new AcceptRate(connectionsPerSecond, counters, () -> nowNanos));
+    }
 
     private void accept(int connections) {
         for (int i = 0; i < connections; i++) {
@@ -21,7 +28,7 @@ class AcceptRateTest {
     void shouldRestForTheRestOfTheIntervalWhenConnectionsComeTooFast() {
         // given
         listener.freezeTime();
-        accept(AcceptRate.CONNECTIONS - 1);
+        accept(CONNECTIONS - 1);
         assertThat(listener.config().isAutoRead()).isTrue();
 
         // when
@@ -30,8 +37,8 @@ class AcceptRateTest {
         // then it passes all of them on, and accepts no more for a moment
         assertThat(listener.config().isAutoRead()).isFalse();
         assertThat(counters.acceptRests()).isEqualTo(1);
-        assertThat(listener.inboundMessages()).hasSize(AcceptRate.CONNECTIONS);
-        listener.advanceTimeBy(AcceptRate.INTERVAL_NANOS, TimeUnit.NANOSECONDS);
+        assertThat(listener.inboundMessages()).hasSize(CONNECTIONS);
+        listener.advanceTimeBy(INTERVAL_NANOS, TimeUnit.NANOSECONDS);
         listener.runScheduledPendingTasks();
         assertThat(listener.config().isAutoRead()).isTrue();
     }
@@ -40,12 +47,45 @@ class AcceptRateTest {
     void shouldNotRestWhenAsManyComeOverALongerTime() {
         // when
         for (int i = 0; i < 4; i++) {
-            accept(AcceptRate.CONNECTIONS - 1);
-            nowNanos += AcceptRate.INTERVAL_NANOS;
+            accept(CONNECTIONS - 1);
+            nowNanos += INTERVAL_NANOS;
         }
 
         // then
         assertThat(listener.config().isAutoRead()).isTrue();
         assertThat(counters.acceptRests()).isZero();
+    }
+
+    @Test
+    void shouldTakeOneAtATimeWhenTheRateIsLow() {
+        // given
+        EmbeddedChannel slow = listener(10);
+        slow.freezeTime();
+
+        // when
+        slow.writeInbound("a connection");
+
+        // then the next one waits for a tenth of a second
+        assertThat(slow.config().isAutoRead()).isFalse();
+        slow.advanceTimeBy(99, TimeUnit.MILLISECONDS);
+        slow.runScheduledPendingTasks();
+        assertThat(slow.config().isAutoRead()).isFalse();
+        slow.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+        slow.runScheduledPendingTasks();
+        assertThat(slow.config().isAutoRead()).isTrue();
+    }
+
+    @Test
+    void shouldNeverRestWhenTheRateIsTheHighest() {
+        // given
+        EmbeddedChannel listener = listener(Integer.MAX_VALUE);
+
+        // when
+        for (int i = 0; i < 1_000; i++) {
+            listener.writeInbound("a connection");
+        }
+
+        // then
+        assertThat(listener.config().isAutoRead()).isTrue();
     }
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,6 +95,57 @@ final class FrameDecoderTest {
         channels.forEach(EmbeddedChannel::finishAndReleaseAll);
         // then
         assertThat(room.reserve(FrameRoom.LIMIT_BYTES)).isTrue();
+    }
+
+    @Test
+    void shouldCutNothingMoreWhenItIsHeldUntilItGoesOn() {
+        // given a read of many frames, and one of which the end comes later
+        FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+        List<Integer> taken = new ArrayList<>();
+        ChannelInboundHandlerAdapter takesTwo = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object frame) {
+                taken.add(((ByteBuf) frame).readInt());
+                ((ByteBuf) frame).release();
+                if (taken.size() % 2 == 0) {
+                    decoder.hold();
+                }
+            }
+        };
+        EmbeddedChannel channel = new EmbeddedChannel(decoder, takesTwo);
+        ByteBuf first = Unpooled.buffer();
+        for (int i = 0; i < 5; i++) {
+            first.writeInt(Integer.BYTES).writeInt(i);
+        }
+        first.writeInt(Integer.BYTES).writeShort(0);
+
+        // when
+        channel.writeInbound(first);
+        channel.writeInbound(Unpooled.buffer().writeShort(5));
+
+        // then
+        assertThat(taken).containsExactly(0, 1);
+        assertThat(decoder.nextTarget(PooledByteBufAllocator.DEFAULT)).isNull();
+        decoder.goOn();
+        assertThat(taken).containsExactly(0, 1, 2, 3);
+        decoder.goOn();
+        assertThat(taken).containsExactly(0, 1, 2, 3, 4, 5);
+        assertThat(first.refCnt()).isZero();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void shouldGiveBackWhatItHoldsWhenItsConnectionEnds() {
+        FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+        EmbeddedChannel channel = new EmbeddedChannel(decoder);
+        ByteBuf arrived = Unpooled.buffer().writeInt(1).writeByte(7);
+        decoder.hold();
+
+        channel.writeInbound(arrived);
+        assertThat(arrived.refCnt()).isEqualTo(1);
+        channel.finishAndReleaseAll();
+
+        assertThat(arrived.refCnt()).isZero();
     }
 
     @Test
