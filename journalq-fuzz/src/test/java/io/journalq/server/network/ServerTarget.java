@@ -259,7 +259,11 @@ public final class ServerTarget implements FuzzTarget {
         EmbeddedChannel channel = new EmbeddedChannel();
         ConnectionHandler connection = new ConnectionHandler(context, channel, "PLAINTEXT");
         FrameDecoder decoder = new FrameDecoder(
-                connection::refuseFrame, connection::cutShort, limits.maxFrameSizeBytes(), context.frameRoom());
+                connection::refuseFrame,
+                connection::cutShort,
+                connection::onPart,
+                limits.maxFrameSizeBytes(),
+                context.frameRoom());
         connection.readThrough(decoder);
         channel.pipeline().addLast(decoder, connection);
         return channel;

@@ -192,7 +192,11 @@ public final class Acceptor {
             return;
         }
         FrameDecoder decoder = new FrameDecoder(
-                connection::refuseFrame, connection::cutShort, limits.maxFrameSizeBytes(), context.frameRoom());
+                connection::refuseFrame,
+                connection::cutShort,
+                connection::onPart,
+                limits.maxFrameSizeBytes(),
+                context.frameRoom());
         connection.readThrough(decoder);
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);

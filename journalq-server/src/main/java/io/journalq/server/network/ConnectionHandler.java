@@ -246,16 +246,22 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (mustSuspend()) {
             suspend();
         }
-        if (turnBytes >= Turns.SHARE_BYTES && !turnEnded) {
-            endTurn();
-        }
+        endTurnAfterItsShare();
     }
 
-    private void endTurn() {
-        turnEnded = true;
-        loop.counters().turnsEnded.increment();
-        leaveUnread();
-        loop.turns().await(this);
+    /** A part of a large request has come. */
+    void onPart(int sizeBytes) {
+        turnBytes += sizeBytes;
+        endTurnAfterItsShare();
+    }
+
+    private void endTurnAfterItsShare() {
+        if (turnBytes >= Turns.SHARE_BYTES && !turnEnded && !closed) {
+            turnEnded = true;
+            loop.counters().turnsEnded.increment();
+            leaveUnread();
+            loop.turns().await(this);
+        }
     }
 
     @Override

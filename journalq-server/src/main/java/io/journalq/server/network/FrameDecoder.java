@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 
 /**
  * Cuts a connection's bytes into frames: four bytes of length, then so many bytes. A frame that arrived whole is passed
@@ -27,6 +28,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
 
     private final Consumer<String> refuse;
     private final Consumer<String> cutShort;
+    private final IntConsumer readPart;
     private final int maxFrameSizeBytes;
     private final FrameRoom room;
     private int lastFrameSizeBytes;
@@ -49,10 +51,17 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
      *
      * @param refuse ends the connection, and says why
      * @param cutShort hears of a connection that has ended within a frame
+     * @param readPart hears how many bytes of a frame came that is not whole yet
      */
-    FrameDecoder(Consumer<String> refuse, Consumer<String> cutShort, int maxFrameSizeBytes, FrameRoom room) {
+    FrameDecoder(
+            Consumer<String> refuse,
+            Consumer<String> cutShort,
+            IntConsumer readPart,
+            int maxFrameSizeBytes,
+            FrameRoom room) {
         this.refuse = refuse;
         this.cutShort = cutShort;
+        this.readPart = readPart;
         this.maxFrameSizeBytes = maxFrameSizeBytes;
         this.room = room;
     }
@@ -64,7 +73,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
             return null;
         }
         if (unfinished != null) {
-            int sizeBytes = makeRoom();
+            int sizeBytes = Math.min(makeRoom(), Turns.SHARE_BYTES);
             target = unfinished
                     .retainedSlice(unfinished.writerIndex(), sizeBytes)
                     .clear();
@@ -84,9 +93,13 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         ByteBuf arrived = (ByteBuf) message;
         if (arrived == target) {
             target = null;
-            unfinished.writerIndex(unfinished.writerIndex() + arrived.readableBytes());
+            int sizeBytes = arrived.readableBytes();
+            unfinished.writerIndex(unfinished.writerIndex() + sizeBytes);
             arrived.release();
             passOnIfWhole();
+            if (unfinished != null) {
+                readPart.accept(sizeBytes);
+            }
         } else {
             target = null;
             rest.add(arrived);

@@ -18,6 +18,11 @@ final class FrameDecoderTest {
 
     private final FrameRoom room = new FrameRoom();
     private final List<String> refusals = new ArrayList<>();
+    private final List<Integer> partBytes = new ArrayList<>();
+
+    private FrameDecoder decoder() {
+        return new FrameDecoder(refusals::add, reason -> {}, partBytes::add, MAX_FRAME_BYTES, room);
+    }
 
     @Test
     void shouldCutTheSameFramesWhereverTheReadsEnd() {
@@ -31,7 +36,7 @@ final class FrameDecoderTest {
             all.writeInt(size).writeBytes(body);
         }
         for (int round = 0; round < 50; round++) {
-            FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+            FrameDecoder decoder = decoder();
             EmbeddedChannel channel = new EmbeddedChannel(decoder);
             boolean asked = round % 2 == 0;
             // when they come in pieces, read to where the decoder wants them or not
@@ -61,14 +66,39 @@ final class FrameDecoderTest {
 
     @Test
     void shouldNotReadBeyondTheFrameIntoItsBuffer() {
-        FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+        FrameDecoder decoder = decoder();
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
 
-        channel.writeInbound(Unpooled.buffer().writeInt(500_000).writeZero(100));
+        channel.writeInbound(Unpooled.buffer().writeInt(100_000).writeZero(100));
 
         ByteBuf target = decoder.nextTarget(PooledByteBufAllocator.DEFAULT);
-        assertThat(target.capacity()).isEqualTo(499_900);
+        assertThat(target.capacity()).isEqualTo(99_900);
         target.release();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void shouldReadALargeFrameInPartsThatMakeUpATurnEach() {
+        // given the beginning of a frame of almost three turns
+        FrameDecoder decoder = decoder();
+        EmbeddedChannel channel = new EmbeddedChannel(decoder);
+        channel.writeInbound(Unpooled.buffer().writeInt(700_000).writeZero(100));
+
+        // when all of the rest may be read
+        List<Integer> reads = new ArrayList<>();
+        ByteBuf frame = null;
+        while (frame == null) {
+            ByteBuf target = decoder.nextTarget(PooledByteBufAllocator.DEFAULT);
+            reads.add(target.capacity());
+            channel.writeInbound(target.writeZero(target.capacity()));
+            frame = channel.readInbound();
+        }
+
+        // then
+        assertThat(reads).containsExactly(Turns.SHARE_BYTES, Turns.SHARE_BYTES, 699_900 - 2 * Turns.SHARE_BYTES);
+        assertThat(partBytes).containsExactly(Turns.SHARE_BYTES, Turns.SHARE_BYTES);
+        assertThat(frame.readableBytes()).isEqualTo(700_000);
+        frame.release();
         channel.finishAndReleaseAll();
     }
 
@@ -80,13 +110,13 @@ final class FrameDecoderTest {
         List<EmbeddedChannel> channels = new ArrayList<>();
         long takenBytes = 0;
         for (int i = 0; i < connections; i++) {
-            FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+            FrameDecoder decoder = decoder();
             EmbeddedChannel channel = new EmbeddedChannel(decoder);
             channels.add(channel);
             // when each sends the beginning of a frame
             channel.writeInbound(Unpooled.buffer().writeInt(announcedBytes).writeZero(1));
             ByteBuf target = decoder.nextTarget(PooledByteBufAllocator.DEFAULT);
-            takenBytes += target.capacity();
+            takenBytes += target.unwrap().capacity();
             target.release();
         }
         // then
@@ -100,7 +130,7 @@ final class FrameDecoderTest {
     @Test
     void shouldCutNothingMoreWhenItIsHeldUntilItGoesOn() {
         // given a read of many frames, and one of which the end comes later
-        FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+        FrameDecoder decoder = decoder();
         List<Integer> taken = new ArrayList<>();
         ChannelInboundHandlerAdapter takesTwo = new ChannelInboundHandlerAdapter() {
             @Override
@@ -136,7 +166,7 @@ final class FrameDecoderTest {
 
     @Test
     void shouldGiveBackWhatItHoldsWhenItsConnectionEnds() {
-        FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+        FrameDecoder decoder = decoder();
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
         ByteBuf arrived = Unpooled.buffer().writeInt(1).writeByte(7);
         decoder.hold();
@@ -152,7 +182,7 @@ final class FrameDecoderTest {
     void shouldRefuseALengthBeyondTheLimitOrNegative() {
         for (int length : new int[] {-1, MAX_FRAME_BYTES + 1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
             for (int firstBytes = 1; firstBytes <= Integer.BYTES; firstBytes++) {
-                FrameDecoder decoder = new FrameDecoder(refusals::add, reason -> {}, MAX_FRAME_BYTES, room);
+                FrameDecoder decoder = decoder();
                 EmbeddedChannel channel = new EmbeddedChannel(decoder);
                 ByteBuf bytes = Unpooled.buffer().writeInt(length).writeZero(10);
 

@@ -27,14 +27,20 @@ public record BrokerIdentity(int nodeId, List<ListenerAddress> advertised) {
 
     /** The address for the client that asks. */
     public ListenerAddress addressFor(RequestContext context) {
-        ListenerAddress address = advertised.stream()
-                .filter(candidate -> candidate.name().equals(context.listenerName()))
-                .findFirst()
-                .orElse(advertised.get(0));
+        ListenerAddress address = advertisedAs(context.listenerName());
         if (address.bindsEveryInterface() && context.localAddress() instanceof InetSocketAddress reached) {
             return new ListenerAddress(address.name(), reached.getAddress().getHostAddress(), reached.getPort());
         }
         return address;
+    }
+
+    private ListenerAddress advertisedAs(String listenerName) {
+        for (ListenerAddress candidate : advertised) {
+            if (candidate.name().equals(listenerName)) {
+                return candidate;
+            }
+        }
+        return advertised.get(0);
     }
 
     private static int bits(int... operations) {
