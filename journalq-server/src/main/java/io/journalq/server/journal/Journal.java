@@ -155,7 +155,8 @@ public final class Journal implements AutoCloseable {
      * Writes what was appended.
      *
      * @throws IOException when the disk is full or fails, or an earlier flush failed. What was written of it before stays,
-     *     see {@link #writtenOffset}; the rest is dropped, its offsets are free again, and the next append may succeed
+     *     see {@link #writtenOffset}; the rest is dropped, its offsets are free again, and appends may succeed after the next
+     *     {@link #flush}
      */
     public void write() throws IOException {
         write(0);

@@ -35,6 +35,9 @@ final class JournalFlusher {
     /** Something but the data, such as the start offset, differs from the checkpoint. */
     private volatile boolean stateChanged;
 
+    /** A failed write may have left bytes behind the end of this one; null when none has. */
+    private volatile Segment dirtyTail;
+
     private boolean stopped;
     private boolean checkpointFailing;
     private long uncheckpointedBytes;
@@ -63,6 +66,18 @@ final class JournalFlusher {
 
     void stateChanged() {
         stateChanged = true;
+    }
+
+    /**
+     * A write failed, and may have left bytes behind the segment's end. Nothing may be written in their place before the
+     * next flush has cleared them away: a power loss could leave those bytes, or a mixture.
+     */
+    void tailDirty(Segment segment) {
+        dirtyTail = segment;
+    }
+
+    boolean isTailDirty() {
+        return dirtyTail != null;
     }
 
     /** Waits for a flush that is under way; later ones do nothing. */
@@ -119,6 +134,7 @@ final class JournalFlusher {
 
     /** Syncs what is written, and returns what that was. */
     private List<SegmentState> syncWritten(Segment[] segments) throws IOException {
+        clearTail();
         List<SegmentState> states = new ArrayList<>(segments.length);
         for (Segment segment : segments) {
             states.add(state(segment));
@@ -144,6 +160,7 @@ final class JournalFlusher {
         Segment[] segments = journal.segments();
         writeCheckpoint(List.of(segments), syncWritten(segments), true);
         swap.takePlace();
+        stateChanged = true;
     }
 
     /** Without a new checkpoint recovery reads more, but nothing is lost: on a full disk a flush is still a flush. */
@@ -156,6 +173,31 @@ final class JournalFlusher {
                 LOG.warn("{}: could not write the checkpoint, trying again later: {}", directory, failure.toString());
             }
             checkpointFailing = true;
+        }
+    }
+
+    private void clearTail() throws IOException {
+        Segment dirty = dirtyTail;
+        if (dirty != null && dirty.tryRetain()) {
+            try {
+                truncate(dirty);
+                dirty.file().sync();
+            } catch (SyncNotBegunException mayBeTriedAgain) {
+                throw mayBeTriedAgain;
+            } catch (IOException failure) {
+                throw fenced(failure);
+            } finally {
+                dirty.release();
+            }
+        }
+        dirtyTail = null;
+    }
+
+    private static void truncate(Segment segment) throws SyncNotBegunException {
+        try {
+            segment.file().truncate(segment.sizeBytes());
+        } catch (IOException failure) {
+            throw new SyncNotBegunException(segment.logPath(), failure);
         }
     }
 
@@ -251,8 +293,13 @@ final class JournalFlusher {
     private void writeCheckpoint(List<Segment> segments, List<SegmentState> states, boolean sync) throws IOException {
         stateChanged = false;
         try {
+            List<SegmentState> known = new ArrayList<>(states.size());
             for (int i = 0; i < states.size(); i++) {
                 Segment segment = segments.get(i);
+                if (!segment.isInPlace()) {
+                    continue;
+                }
+                known.add(states.get(i));
                 if (segment.tryRetain()) {
                     try {
                         segment.saveIndex(states.get(i).extent().sizeBytes());
@@ -265,7 +312,7 @@ final class JournalFlusher {
                     journal.startOffset(),
                     journal.compactedOffset(),
                     journal.leaderEpochs().entries(),
-                    states);
+                    known);
             boolean durable = sync || journal.isBoundKeptHereOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;

@@ -271,6 +271,12 @@ final class JournalRecovery {
                 cutOff(segment.endOffset(), baseOffsets.subList(i + 1, baseOffsets.size()));
             }
         }
+        SegmentExtent written = newestIn(checkpoint);
+        boolean gone = written != null && written.baseOffset() > baseOffsets.get(baseOffsets.size() - 1);
+        if (gone && written.endOffset() > segments.get(segments.size() - 1).endOffset()) {
+            // All that is left was about to be deleted when the power went, or the newest file is missing.
+            segments.add(emptySegment(checkpoint));
+        }
         return segments.toArray(Segment[]::new);
     }
 
@@ -310,17 +316,22 @@ final class JournalRecovery {
         }
     }
 
-    /** No log file: the journal is new, or everything in it was deleted and the checkpoint says where it goes on. */
+    /** The newest log file is not there: the journal is new, or all was deleted and the checkpoint says where it goes on. */
     private Segment emptySegment(JournalCheckpoint checkpoint) {
-        long baseOffset = 0;
-        if (checkpoint != null && !checkpoint.segments().isEmpty()) {
-            SegmentState last = checkpoint.segments().get(checkpoint.segments().size() - 1);
-            baseOffset = last.extent().endOffset();
-            if (last.extent().sizeBytes() > 0) {
-                LOG.error("{}: the log files are missing; the log goes on at offset {}", directory, baseOffset);
-            }
+        SegmentExtent written = newestIn(checkpoint);
+        long baseOffset = written == null ? 0 : written.endOffset();
+        if (written != null && written.sizeBytes() > 0) {
+            LOG.error("{}: the newest log file is missing; the log goes on at offset {}", directory, baseOffset);
         }
         return new Segment(store, directory, baseOffset, config.indexIntervalBytes());
+    }
+
+    /** The segment that was written when the checkpoint was; null when it knows of none. */
+    private static SegmentExtent newestIn(JournalCheckpoint checkpoint) {
+        if (checkpoint == null || checkpoint.segments().isEmpty()) {
+            return null;
+        }
+        return checkpoint.segments().get(checkpoint.segments().size() - 1).extent();
     }
 
     private Segment recoverSegment(long baseOffset, boolean mayBeTorn, long nextOffset, JournalCheckpoint checkpoint)

@@ -27,8 +27,6 @@ final class JournalWriter {
     private final StagedBatches staged = new StagedBatches();
     private volatile long writtenOffset;
     private long endOffset;
-    /** A failed write may have left bytes behind the last segment's end; they go before anything else is written. */
-    private boolean tailDirty;
 
     JournalWriter(
             Path directory, SegmentList segments, LeaderEpochs epochs, JournalReads reads, JournalFlusher flusher) {
@@ -100,6 +98,9 @@ final class JournalWriter {
         if (flusher.fence() != null) {
             throw new IOException(directory + " is fenced since a flush failed", flusher.fence());
         }
+        if (flusher.isTailDirty()) {
+            throw new IOException(directory + " waits until what a failed write left is gone");
+        }
         int from = 0;
         while (from < staged.count()) {
             Segment segment = segmentFor(from, config);
@@ -127,14 +128,10 @@ final class JournalWriter {
         // Loaded before the write, so that nothing can fail between the write and its publication.
         SparseIndex index = segment.index();
         int position = segment.sizeBytes();
-        if (tailDirty) {
-            segment.file().truncate(position);
-            tailDirty = false;
-        }
         try {
             staged.write(segment.file(), from, to, position);
         } catch (IOException failure) {
-            dropTail(segment, failure);
+            flusher.tailDirty(segment);
             throw failure;
         }
         long next = writtenOffset;
@@ -149,16 +146,6 @@ final class JournalWriter {
         }
         segment.setExtent(position, next);
         writtenOffset = next;
-    }
-
-    private void dropTail(Segment segment, IOException failure) {
-        tailDirty = true;
-        try {
-            segment.file().truncate(segment.sizeBytes());
-            tailDirty = false;
-        } catch (IOException second) {
-            failure.addSuppressed(second);
-        }
     }
 
     /** Closes the newest segment and begins the next. */

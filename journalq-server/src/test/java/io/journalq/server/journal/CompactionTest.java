@@ -13,8 +13,12 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.compaction.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.read.TimestampOffset;
+import io.journalq.server.journal.segment.SegmentSwap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -303,6 +307,56 @@ class CompactionTest {
         assertThatThrownBy(() -> compact(5_000)).hasMessageContaining("is fenced");
         assertThat(Journal.open(store, DIRECTORY, CONFIG, Runnable::run).endOffset())
                 .isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotCompactWhenABatchSaysAnOffsetThatIsNotItsOwn() throws IOException {
+        // given a damaged offset, which no checksum covers
+        append(1_000, "a=1");
+        append(1_000, "a=2");
+        roll();
+        Path log = DIRECTORY.resolve("00000000000000000000.log");
+        byte[] damaged = store.read(log, 1 << 20);
+        damaged[7] ^= (byte) 0x80;
+        store.replace(log, ByteBuffer.wrap(damaged), false);
+        journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run);
+
+        // when, then
+        assertThatThrownBy(() -> compact(5_000)).hasMessageContaining("offset 128");
+        assertThat(store.read(log, 1 << 20)).isEqualTo(damaged);
+    }
+
+    @Test
+    void shouldVouchForACompactedSegmentOnlyOnceItIsInItsPlace() throws IOException {
+        // given a compaction that comes no further than to name its new segment
+        FileStore failing = new FilterFileStore(store) {
+            @Override
+            public void syncDirectory(Path directory) throws IOException {
+                if (list(directory).stream().anyMatch(name -> name.endsWith(SegmentSwap.SWAP_SUFFIX))) {
+                    throw new SyncNotBegunException(directory, new IOException("Too many open files"));
+                }
+                super.syncDirectory(directory);
+            }
+        };
+        journal = Journal.open(failing, DIRECTORY, CONFIG, Runnable::run);
+        append(1_000, "a=1");
+        append(1_000, "a=2");
+        roll();
+        assertThatThrownBy(() -> compact(5_000)).isInstanceOf(IOException.class);
+        append(1_000, "b=1");
+        journal.setConfig(CONFIG.withCheckpointIntervalBytes(1));
+        journal.flush();
+
+        // when a power loss takes that name
+        for (String name : store.list(DIRECTORY)) {
+            if (name.endsWith(SegmentSwap.SWAP_SUFFIX)) {
+                store.delete(DIRECTORY.resolve(name));
+            }
+        }
+        journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run);
+
+        // then the old segment is whole
+        assertThat(content()).containsExactly("0:a=1", "1:a=2", "3:b=1");
     }
 
     @Test

@@ -184,6 +184,42 @@ class LostTailTest {
     }
 
     @Test
+    void shouldEndBeforeABatchThatWasNotAllWrittenWhereverItEndsInASector() throws IOException {
+        for (int valueBytes = 150; valueBytes < 250; valueBytes++) {
+            store.delete(DIRECTORY);
+            Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, background::add);
+            append(journal, 3, 1, valueBytes);
+            byte[] torn = content(segment(0, ".log"));
+            int secondEnd = torn.length * 2 / 3;
+            Arrays.fill(torn, secondEnd - 60, secondEnd, (byte) 0);
+            put(segment(0, ".log"), torn);
+
+            assertThat(readAll(open(), 0)).as("%d bytes", secondEnd).isEqualTo(offsets(1));
+        }
+    }
+
+    @Test
+    void shouldNotGoBackWhenSegmentsAreStillThereThatWereAboutToBeDeleted() throws IOException {
+        // given a log of which everything is deleted, as its checkpoint says
+        Journal journal = written();
+        journal.flush();
+        byte[] old = content(segment(3, ".log"));
+        journal.setConfig(CONFIG.withRetention(1, -1));
+        assertThat(journal.applyRetention(Long.MAX_VALUE / 2, 9)).isEqualTo(3);
+        background.forEach(Runnable::run);
+
+        // when a power loss leaves one of the files
+        put(segment(3, ".log"), old);
+        Journal found = open();
+
+        // then
+        assertThat(found.startOffset()).isEqualTo(9);
+        assertThat(found.endOffset()).isEqualTo(9);
+        append(found, 1, 1, VALUE_BYTES);
+        assertThat(readAll(found, 9)).containsExactly(9L);
+    }
+
+    @Test
     void shouldKeepTheNextBatchWhenOneThatWasWrittenWasChanged() throws IOException {
         byte[] whole = newestWritten();
         int batchBytes = whole.length / 3;

@@ -137,6 +137,11 @@ public final class Segment {
         return !logPath.toString().endsWith(TAIL_SUFFIX);
     }
 
+    /** Whether it is where it stays: until a {@link SegmentSwap} is through, a power loss may bring back what it replaces. */
+    public boolean isInPlace() {
+        return !logPath.toString().endsWith(SegmentSwap.SWAP_SUFFIX);
+    }
+
     Path indexPath() {
         return directory.resolve(fileName(baseOffset, SparseIndex.FILE_SUFFIX));
     }

@@ -20,6 +20,8 @@ public final class SegmentBatches implements AutoCloseable {
     private final BatchReader reader;
     private ByteBuf chunk;
     private int chunkPosition;
+    /** No batch may begin before this. */
+    private long nextOffset;
 
     /** Begins at {@code from}, where a batch begins. The reader is the caller's, who closes it. */
     public SegmentBatches(Segment segment, int from, BatchReader reader) {
@@ -28,31 +30,44 @@ public final class SegmentBatches implements AutoCloseable {
         this.reader = reader;
         this.chunk = PooledByteBufAllocator.DEFAULT.directBuffer(Math.min(CHUNK_BYTES, Math.max(1, end - from)));
         this.chunkPosition = from;
+        this.nextOffset = segment.baseOffset();
         reader.reset(chunk);
     }
 
     /**
-     * Moves the reader to the next batch.
+     * Moves the reader to the next batch. Its checksum does not cover its offset: that offsets ascend within the segment is
+     * checked here.
      *
      * @throws CorruptJournalException when what stands there is none
      */
     public boolean next() throws IOException {
         try {
-            if (reader.nextBatch()) {
-                return true;
-            }
-            chunkPosition += reader.nextIndex() - chunk.readerIndex();
-            if (chunkPosition == end) {
+            if (!nextBatch()) {
                 return false;
             }
-            fill();
-            if (!reader.nextBatch()) {
-                throw new CorruptJournalException(segment.logPath(), chunkPosition, "no batch begins here");
-            }
-            return true;
         } catch (CorruptBatchException bad) {
-            throw corrupt(bad);
+            throw corrupt(bad.getMessage());
         }
+        if (reader.baseOffset() < nextOffset || reader.nextOffset() > segment.endOffset()) {
+            throw corrupt("a batch of offset " + reader.baseOffset() + ", which does not belong here");
+        }
+        nextOffset = reader.nextOffset();
+        return true;
+    }
+
+    private boolean nextBatch() throws IOException {
+        if (reader.nextBatch()) {
+            return true;
+        }
+        chunkPosition += reader.nextIndex() - chunk.readerIndex();
+        if (chunkPosition == end) {
+            return false;
+        }
+        fill();
+        if (!reader.nextBatch()) {
+            throw new CorruptJournalException(segment.logPath(), chunkPosition, "no batch begins here");
+        }
+        return true;
     }
 
     private void fill() throws IOException {
@@ -82,9 +97,8 @@ public final class SegmentBatches implements AutoCloseable {
     }
 
     /** The file is damaged at the current batch. */
-    CorruptJournalException corrupt(CorruptBatchException bad) {
-        return new CorruptJournalException(
-                segment.logPath(), chunkPosition + (long) reader.batchIndex(), bad.getMessage());
+    private CorruptJournalException corrupt(String reason) {
+        return new CorruptJournalException(segment.logPath(), chunkPosition + (long) reader.batchIndex(), reason);
     }
 
     @Override

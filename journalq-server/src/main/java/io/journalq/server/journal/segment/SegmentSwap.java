@@ -16,7 +16,8 @@ import java.util.List;
  *   <li>The owner renames it to {@code <base>-<end>.swap} and lists the new segment instead of the old ones. From here on a
  *       restart completes the swap: every log whose base offset is in that range has been replaced.
  *   <li>The directory is synced, the old files are renamed out of sight, the directory is synced again.
- *   <li>A checkpoint that knows the new segment is written and synced.
+ *   <li>A checkpoint that knows nothing of the old ones is written and synced, nor of the new one: until it is in its place,
+ *       no checkpoint vouches for it.
  *   <li>The swap file becomes {@code <base>.log}, and the directory is synced. The old files are deleted.
  * </ol>
  *

@@ -30,17 +30,20 @@ final class TornWrite {
         }
         ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
         int zeros = 0;
+        int sectorZeros = 0;
         for (int at = from - from % SECTOR_BYTES; at < to; at += CHUNK_BYTES) {
             chunk.clear().limit(Math.min(CHUNK_BYTES, to - at));
             if (file.read(chunk, at) < chunk.limit()) {
                 return true;
             }
             for (int i = Math.max(0, from - at); i < chunk.limit(); i++) {
-                boolean sectorBegins = i % SECTOR_BYTES == 0;
-                if (sectorBegins && zeros >= SECTOR_BYTES) {
+                sectorZeros = i % SECTOR_BYTES == 0 ? 0 : sectorZeros;
+                boolean zero = chunk.get(i) == 0;
+                zeros = zero ? zeros + 1 : 0;
+                sectorZeros = zero ? sectorZeros + 1 : 0;
+                if (sectorZeros == SECTOR_BYTES) {
                     return true;
                 }
-                zeros = chunk.get(i) != 0 ? 0 : sectorBegins ? 1 : zeros + 1;
             }
         }
         return zeros > zerosAtTheEnd(header);
