@@ -50,11 +50,6 @@ final class Clients {
         this.administrated = random.nextInt(3) == 0;
     }
 
-    /** Whether there is a topic that may lose something when power is lost. */
-    boolean anyEventual() {
-        return topics.stream().anyMatch(topic -> !topic.plan().promise().isConsistent());
-    }
-
     /** Creates the topics, and prepares their clients. */
     void createTopics() {
         int count = 1 + random.nextInt(MOST_TOPICS);
@@ -131,11 +126,6 @@ final class Clients {
     void stop() {
         working = false;
         groups.forEach(GroupHistory::onCrash);
-    }
-
-    /** What no topic's mode keeps is gone. */
-    void onPowerLoss() {
-        topics.forEach(topic -> topic.partitions().forEach(PartitionHistory::onPowerLoss));
     }
 
     /** Power loss may have taken the newest states of groups. */

@@ -62,8 +62,6 @@ public final class Simulation implements SimDisk.Surroundings {
     private long firstFailedSyncMs = Long.MAX_VALUE;
     private long slowNanos;
     private int crashes;
-    /** A loss that was allowed may have taken parts of transactions, or what was decided about them. */
-    private boolean mayTear;
 
     /** The broker could not be started any more, for a good reason. */
     private boolean stopped;
@@ -187,14 +185,10 @@ public final class Simulation implements SimDisk.Surroundings {
             powerLost |= lastEnd.powerLost();
             atMs = Math.min(atMs, lastEnd.atMs());
         }
-        if (powerLost) {
-            clients.onPowerLoss();
-        }
         disk.restart(kind);
         slices.restart(kind);
         lastEnd = new NothingAcknowledgedIsLost.End(
                 powerLost, disk.isHarmed(), scenario.faults().refusesWrites(), atMs, slackMs);
-        mayTear |= disk.isHarmed() || (powerLost && clients.anyEventual());
         if (disk.isHarmed() || (powerLost && !scenario.consistent())) {
             clients.forgetGroups();
         }
@@ -262,11 +256,10 @@ public final class Simulation implements SimDisk.Surroundings {
             return;
         }
         readings.forEach(reading -> clients.judge(reading, losses, soundness, lastEnd));
-        // Before that, the judgement of what was lost says where markers may be missing.
-        for (int i = 0; i < readings.size() && !lastEnd.harmed() && !world.isHarmed(); i++) {
-            committedView.check(committed.get(i), readings.get(i));
-        }
-        if (!mayTear) {
+        if (!lastEnd.harmed() && !world.isHarmed()) {
+            for (int i = 0; i < readings.size(); i++) {
+                committedView.check(committed.get(i), readings.get(i));
+            }
             transactions.check(readings, clients.transactions());
         }
         offsets.forEach(offset -> check(offset, readings));

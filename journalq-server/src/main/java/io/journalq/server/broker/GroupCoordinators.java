@@ -27,7 +27,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -52,8 +51,8 @@ final class GroupCoordinators {
     private volatile GroupTimes.Lookup times;
     /** Where partitions ended when the broker started: by topic, then by number; null when it is not known. */
     private volatile Map<String, RecoveredEnd[]> recoveredEnds = Map.of();
-    /** Coordinators' partitions that were loaded since: what was committed there later may lie behind those ends. */
-    private final Set<Integer> checked = ConcurrentHashMap.newKeySet();
+    /** Coordinators' partitions that were loaded since, and whether it is kept what was moved back then. */
+    private final Map<Integer, Boolean> moves = new ConcurrentHashMap<>();
 
     /** @param slices what is stored of their state */
     GroupCoordinators(
@@ -166,11 +165,19 @@ final class GroupCoordinators {
         // A crash may have come between the end of a topic and that of its offsets.
         MetadataImage image = newest;
         machine.offsets().onTopicsGone((topic, id) -> isGone(image, topic, id));
-        if (checked.add(partition)) {
-            int moved = machine.offsets().onPartitionEnds(new Ends(recoveredEnds));
+        moveBack(partition, machine);
+    }
+
+    private void moveBack(int partition, GroupMachine machine) {
+        boolean first = !moves.containsKey(partition);
+        if (first) {
+            moves.put(partition, false);
+            int moved = machine.offsets().moveBack(new Ends(recoveredEnds, false), () -> moves.put(partition, true));
             if (moved > 0) {
                 log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);
             }
+        } else if (!moves.get(partition)) {
+            machine.offsets().moveBackInMemory(new Ends(recoveredEnds, true));
         }
     }
 
@@ -178,8 +185,12 @@ final class GroupCoordinators {
         return coordinators.close();
     }
 
-    /** Where partitions ended, by topic and number. */
-    private record Ends(Map<String, RecoveredEnd[]> byTopic) implements OffsetCommits.PartitionEnds {
+    /**
+     * Where partitions ended, by topic and number.
+     *
+     * @param later whether some offsets may have been committed since
+     */
+    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements OffsetCommits.PartitionEnds {
         private static final RecoveredEnd[] NONE = {};
 
         @Override
@@ -192,7 +203,10 @@ final class GroupCoordinators {
             RecoveredEnd[] ends = byTopic.getOrDefault(topic, NONE);
             return (partition, leaderEpoch) -> {
                 RecoveredEnd end = partition < 0 || partition >= ends.length ? null : ends[partition];
-                return end == null ? -1 : end.of(leaderEpoch);
+                if (end == null) {
+                    return -1;
+                }
+                return later ? end.ofOlder(leaderEpoch) : end.of(leaderEpoch);
             };
         }
     }

@@ -26,8 +26,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells the partitions of decided transactions: data partitions by a marker in their journals, partitions of groups by
- * their coordinators. Goes on trying until each has heard it or is gone, then tells the transaction's coordinator. At most
- * one task for each transactional id; what a crash interrupts, the coordinator asks for again.
+ * their coordinators; whatever their mode, that is synced. Goes on trying until each has heard it or is gone, then tells
+ * the transaction's coordinator. At most one task for each transactional id; what a crash interrupts, the coordinator asks
+ * for again.
  *
  * <p>{@link #write} on the loop of the transaction's coordinator; each partition is told on its own loop.
  */
@@ -138,17 +139,19 @@ final class MarkerWriter implements Markers {
             }
             Shard shard = shards.shardOf(topic.id(), partition.partition());
             if (partition.topic().equals(InternalTopics.GROUPS)) {
-                tellGroups(shard);
+                tellGroups(shard, topic.id());
             } else {
                 shard.cycle().execute(() -> append(shard, topic.id()));
             }
         }
 
-        private void tellGroups(Shard shard) {
+        private void tellGroups(Shard shard, Uuid topicId) {
             groups.submit(
                     partition.partition(),
                     (machine, nowMs, replies) -> {
-                        Reply<ErrorCode> reply = replies.to(done -> task.onTold(), error -> onFailure(shard, error));
+                        Reply<ErrorCode> reply = replies.to(
+                                done -> shard.cycle().execute(() -> onTold(shard, topicId)),
+                                error -> onFailure(shard, error));
                         machine.onTransactionEnd(
                                 task.request.producerId(),
                                 task.request.producerEpoch(),
@@ -164,7 +167,7 @@ final class MarkerWriter implements Markers {
             if (host == null) {
                 onFailure(shard, ErrorCode.NOT_LEADER_OR_FOLLOWER);
             } else {
-                host.appendMarker(new Marker(shard));
+                host.appendMarker(new Marker(shard, topicId));
             }
         }
 
@@ -181,24 +184,38 @@ final class MarkerWriter implements Markers {
             later(shard, this::tell);
         }
 
-        private void onDecided(Shard shard, ErrorCode error) {
-            switch (error) {
-                case NONE, INVALID_PRODUCER_EPOCH -> {
-                    // A producer at a later epoch has left this transaction behind: nothing of it is open there.
-                    if (failing) {
-                        log.info("a partition knows now how a transaction ended: partition={}", partition);
-                    }
-                    task.onTold();
-                }
-                default -> onFailure(shard, error);
+        /**
+         * The coordinator keeps on the disk that the transaction is over, and never tells of it again: a power loss must not
+         * take what it has told.
+         */
+        private void onTold(Shard shard, Uuid topicId) {
+            PartitionHost host = shard.host(topicId, partition.partition());
+            if (host == null) {
+                onFailure(shard, ErrorCode.NOT_LEADER_OR_FOLLOWER);
+                return;
             }
+            host.flush(error -> {
+                if (error == ErrorCode.NONE) {
+                    onDone();
+                } else {
+                    onFailure(shard, error);
+                }
+            });
+        }
+
+        private void onDone() {
+            if (failing) {
+                log.info("a partition knows now how a transaction ended: partition={}", partition);
+            }
+            task.onTold();
         }
 
         /** The marker on its way into the journal. */
         private final class Marker extends MarkerAppend {
             private final Shard shard;
+            private final Uuid topicId;
 
-            Marker(Shard shard) {
+            Marker(Shard shard, Uuid topicId) {
                 super(
                         new TransactionMarker(
                                 task.request.producerId(),
@@ -207,11 +224,17 @@ final class MarkerWriter implements Markers {
                                 coordinatorEpoch()),
                         task.request.transactionVersion());
                 this.shard = shard;
+                this.topicId = topicId;
             }
 
             @Override
             protected void onDecided() {
-                Delivery.this.onDecided(shard, error());
+                switch (error()) {
+                    case NONE -> onTold(shard, topicId);
+                    // A producer at a later epoch has left this transaction behind: nothing of it is open there.
+                    case INVALID_PRODUCER_EPOCH -> onDone();
+                    default -> onFailure(shard, error());
+                }
             }
         }
 

@@ -55,9 +55,17 @@ public final class OffsetCommits {
      *
      * @param topicId zero when not known
      * @param leaderEpoch of the last record that was read; -1 when not known
+     * @param partitionEpoch leader epoch that the partition is in; -1 when not known
      * @param metadata what the client keeps with it; null for nothing
      */
-    public record Commit(String topic, Uuid topicId, int partition, long offset, int leaderEpoch, String metadata) {}
+    public record Commit(
+            String topic,
+            Uuid topicId,
+            int partition,
+            long offset,
+            int leaderEpoch,
+            int partitionEpoch,
+            String metadata) {}
 
     /** What a producer commits with its transaction. */
     public record InTransaction(long producerId, short producerEpoch, List<Commit> commits) {}
@@ -128,7 +136,13 @@ public final class OffsetCommits {
             outcomes.add(ErrorCode.NONE);
             recordsOf.add(
                     commit,
-                    new CommittedOffset(commit.offset(), commit.leaderEpoch(), metadata, nowMs, commit.topicId()),
+                    new CommittedOffset(
+                            commit.offset(),
+                            commit.leaderEpoch(),
+                            commit.partitionEpoch(),
+                            metadata,
+                            nowMs,
+                            commit.topicId()),
                     records);
         }
         outbox.append(records);
@@ -330,9 +344,30 @@ public final class OffsetCommits {
 
     /**
      * Moves back what lies behind the end of its partition, or behind the end of the epoch that it was read in: a partition
-     * that lost its tail may have grown past that offset since. Called once, before the groups' first request.
+     * that lost its tail may have grown past that offset since. Called before the groups' first request.
+     *
+     * @param kept is run once that is safe; a machine that is loaded before is moved {@linkplain #moveBackInMemory in memory}
+     * @return how many were moved
      */
-    public int onPartitionEnds(PartitionEnds ends) {
+    public int moveBack(PartitionEnds ends, Runnable kept) {
+        List<CoordinatorRecord> moved = behind(ends);
+        outbox.append(moved);
+        outbox.whenSafe(kept);
+        return moved.size();
+    }
+
+    /** The same where it could not be appended: a disk that fails must not keep groups from being served rightly. */
+    public void moveBackInMemory(PartitionEnds ends) {
+        for (CoordinatorRecord record : behind(ends)) {
+            if (record.key() instanceof OffsetCommitKey key) {
+                replay(key, (OffsetCommitValue) record.value());
+            } else {
+                replay((PendingOffsetKey) record.key(), (PendingOffsetValue) record.value());
+            }
+        }
+    }
+
+    private List<CoordinatorRecord> behind(PartitionEnds ends) {
         List<CoordinatorRecord> records = new ArrayList<>();
         offsets.forEach((groupId, ofGroup) -> ofGroup.topics()
                 .forEach((topic, ofTopic) -> ofTopic.forEachBehind(
@@ -342,15 +377,14 @@ public final class OffsetCommits {
                                 offset.movedBackTo(end).toRecord())))));
         pending.forEach((place, producerId, held) -> {
             long end =
-                    ends.endOf(place.topic(), place.partition(), held.offset().leaderEpoch());
+                    ends.endOf(place.topic(), place.partition(), held.offset().newestEpoch());
             if (end >= 0 && held.offset().offset() > end) {
                 PendingOffsets.Pending back = new PendingOffsets.Pending(
                         held.producerEpoch(), held.offset().movedBackTo(end));
                 records.add(new CoordinatorRecord(place.key(producerId), back.toRecord()));
             }
         });
-        outbox.append(records);
-        return records.size();
+        return records;
     }
 
     /** Where partitions end. */

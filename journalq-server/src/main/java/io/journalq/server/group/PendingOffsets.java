@@ -47,6 +47,7 @@ final class PendingOffsets {
                     new CommittedOffset(
                             value.offset(),
                             value.leaderEpoch(),
+                            value.partitionEpoch(),
                             value.metadata(),
                             value.commitTimestamp(),
                             value.topicId()));
@@ -57,6 +58,7 @@ final class PendingOffsets {
                     .setProducerEpoch(producerEpoch)
                     .setOffset(offset.offset())
                     .setLeaderEpoch(offset.leaderEpoch())
+                    .setPartitionEpoch(offset.partitionEpoch())
                     .setMetadata(offset.metadata())
                     .setCommitTimestamp(offset.commitTimestampMs())
                     .setTopicId(offset.topicId());

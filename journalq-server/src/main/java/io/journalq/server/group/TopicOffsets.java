@@ -18,6 +18,7 @@ final class TopicOffsets {
 
     private long[] offsets = new long[0];
     private int[] leaderEpochs = new int[0];
+    private int[] partitionEpochs = new int[0];
     private long[] timestampsMs = new long[0];
     /** Texts by partition, for the few that have one. */
     private final Map<Integer, String> metadata = new TreeMap<>();
@@ -51,6 +52,7 @@ final class TopicOffsets {
         grow(partition);
         offsets[partition] = offset.offset();
         leaderEpochs[partition] = offset.leaderEpoch();
+        partitionEpochs[partition] = offset.partitionEpoch();
         timestampsMs[partition] = offset.commitTimestampMs();
         if (!offset.metadata().isEmpty()) {
             metadata.put(partition, offset.metadata());
@@ -62,6 +64,7 @@ final class TopicOffsets {
             return new CommittedOffset(
                     offsets[partition],
                     leaderEpochs[partition],
+                    partitionEpochs[partition],
                     metadata.getOrDefault(partition, ""),
                     timestampsMs[partition],
                     topicId);
@@ -98,14 +101,15 @@ final class TopicOffsets {
     void forEachBehind(OffsetCommits.TopicEnds ends, BehindVisitor visitor) {
         for (int partition = 0; partition < offsets.length; partition++) {
             if (offsets[partition] != ABSENT) {
-                long end = ends.endOf(partition, leaderEpochs[partition]);
+                int epoch = leaderEpochs[partition] >= 0 ? leaderEpochs[partition] : partitionEpochs[partition];
+                long end = ends.endOf(partition, epoch);
                 if (end >= 0 && offsets[partition] > end) {
                     visitor.visit(partition, get(partition), end);
                 }
             }
         }
         scattered.forEach((partition, offset) -> {
-            long end = ends.endOf(partition, offset.leaderEpoch());
+            long end = ends.endOf(partition, offset.newestEpoch());
             if (end >= 0 && offset.offset() > end) {
                 visitor.visit(partition, offset, end);
             }
@@ -121,6 +125,7 @@ final class TopicOffsets {
         offsets = Arrays.copyOf(offsets, capacity);
         Arrays.fill(offsets, old, capacity, ABSENT);
         leaderEpochs = Arrays.copyOf(leaderEpochs, capacity);
+        partitionEpochs = Arrays.copyOf(partitionEpochs, capacity);
         timestampsMs = Arrays.copyOf(timestampsMs, capacity);
     }
 }

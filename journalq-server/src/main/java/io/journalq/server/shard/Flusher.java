@@ -55,14 +55,19 @@ final class Flusher {
 
     /** A partition's journal was written and has something to flush. */
     void onWritten(PartitionHost host) {
-        if (host.settings().deliveryMode() == DeliveryMode.CONSISTENT) {
-            next.add(host);
-            if (!roundRegistered && !roundRuns) {
-                roundRegistered = true;
-                cycle.onWakeUp(startRound);
-            }
+        if (host.isFlushAwaited()) {
+            flushSoon(host);
         } else {
             flushLater(host);
+        }
+    }
+
+    /** Somebody waits for it: the next round takes it along. */
+    void flushSoon(PartitionHost host) {
+        next.add(host);
+        if (!roundRegistered && !roundRuns) {
+            roundRegistered = true;
+            cycle.onWakeUp(startRound);
         }
     }
 
@@ -132,8 +137,7 @@ final class Flusher {
         }
 
         void start() {
-            boolean awaited =
-                    hosts.stream().anyMatch(host -> host.settings().deliveryMode() == DeliveryMode.CONSISTENT);
+            boolean awaited = hosts.stream().anyMatch(PartitionHost::isFlushAwaited);
             blockingPool.execute(this);
             for (int i = 1; awaited && i < Math.min(hosts.size(), MOST_FLUSHES_AT_ONCE); i++) {
                 try {

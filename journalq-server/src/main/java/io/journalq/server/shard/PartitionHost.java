@@ -42,6 +42,7 @@ public final class PartitionHost {
     private final ArmedReaders committedReaders = new ArmedReaders();
     private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
     private final ArrayDeque<Append> unflushed = new ArrayDeque<>();
+    private final ArrayDeque<FlushWait> flushWaits = new ArrayDeque<>();
 
     /** What lies before this was acknowledged, perhaps from memory: it is not dropped when it cannot be written. */
     private long acknowledgedOffset;
@@ -375,7 +376,7 @@ public final class PartitionHost {
 
     /** Where the partition ends, before anything is appended to it. */
     RecoveredEnd recoveredEnd() {
-        return new RecoveredEnd(journal, highWatermark);
+        return new RecoveredEnd(journal, highWatermark, leaderEpoch);
     }
 
     /** Where an epoch's records end. */
@@ -423,6 +424,37 @@ public final class PartitionHost {
         }
     }
 
+    /** Somebody who waits until what is before an offset is on the disk. */
+    private record FlushWait(long offset, Consumer<ErrorCode> done) {}
+
+    /**
+     * Syncs soon what is written by now, whatever the topic's mode.
+     *
+     * @param done hears on the loop that it is on the disk, or of what is in the way: KAFKA_STORAGE_ERROR,
+     *     NOT_LEADER_OR_FOLLOWER
+     */
+    public void flush(Consumer<ErrorCode> done) {
+        if (closed) {
+            done.accept(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        } else if (journal.flushedOffset() >= journal.writtenOffset()) {
+            done.accept(ErrorCode.NONE);
+        } else {
+            flushWaits.add(new FlushWait(journal.writtenOffset(), done));
+            shard.flusher().flushSoon(this);
+        }
+    }
+
+    /** Whether somebody waits for what is written to be on the disk. */
+    boolean isFlushAwaited() {
+        return settings.deliveryMode() == DeliveryMode.CONSISTENT || !flushWaits.isEmpty();
+    }
+
+    private void endFlushWaits(long upToOffset, ErrorCode outcome) {
+        while (!flushWaits.isEmpty() && flushWaits.peek().offset() <= upToOffset) {
+            flushWaits.poll().done().accept(outcome);
+        }
+    }
+
     /** The state of producers can be kept before records are deleted only while nothing is ahead of the journal. */
     private void writeStaged() {
         if (journal.isDirty()) {
@@ -465,6 +497,7 @@ public final class PartitionHost {
             failing = true;
             log.error("cannot write: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
+        shard.flusher().flushSoon(this);
         long keptOffset = Math.max(journal.writtenOffset(), acknowledgedOffset);
         if (journal.isDirty()) {
             shard.lateWrites().add(this, 0, settings.writeIntervalMs());
@@ -489,19 +522,21 @@ public final class PartitionHost {
             advanceHighWatermark(offset);
         }
         completeUpTo(unflushed, offset);
+        endFlushWaits(offset, ErrorCode.NONE);
     }
 
     /** The disk failed under what was written: nobody can say what of it is safe. */
     void onFlushFailure(IOException failure) {
         if (failure instanceof SyncNotBegunException) {
             shard.flusher().onNotBegun(this, failure);
-        } else {
-            log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
+        } else if (!failing) {
             failing = true;
+            log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
         while (!unflushed.isEmpty()) {
             unflushed.poll().refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage());
         }
+        endFlushWaits(Long.MAX_VALUE, ErrorCode.KAFKA_STORAGE_ERROR);
     }
 
     /** Forgets silent producers. */
@@ -591,6 +626,7 @@ public final class PartitionHost {
                     "what was acknowledged from memory is lost, as it cannot be written: partition={} fromOffset={}",
                     name,
                     journal.writtenOffset());
+            transactions.truncateTo(journal.writtenOffset());
         }
         closed = true;
         failAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
@@ -604,6 +640,7 @@ public final class PartitionHost {
         while (!unwritten.isEmpty()) {
             unwritten.poll().refuse(error, null);
         }
+        endFlushWaits(Long.MAX_VALUE, error);
     }
 
     private void advanceHighWatermark(long offset) {

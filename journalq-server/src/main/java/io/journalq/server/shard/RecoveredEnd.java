@@ -11,19 +11,27 @@ import io.journalq.server.journal.segment.EpochEndOffset;
 public final class RecoveredEnd {
     private final Journal journal;
     private final long endOffset;
+    private final int leaderEpoch;
 
-    RecoveredEnd(Journal journal, long endOffset) {
+    /** @param leaderEpoch of what is appended from now on */
+    RecoveredEnd(Journal journal, long endOffset, int leaderEpoch) {
         this.journal = journal;
         this.endOffset = endOffset;
+        this.leaderEpoch = leaderEpoch;
     }
 
     /**
-     * Offset behind the last record of {@code leaderEpoch} or an older one.
+     * Offset behind the last record of {@code epoch} or an older one.
      *
-     * @param leaderEpoch -1 for all
+     * @param epoch -1 for all
      */
-    public long of(int leaderEpoch) {
-        EpochEndOffset end = journal.endOffsetForEpoch(leaderEpoch);
+    public long of(int epoch) {
+        EpochEndOffset end = journal.endOffsetForEpoch(epoch);
         return end.epoch() < 0 ? endOffset : Math.min(endOffset, end.endOffset());
+    }
+
+    /** The same where some positions may be from after the start, behind that end: their epochs have none. */
+    public long ofOlder(int epoch) {
+        return epoch >= leaderEpoch ? Long.MAX_VALUE : of(epoch);
     }
 }

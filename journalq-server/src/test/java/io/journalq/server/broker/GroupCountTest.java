@@ -79,7 +79,7 @@ class GroupCountTest {
 
         List<ErrorCode> commit(String group) {
             Answer<List<ErrorCode>> answer = new Answer<>();
-            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", Uuid.ZERO, 0, 7, -1, null);
+            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", Uuid.ZERO, 0, 7, -1, -1, null);
             groups.onOffsetCommit(group, new OffsetCommits.Committer("", null, -1), List.of(commit), nowMs, answer);
             return answer.value;
         }

@@ -3,6 +3,11 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SystemFileStore;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,6 +16,8 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
@@ -91,6 +98,50 @@ class TransactionsTest {
         consumer.assign(partitions);
         consumer.seekToBeginning(partitions);
         return consumer;
+    }
+
+    @Test
+    void shouldPutTheEndOfATransactionOnTheDiskBeforeTheNextBegins() throws Exception {
+        // given a broker that syncs topics once an hour
+        broker.close();
+        Set<Path> synced = ConcurrentHashMap.newKeySet();
+        broker.with("flush.interval.ms", "3600000").start(new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                return new FilterLogFile(super.open(file, create)) {
+                    @Override
+                    public void sync() throws IOException {
+                        super.sync();
+                        synced.add(file.getParent());
+                    }
+                };
+            }
+        });
+        List<Path> folders;
+        try (Admin admin = broker.admin()) {
+            String id = admin.describeTopics(List.of("t"))
+                    .allTopicNames()
+                    .get(LIMIT_SECONDS, TimeUnit.SECONDS)
+                    .get("t")
+                    .topicId()
+                    .toString();
+            folders = List.of(dataDirectory.resolve(id + "-0"), dataDirectory.resolve(id + "-1"));
+        }
+        try (KafkaProducer<byte[], byte[]> producer = producer("x")) {
+            producer.beginTransaction();
+            send(producer, 0, 2);
+            producer.flush();
+            assertThat(synced).doesNotContainAnyElementsOf(folders);
+
+            // when
+            producer.abortTransaction();
+            producer.beginTransaction();
+            send(producer, 2, 3);
+            producer.commitTransaction();
+        }
+
+        // then
+        assertThat(synced).containsAll(folders);
     }
 
     /** Reads all committed records that there are. */

@@ -188,7 +188,7 @@ final class GroupSimulation {
     private void reset() {
         int partition = random.nextInt(PARTITIONS);
         long offset = random.nextInt(3);
-        OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, "");
+        OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
         machine.onOffsetCommit(
                 GROUP,
                 new OffsetCommits.Committer("", null, -1),
@@ -409,7 +409,7 @@ final class GroupSimulation {
             int partition = partitions.get(random.nextInt(partitions.size()));
             CommittedOffset before = machine.offsets().get(GROUP, "t", partition);
             long offset = before == null ? 1 : before.offset() + random.nextInt(5);
-            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, "");
+            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
             machine.onOffsetCommit(
                     GROUP,
                     new OffsetCommits.Committer(memberId, null, generation),

@@ -7,6 +7,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** How long committed offsets stay, and what becomes of those that point past their partition. */
@@ -25,7 +26,7 @@ class OffsetExpiryTest {
         return machine.offsets()
                 .commit(
                         "g",
-                        List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 3, metadata)),
+                        List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 3, 4, metadata)),
                         nowMs);
     }
 
@@ -56,11 +57,15 @@ class OffsetExpiryTest {
         commit(1, 7, "", 0);
         commit(2, 7, "", 0);
 
-        int moved =
-                machine.offsets().onPartitionEnds((topic, partition, epoch) -> partition == 2 ? -1 : 5 + partition * 2);
+        AtomicBoolean kept = new AtomicBoolean();
+        int moved = machine.offsets()
+                .moveBack((topic, partition, epoch) -> partition == 2 ? -1 : 5 + partition * 2, () -> kept.set(true));
+
+        assertThat(kept).isTrue();
 
         assertThat(moved).isEqualTo(1);
-        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new CommittedOffset(5, -1, "note", 0, new Uuid(1, 1)));
+        assertThat(machine.offsets().get("g", "t", 0))
+                .isEqualTo(new CommittedOffset(5, -1, -1, "note", 0, new Uuid(1, 1)));
         assertThat(machine.offsets().get("g", "t", 1).offset()).isEqualTo(7);
         assertThat(machine.offsets().get("g", "t", 2).offset()).isEqualTo(7);
     }

@@ -77,7 +77,7 @@ class TransactionalOffsetsTest {
                 new OffsetCommits.InTransaction(
                         producerId,
                         (short) epoch,
-                        List.of(new OffsetCommits.Commit("t", TOPIC, partition, offset, 2, "note"))),
+                        List.of(new OffsetCommits.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
                 7,
                 answer);
         return answer.value;
@@ -111,7 +111,7 @@ class TransactionalOffsetsTest {
         end(12, 0, true);
 
         // then
-        assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new CommittedOffset(8, 2, "note", 7, TOPIC));
+        assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new CommittedOffset(8, 2, 3, "note", 7, TOPIC));
         assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
     }
 
@@ -123,7 +123,7 @@ class TransactionalOffsetsTest {
         commit("g", ANYBODY, 11, 0, 5, 9);
         Answer<List<ErrorCode>> answer = new Answer<>();
         machine.onOffsetCommit(
-                "g", ANYBODY, List.of(new OffsetCommits.Commit("t", TOPIC, 4, 12, 2, "later")), 8, answer);
+                "g", ANYBODY, List.of(new OffsetCommits.Commit("t", TOPIC, 4, 12, 2, 3, "later")), 8, answer);
         assertThat(answer.value).containsExactly(ErrorCode.NONE);
 
         // when
@@ -251,10 +251,10 @@ class TransactionalOffsetsTest {
         commit("g", ANYBODY, 11, 0, 0, 5);
 
         // when
-        machine.offsets().onPartitionEnds((topic, partition, epoch) -> 3);
+        machine.offsets().moveBackInMemory((topic, partition, epoch) -> 3);
         end(11, 0, true);
 
         // then
-        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new CommittedOffset(3, -1, "note", 7, TOPIC));
+        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new CommittedOffset(3, -1, -1, "note", 7, TOPIC));
     }
 }

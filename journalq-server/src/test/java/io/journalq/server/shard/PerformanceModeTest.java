@@ -153,6 +153,26 @@ class PerformanceModeTest {
     }
 
     @Test
+    void shouldForgetWhatAProducerSentWhenItCannotBeWrittenBeforeTheStop() throws IOException {
+        // given
+        partition.append(1, EPOCH, 0, false, "written");
+        partition.loop().fireTimers();
+        partition.append(1, EPOCH, 1, false, "lost");
+        store.setFull(true);
+
+        // when
+        partition.closeCleanly();
+        store.setFull(false);
+        partition = reopen();
+
+        // then its producer may send it again
+        assertThat(partition.host().highWatermark()).isEqualTo(1);
+        assertThat(partition.append(1, EPOCH, 1, false, "again").offset()).isEqualTo(1);
+        partition.loop().fireTimers();
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("written", "again");
+    }
+
+    @Test
     void shouldKnowAnAbortThatCouldNotBeWrittenAtFirst() throws IOException {
         // given the end of a transaction, and behind it something that is acknowledged from memory
         partition.append(1, EPOCH, 0, true, "aborted");

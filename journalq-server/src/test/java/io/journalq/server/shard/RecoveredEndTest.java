@@ -37,7 +37,7 @@ class RecoveredEndTest {
             append(journal, 1);
             append(journal, 2);
             append(journal, 2);
-            RecoveredEnd end = new RecoveredEnd(journal, journal.endOffset());
+            RecoveredEnd end = new RecoveredEnd(journal, journal.endOffset(), 3);
 
             // when it has grown since
             append(journal, 3);
@@ -47,6 +47,9 @@ class RecoveredEndTest {
             assertThat(end.of(1)).isEqualTo(1);
             assertThat(end.of(2)).isEqualTo(3);
             assertThat(end.of(-1)).isEqualTo(3);
+
+            // and what is committed since may be anywhere
+            assertThat(end.ofOlder(3)).isEqualTo(Long.MAX_VALUE);
             assertThat(end.of(3)).isEqualTo(3);
         }
     }

@@ -33,9 +33,8 @@ public final class CommittedViewIsRight {
     public void check(ReadBack committed, ReadBack everything) {
         Set<Long> shown = new HashSet<>();
         committed.records().forEach(record -> shown.add(record.offset()));
-        if (everything.partition().plan().isCompacted()
-                || everything.partition().mayHaveLostMarkers()) {
-            return; // Markers may have gone, meanwhile with all that they ended, or when power was lost.
+        if (everything.partition().plan().isCompacted()) {
+            return; // Markers may have gone meanwhile, with all that they ended.
         }
         Map<Long, Boolean> fates = fates(everything);
         for (LogReader.Found record : everything.records()) {

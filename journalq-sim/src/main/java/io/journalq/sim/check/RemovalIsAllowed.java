@@ -33,7 +33,6 @@ final class RemovalIsAllowed {
     /** What is missing at the beginning may have been lost, rather than removed. */
     private boolean mayLack;
 
-    private boolean markersMayBeLost;
     private String why = "";
     /** Records that are there, or were until compaction took them, by key and offset. */
     private final Map<String, NavigableMap<Long, Sent>> byKey = new HashMap<>();
@@ -55,7 +54,6 @@ final class RemovalIsAllowed {
         removedBySizeBytes = 0;
         harmed = end.harmed();
         mayLack = harmed || (end.powerLost() && !partition.isConsistent());
-        markersMayBeLost = partition.mayHaveLostMarkers();
         why = "";
         byKey.clear();
         if (partition.plan().isCompacted()) {
@@ -130,17 +128,15 @@ final class RemovalIsAllowed {
 
     private boolean supersedes(Sent other, Sent record) {
         Transaction transaction = other.transaction();
-        boolean counts = transaction == null || markersMayBeLost || transaction.mayBeCommitted();
+        boolean counts = transaction == null || transaction.mayBeCommitted();
         long minLagMs = partition.plan().compaction().minLagMs();
         return counts
                 && other.content().timestampMs() + minLagMs <= clockMs
                 && record.content().timestampMs() + minLagMs <= clockMs;
     }
 
-    /** A marker that was lost, as the mode allows, leaves its records to the next one of their producer. */
-    private boolean mayBeAborted(Sent record) {
-        return record.transaction() != null
-                && (markersMayBeLost || !record.transaction().isCommitted());
+    private static boolean mayBeAborted(Sent record) {
+        return record.transaction() != null && !record.transaction().isCommitted();
     }
 
     private boolean isOldTombstone(Sent record) {

@@ -87,9 +87,7 @@ public final class SeenContent {
     /** Somebody reads a record who wants those of committed transactions only. */
     public void onCommittedRead(PartitionHistory partition, LogReader.Found found) {
         Transaction transaction = found.record() == null ? null : found.record().transaction();
-        // A marker that was lost leaves its records to the next one of their producer.
-        boolean sure = !harmed && !partition.mayHaveLostMarkers();
-        if (transaction != null && sure && (!transaction.mayBeCommitted() || transaction.isAborted())) {
+        if (transaction != null && !harmed && (!transaction.mayBeCommitted() || transaction.isAborted())) {
             violations.report(
                     "NothingUncommittedIsSeen",
                     partition + " shows " + found + " to a reader of committed records, though it is of "

@@ -25,7 +25,6 @@ public final class PartitionHistory {
     private long deletedForSureUpTo;
     private long sentSizeBytes;
     private long gapEnd = -1;
-    private boolean markersMayBeLost;
     private boolean lostAny;
 
     /**
@@ -173,11 +172,6 @@ public final class PartitionHistory {
         logStartOffset = Math.max(logStartOffset, offset);
     }
 
-    /** Power was lost, and with it perhaps ends of transactions. */
-    public void onPowerLoss() {
-        markersMayBeLost |= !isConsistent();
-    }
-
     /** What was acknowledged or read is lost, as its mode allows; it was written in {@code leaderEpoch}, -1 if unknown. */
     public void onLost(long offset, int leaderEpoch) {
         lostAny = true;
@@ -194,11 +188,6 @@ public final class PartitionHistory {
     /** Whether a producer's next batch may be refused, as one before it was acknowledged and lost. */
     boolean mayBreakSequences() {
         return lostAny || isAcknowledgedFromMemory();
-    }
-
-    /** Whether ends of transactions may have been lost at any time. */
-    public boolean mayHaveLostMarkers() {
-        return markersMayBeLost;
     }
 
     /** The largest offset before which somebody asked to delete. */

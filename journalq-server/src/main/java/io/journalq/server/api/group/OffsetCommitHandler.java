@@ -91,6 +91,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
                             partition.partitionIndex(),
                             partition.committedOffset(),
                             partition.committedLeaderEpoch(),
+                            topic.partitions().get(partition.partitionIndex()).leaderEpoch(),
                             partition.committedMetadata()));
                 }
             }

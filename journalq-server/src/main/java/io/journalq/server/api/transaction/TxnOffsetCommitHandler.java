@@ -119,6 +119,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                                 index,
                                 partition.committedOffset(),
                                 partition.committedLeaderEpoch(),
+                                topic.partitions().get(index).leaderEpoch(),
                                 partition.committedMetadata()));
                     }
                 }
