@@ -8,6 +8,8 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -210,6 +212,36 @@ class JournalPowerLossTest {
 
         // then
         assertThat(found.endOffset()).isEqualTo(1);
+    }
+
+    @Test // seed 950005984
+    void shouldGoOnBehindWhatRetentionDeletedWhenOnlyThoseBeforeItComeBack() throws IOException {
+        // given
+        config = config.withSegmentSizeBytes(ONE_BATCH_BYTES)
+                .withSegmentMaxAgeMs(1)
+                .withRetention(1, JournalConfig.UNLIMITED);
+        Journal journal = open();
+        append(journal);
+        append(journal);
+        journal.flush();
+        Path first = Segment.logPath(DIRECTORY, 0);
+        byte[] content = disk.read(first, 1_000);
+        assertThat(journal.applyRetention(1_000_000, 2)).isEqualTo(2);
+
+        // when the disk did not take the first segment's new name
+        try (LogFile file = disk.open(first, true)) {
+            file.write(ByteBuffer.wrap(content), 0);
+            file.sync();
+        }
+        disk.syncDirectory(DIRECTORY);
+        Journal again = openAfter(CrashKind.POWER_LOSS);
+
+        // then
+        assertThat(again.startOffset()).isEqualTo(2);
+        assertThat(again.endOffset()).isEqualTo(2);
+        assertThat(again.applyRetention(1_000_000, 2)).isEqualTo(1);
+        append(again);
+        assertThat(again.endOffset()).isEqualTo(3);
     }
 
     @Test // seed 2
