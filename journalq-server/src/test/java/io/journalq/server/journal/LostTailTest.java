@@ -5,11 +5,14 @@ import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
@@ -77,6 +80,35 @@ class LostTailTest {
         assertThat(logs())
                 .containsExactly("00000000000000000000.log", "00000000000000000003.log", "00000000000000000006.log");
         assertThat(readAll(journal, 0)).isEqualTo(offsets(9));
+    }
+
+    @Test // seed 70000792
+    void shouldSyncTheFolderBeforeTheNextSegmentCounts() throws IOException {
+        // given
+        List<String> calls = new ArrayList<>();
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public void move(Path from, Path to) throws IOException {
+                calls.add(to.getFileName().toString());
+                super.move(from, to);
+            }
+
+            @Override
+            public void syncDirectory(Path directory) throws IOException {
+                calls.add("sync");
+                super.syncDirectory(directory);
+            }
+        };
+        Journal journal = Journal.open(watched, DIRECTORY, CONFIG, background::add);
+        append(journal, 9, 1, VALUE_BYTES);
+        calls.clear();
+
+        // when
+        journal.flush();
+
+        // then
+        assertThat(calls)
+                .containsExactly("sync", "00000000000000000003.log", "sync", "00000000000000000006.log", "sync");
     }
 
     @Test
