@@ -140,7 +140,8 @@ final class JournalFlusher {
             states.add(state(segment));
         }
         long target = states.get(segments.length - 1).extent().endOffset();
-        if (target > flushedOffset || directoryChanged) {
+        // A flush that was under way when the newest segment began has taken note of its folder, but not of it.
+        if (target > flushedOffset || directoryChanged || !segments[segments.length - 1].isSettled()) {
             sync(segments);
             countFlushed(states.get(segments.length - 1).extent());
             flushedOffset = target;
