@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
+import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -199,6 +201,39 @@ class LostTailTest {
                 .containsExactly(
                         tuple(JournalFinding.Kind.CUT_OFF, segment(3, ".tail")),
                         tuple(JournalFinding.Kind.CUT_OFF, segment(6, ".tail")));
+    }
+
+    @Test // seed 95024869
+    void shouldSettleASegmentThatBeganWhileTheOneBeforeItWasBeingSynced() throws IOException {
+        // given
+        Runnable[] onSync = {() -> {}};
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                return new FilterLogFile(super.open(file, create)) {
+                    @Override
+                    public void sync() throws IOException {
+                        super.sync();
+                        onSync[0].run();
+                    }
+                };
+            }
+        };
+        JournalConfig config = JournalConfig.DEFAULT.withRetention(1, -1);
+        Journal journal = Journal.open(watched, DIRECTORY, config, background::add);
+        append(journal, 2, 1, VALUE_BYTES);
+
+        // when all that is there is deleted during its sync
+        onSync[0] = () -> journal.applyRetention(Long.MAX_VALUE / 2, 2);
+        journal.flush();
+        onSync[0] = () -> {};
+        background.forEach(Runnable::run);
+        append(journal, 1, 1, VALUE_BYTES);
+
+        // then a killed process leaves what came later
+        Journal found = open();
+        assertThat(found.startOffset()).isEqualTo(2);
+        assertThat(readAll(found, 2)).containsExactly(2L);
     }
 
     @Test
