@@ -11,6 +11,13 @@ import java.nio.ByteBuffer;
  * @param transactions its files are listed in the snapshot that they belong to
  */
 record DerivedState(ProducerSnapshots snapshots, TransactionIndex transactions) {
+    /** What the log says at one moment, to be kept. */
+    @FunctionalInterface
+    interface Snapshot {
+        /** Makes it durable. Any thread; blocks. */
+        void write() throws IOException;
+    }
+
     /** See {@link Journal#writeSnapshot}. */
     void write(long offset, ByteBuffer state, boolean sync) throws IOException {
         snapshots.write(offset, transactions.save(), state, sync);

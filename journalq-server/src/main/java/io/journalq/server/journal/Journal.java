@@ -441,19 +441,19 @@ public final class Journal implements AutoCloseable {
 
     /** Without a snapshot of what they say a restart knows less, but nothing is lost: on a full disk they go all the same. */
     private SegmentList.Before beforeDeletion() {
-        SegmentList.Before snapshot = writer.isDirty() ? () -> {} : snapshotOfNow();
+        DerivedState.Snapshot snapshot = writer.isDirty() ? () -> {} : snapshotOfNow();
         return () -> {
             try {
-                snapshot.makeDurable();
+                snapshot.write();
             } catch (IOException failure) {
                 LOG.warn("{}: could not write a snapshot of producers: {}", directory, failure.toString());
             }
-            flusher.checkpointOrName();
+            return flusher.checkpointOrName();
         };
     }
 
     /** What the log says now is kept, and all of it synced. Owner only, with nothing staged. */
-    SegmentList.Before snapshotOfNow() {
+    DerivedState.Snapshot snapshotOfNow() {
         long offset = writer.writtenOffset();
         ByteBuffer state = derivedState.get();
         return () -> {

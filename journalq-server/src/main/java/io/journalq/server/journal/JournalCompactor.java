@@ -88,7 +88,7 @@ final class JournalCompactor implements CompactedLog {
 
     @Override
     public boolean keepDerivedState(CompactionJob.Owner owner) throws IOException {
-        AtomicReference<SegmentList.Before> keep = new AtomicReference<>();
+        AtomicReference<DerivedState.Snapshot> keep = new AtomicReference<>();
         boolean quiet = owner.run(() -> {
             if (!journal.isDirty()) {
                 keep.set(journal.snapshotOfNow());
@@ -96,7 +96,7 @@ final class JournalCompactor implements CompactedLog {
             return !journal.isDirty();
         });
         if (quiet) {
-            keep.get().makeDurable();
+            keep.get().write();
         }
         return quiet;
     }

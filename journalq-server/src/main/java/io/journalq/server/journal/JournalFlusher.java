@@ -110,10 +110,15 @@ final class JournalFlusher {
         writeCheckpoint(List.of(segments), syncWritten(segments), true);
     }
 
-    /** As {@link #checkpoint}; on a full disk it is enough that the newest segment's name says where the log is. */
-    synchronized void checkpointOrName() throws IOException {
+    /**
+     * As {@link #checkpoint}; on a full disk it is enough that the newest segment's name says where the log is.
+     *
+     * @return whether it was written
+     */
+    synchronized boolean checkpointOrName() throws IOException {
         try {
             checkpoint();
+            return true;
         } catch (IOException failure) {
             if (fence != null || stopped) {
                 throw failure;
@@ -123,6 +128,7 @@ final class JournalFlusher {
             segments[segments.length - 1].file();
             sync(segments);
             store.syncDirectory(directory);
+            return false;
         }
     }
 

@@ -94,8 +94,12 @@ final class SegmentList {
     /** What must be on the disk before records are gone. */
     @FunctionalInterface
     interface Before {
-        /** Blocks. */
-        void makeDurable() throws IOException;
+        /**
+         * Blocks.
+         *
+         * @return whether it is written down where the log begins; else only the files that are left say it
+         */
+        boolean makeDurable() throws IOException;
     }
 
     /**
@@ -123,9 +127,13 @@ final class SegmentList {
 
     private void delete(List<Segment> dropped, Before before, Runnable after) {
         try {
-            before.makeDurable();
+            boolean startIsKept = before.makeDurable();
             for (Segment segment : dropped) {
                 segment.rename();
+                if (!startIsKept) {
+                    // A power loss must not leave an older one without those behind it.
+                    store.syncDirectory(directory);
+                }
             }
             store.syncDirectory(directory);
             deletions.decrementAndGet();

@@ -203,6 +203,45 @@ class LostTailTest {
                         tuple(JournalFinding.Kind.CUT_OFF, segment(6, ".tail")));
     }
 
+    @Test // seed 96066522
+    void shouldDeleteTheOldestForGoodBeforeTheNextWhenNothingSaysWhereTheLogBegins() throws IOException {
+        // given a disk that has no room for a checkpoint
+        List<String> calls = new ArrayList<>();
+        FileStore full = new FilterFileStore(store) {
+            @Override
+            public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+                throw new IOException("No space left on device");
+            }
+
+            @Override
+            public void move(Path from, Path to) throws IOException {
+                super.move(from, to);
+                if (to.toString().endsWith(".log.deleted")) {
+                    calls.add(to.getFileName().toString());
+                }
+            }
+
+            @Override
+            public void syncDirectory(Path directory) throws IOException {
+                if (!calls.isEmpty()) {
+                    calls.add("sync");
+                }
+                super.syncDirectory(directory);
+            }
+        };
+        Journal journal = Journal.open(full, DIRECTORY, CONFIG, background::add);
+        append(journal, 9, 1, VALUE_BYTES);
+        journal.flush();
+
+        // when
+        journal.deleteRecordsBefore(6);
+        background.forEach(Runnable::run);
+
+        // then
+        assertThat(calls)
+                .startsWith("00000000000000000000.log.deleted", "sync", "00000000000000000003.log.deleted", "sync");
+    }
+
     @Test // seed 95024869
     void shouldSettleASegmentThatBeganWhileTheOneBeforeItWasBeingSynced() throws IOException {
         // given

@@ -62,13 +62,6 @@ public final class NothingAcknowledgedIsLost {
                 continue;
             }
             boolean lost = mayBeLost(partition, seen, end);
-            if (!lost && now == null && end.powerLost() && offset < partition.deletedUpTo()) {
-                // On a full disk a power loss may leave the first segments, and not those that were deleted behind
-                // them.
-                partition.deleted().put(offset, seen);
-                before.remove();
-                continue;
-            }
             if (!lost) {
                 violations.report(
                         "NothingAcknowledgedIsLost",
