@@ -31,6 +31,9 @@ public final class KafkaBroker extends LocalBroker {
             "-Djava.awt.headless=true",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
 
+    private static final String SESSION_TIMEOUT = "broker.session.timeout.ms";
+
+    private final int controllerPort = BrokerProcess.freePort();
     private final Map<String, String> extra;
 
     /** {@code extra} are settings of the broker, by its own names. */
@@ -52,7 +55,7 @@ public final class KafkaBroker extends LocalBroker {
     public void start() {
         String classPath = KafkaArtifacts.classPath();
         BrokerProcess process = newProcess();
-        Path properties = writeProperties(process.folder());
+        Path properties = writeProperties(process.folder(), settings());
         process.run(
                 command(
                         classPath,
@@ -77,8 +80,15 @@ public final class KafkaBroker extends LocalBroker {
         return command;
     }
 
-    private Path writeProperties(Path folder) {
-        int controllerPort = BrokerProcess.freePort();
+    /** With its default session, or one that was killed would be taken to live still, and its successor be refused. */
+    @Override
+    void prepareRestart(Path folder) {
+        Map<String, String> settings = settings();
+        settings.remove(SESSION_TIMEOUT);
+        writeProperties(folder, settings);
+    }
+
+    private Path writeProperties(Path folder, Map<String, String> settings) {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("process.roles", "broker,controller");
         properties.put("node.id", "1");
@@ -86,7 +96,7 @@ public final class KafkaBroker extends LocalBroker {
         properties.put("listeners", "PLAINTEXT://localhost:" + port() + ",CONTROLLER://localhost:" + controllerPort);
         properties.put("controller.listener.names", "CONTROLLER");
         properties.put("log.dirs", folder.resolve("data").toString());
-        properties.putAll(settings());
+        properties.putAll(settings);
         try {
             return Files.writeString(
                     folder.resolve("server.properties"),
@@ -106,7 +116,7 @@ public final class KafkaBroker extends LocalBroker {
         settings.put("transaction.state.log.replication.factor", "1");
         settings.put("transaction.state.log.min.isr", "1");
         // So that a broker frozen while another is measured is not taken for dead. Costs and brings nothing.
-        settings.put("broker.session.timeout.ms", "3600000");
+        settings.put(SESSION_TIMEOUT, "3600000");
         // So that a deleted topic is gone before the next run. Costs and brings nothing.
         settings.put("log.segment.delete.delay.ms", "500");
         settings.putAll(extra);

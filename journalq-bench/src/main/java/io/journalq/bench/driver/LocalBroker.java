@@ -46,7 +46,13 @@ abstract class LocalBroker extends KafkaProtocolBroker {
 
     @Override
     public final double restart(boolean kill) {
+        prepareRestart(process().folder());
         return process().restart(kill);
+    }
+
+    /** The process is about to be started again, with {@code folder} as it is then. */
+    void prepareRestart(Path folder) {
+        // Nothing has to change.
     }
 
     @Override
