@@ -19,8 +19,8 @@ record DerivedState(ProducerSnapshots snapshots, TransactionIndex transactions) 
     }
 
     /** See {@link Journal#writeSnapshot}. */
-    void write(long offset, ByteBuffer state, boolean sync) throws IOException {
-        snapshots.write(offset, transactions.save(), state, sync);
+    void write(long offset, ByteBuffer state, boolean sync, long flushedOffset) throws IOException {
+        snapshots.write(offset, transactions.save(), state, sync, flushedOffset);
     }
 
     /**

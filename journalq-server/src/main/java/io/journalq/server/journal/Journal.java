@@ -324,12 +324,12 @@ public final class Journal implements AutoCloseable {
      * that ended before it must have been added. Any thread; blocks.
      */
     public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
-        derived.write(offset, state, false);
+        derived.write(offset, state, false, flushedOffset());
     }
 
     /** As {@link #writeSnapshot}, and it is on the disk when this returns. */
     public void writeDurableSnapshot(long offset, ByteBuffer state) throws IOException {
-        derived.write(offset, state, true);
+        derived.write(offset, state, true, flushedOffset());
     }
 
     /**

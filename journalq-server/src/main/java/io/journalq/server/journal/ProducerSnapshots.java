@@ -58,7 +58,13 @@ final class ProducerSnapshots {
      */
     record Stored(JournalSnapshot snapshot, List<Long> indexFiles) {}
 
-    synchronized void write(long offset, List<Long> indexFiles, ByteBuffer state, boolean sync) throws IOException {
+    /**
+     * Writes one more; older ones go, but not the last one that is surely of a part of the log that a power loss leaves.
+     *
+     * @param flushedOffset what is before it is on the disk
+     */
+    synchronized void write(long offset, List<Long> indexFiles, ByteBuffer state, boolean sync, long flushedOffset)
+            throws IOException {
         long sizeBytes =
                 (long) HEADER_SIZE_BYTES + Integer.BYTES + (long) indexFiles.size() * Long.BYTES + state.remaining();
         if (sizeBytes > MAX_SNAPSHOT_SIZE_BYTES) {
@@ -72,7 +78,7 @@ final class ProducerSnapshots {
         Path file = directory.resolve(Segment.fileName(offset, FILE_SUFFIX));
         store.replace(file, out.flip(), sync);
         files.put(offset, file);
-        while (files.size() > KEPT) {
+        while (files.size() > KEPT && files.higherKey(files.firstKey()) <= flushedOffset) {
             store.delete(files.pollFirstEntry().getValue());
         }
     }

@@ -11,9 +11,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +29,9 @@ final class SegmentList {
     private final Path directory;
     private final JournalReads reads;
     private final Executor background;
-    private final AtomicInteger deletions = new AtomicInteger();
+    /** What is not done yet, oldest first. */
+    private final Queue<Deletion> deletions = new ConcurrentLinkedQueue<>();
+
     private volatile Segment[] segments;
 
     SegmentList(FileStore store, Path directory, Segment[] recovered, JournalReads reads, Executor background) {
@@ -104,8 +107,8 @@ final class SegmentList {
 
     /**
      * Takes the oldest {@code count} segments, not all of them, off the list, and deletes their files later: once it is
-     * written down where the log begins and ends without them, or a power loss could take that with them. What is left
-     * undone then, the next start does.
+     * written down where the log begins and ends without them, or a power loss could take that with them. What cannot be
+     * done then, the next deletion or the next start does.
      *
      * @param after is run once no crash can bring the segments back
      */
@@ -114,19 +117,54 @@ final class SegmentList {
         List<Segment> dropped = List.of(Arrays.copyOf(all, count));
         segments = Arrays.copyOfRange(all, count, all.length);
         dropped.forEach(reads::forget);
-        deletions.incrementAndGet();
-        if (!inBackground(() -> delete(dropped, before, after))) {
-            dropped.forEach(Segment::release);
+        Deletion deletion = new Deletion(dropped, before, after);
+        deletions.add(deletion);
+        if (!inBackground(this::deleteDropped)) {
+            deletion.release();
         }
     }
 
     /** Whether a crash may show segments again that are off the list. Any thread. */
     boolean isDeleting() {
-        return deletions.get() > 0;
+        return !deletions.isEmpty();
     }
 
-    private void delete(List<Segment> dropped, Before before, Runnable after) {
-        try {
+    /** One deletion after the other, whichever thread comes first: no older segment stays without those behind it. */
+    private void deleteDropped() {
+        synchronized (deletions) {
+            for (Deletion oldest = deletions.peek(); oldest != null; oldest = deletions.peek()) {
+                try {
+                    oldest.takeOutOfSight();
+                } catch (IOException failure) {
+                    LOG.error(
+                            "{}: deleted segments stay until the next deletion or start: {}",
+                            directory,
+                            failure.toString());
+                    return;
+                } finally {
+                    oldest.release();
+                }
+                deletions.remove();
+                oldest.after.run();
+                oldest.dropped.forEach(this::deleteRenamed);
+            }
+        }
+    }
+
+    /** Segments on their way to be deleted. */
+    private final class Deletion {
+        private final List<Segment> dropped;
+        private final Before before;
+        private final Runnable after;
+        private boolean released;
+
+        Deletion(List<Segment> dropped, Before before, Runnable after) {
+            this.dropped = dropped;
+            this.before = before;
+            this.after = after;
+        }
+
+        void takeOutOfSight() throws IOException {
             boolean startIsKept = before.makeDurable();
             for (Segment segment : dropped) {
                 segment.rename();
@@ -136,15 +174,15 @@ final class SegmentList {
                 }
             }
             store.syncDirectory(directory);
-            deletions.decrementAndGet();
-        } catch (IOException failure) {
-            LOG.error("{}: deleted segments stay until the next start: {}", directory, failure.toString());
-            return;
-        } finally {
-            dropped.forEach(Segment::release);
         }
-        after.run();
-        dropped.forEach(this::deleteRenamed);
+
+        /** Readers keep what they have; a second try needs nothing but the names. */
+        void release() {
+            if (!released) {
+                released = true;
+                dropped.forEach(Segment::release);
+            }
+        }
     }
 
     private void deleteRenamed(Segment segment) {

@@ -242,6 +242,48 @@ class LostTailTest {
                 .startsWith("00000000000000000000.log.deleted", "sync", "00000000000000000003.log.deleted", "sync");
     }
 
+    @Test // seed 97153429
+    void shouldDeleteOlderSegmentsBeforeNewerOnesWhicheverDeletionIsCarriedOutFirst() throws IOException {
+        // given two deletions that are under way
+        Journal journal = written();
+        journal.flush();
+        background.clear();
+        journal.deleteRecordsBefore(3);
+        Runnable first = background.remove();
+        journal.deleteRecordsBefore(6);
+        Runnable second = background.remove();
+
+        // when the second comes first
+        second.run();
+
+        // then
+        assertThat(logs()).containsExactly("00000000000000000006.log");
+        first.run();
+        assertThat(open().startOffset()).isEqualTo(6);
+    }
+
+    @Test // seed 97130343
+    void shouldKeepASnapshotOfWhatIsOnTheDiskWhenLaterOnesAreNot() throws IOException {
+        // given
+        Journal journal = open();
+        append(journal, 3, 1, VALUE_BYTES);
+        journal.flush();
+        journal.writeDurableSnapshot(3, ByteBuffer.wrap(new byte[] {3}));
+        append(journal, 6, 1, VALUE_BYTES);
+        for (byte offset = 5; offset < 9; offset++) {
+            journal.writeDurableSnapshot(offset, ByteBuffer.wrap(new byte[] {offset}));
+        }
+
+        // when a power loss takes what was not synced
+        store.delete(segment(3, ".tail"));
+        store.delete(segment(6, ".tail"));
+        Journal found = open();
+
+        // then
+        assertThat(found.endOffset()).isEqualTo(3);
+        assertThat(found.restoreSnapshot().offset()).isEqualTo(3);
+    }
+
     @Test // seed 95024869
     void shouldSettleASegmentThatBeganWhileTheOneBeforeItWasBeingSynced() throws IOException {
         // given
