@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +41,8 @@ final class ProducerSnapshots {
     private final FileStore store;
     private final Path directory;
     private final TreeMap<Long, Path> files = new TreeMap<>();
+    /** Offsets of those that are surely on the disk. */
+    private final TreeSet<Long> synced = new TreeSet<>();
 
     ProducerSnapshots(FileStore store, Path directory) {
         this.store = store;
@@ -76,11 +79,22 @@ final class ProducerSnapshots {
         out.put(state.duplicate());
         out.putInt(HEADER_SIZE_BYTES - Integer.BYTES, crc(out.array()));
         Path file = directory.resolve(Segment.fileName(offset, FILE_SUFFIX));
-        store.replace(file, out.flip(), sync);
+        // One that is not synced must not take the place of one that is.
+        boolean durable = sync || files.containsKey(offset);
+        store.replace(file, out.flip(), durable);
         files.put(offset, file);
-        while (files.size() > KEPT && files.higherKey(files.firstKey()) <= flushedOffset) {
+        if (durable) {
+            synced.add(offset);
+        }
+        while (files.size() > KEPT && isAnySynced(files.firstKey() + 1, flushedOffset)) {
+            synced.remove(files.firstKey());
             store.delete(files.pollFirstEntry().getValue());
         }
+    }
+
+    private boolean isAnySynced(long fromOffset, long toOffset) {
+        Long offset = synced.ceiling(fromOffset);
+        return offset != null && offset <= toOffset;
     }
 
     /** The newest healthy one at or before {@code maxOffset}, null when there is none. */
@@ -104,6 +118,7 @@ final class ProducerSnapshots {
     synchronized boolean truncateTo(long endOffset) throws IOException {
         boolean any = !files.isEmpty() && files.lastKey() > endOffset;
         while (!files.isEmpty() && files.lastKey() > endOffset) {
+            synced.remove(files.lastKey());
             store.delete(files.pollLastEntry().getValue());
         }
         return any;

@@ -17,7 +17,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -260,6 +262,31 @@ class LostTailTest {
         assertThat(logs()).containsExactly("00000000000000000006.log");
         first.run();
         assertThat(open().startOffset()).isEqualTo(6);
+    }
+
+    @Test // seed 97174045
+    void shouldSyncASnapshotThatTakesThePlaceOfOneThatIs() throws IOException {
+        // given
+        Map<String, Boolean> synced = new TreeMap<>();
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+                super.replace(file, content, sync);
+                synced.put(file.getFileName().toString(), sync);
+            }
+        };
+        Journal journal = Journal.open(watched, DIRECTORY, CONFIG, background::add);
+        append(journal, 3, 1, VALUE_BYTES);
+        journal.writeDurableSnapshot(3, ByteBuffer.wrap(new byte[] {1}));
+
+        // when
+        journal.writeSnapshot(3, ByteBuffer.wrap(new byte[] {2}));
+        journal.writeSnapshot(4, ByteBuffer.wrap(new byte[] {3}));
+
+        // then
+        assertThat(synced)
+                .containsEntry("00000000000000000003.snapshot", true)
+                .containsEntry("00000000000000000004.snapshot", false);
     }
 
     @Test // seed 97130343
