@@ -8,7 +8,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every promise can be broken: a planted bug is found, and told by its name. */
 class PlantedBugsTest {
-    private static final int SEEDS = 120;
+    /** Until it is found: a few are enough for most, a fenced member's commit comes in three to five of 1,000. */
+    private static final int SEEDS = 1_000;
 
     @ParameterizedTest
     @EnumSource
