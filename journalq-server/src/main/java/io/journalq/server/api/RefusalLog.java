@@ -1,6 +1,7 @@
 package io.journalq.server.api;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LogThrottle;
 import java.util.EnumSet;
 import java.util.Set;
@@ -32,11 +33,22 @@ public final class RefusalLog {
      */
     public void refused(RequestContext context, String topic, ErrorCode error, String reason) {
         if (BAD_INPUT.contains(error)) {
-            String name = topic.length() <= MAX_NAME_LENGTH ? topic : topic.substring(0, MAX_NAME_LENGTH) + "...";
-            throttle.warn(
-                    "request refused",
-                    context.remoteAddress(),
-                    "topic " + name + ": " + error + (reason == null ? "" : ", " + reason));
+            warn(context, "topic", topic, error + (reason == null ? "" : ", " + reason));
         }
+    }
+
+    /**
+     * Something in a request is refused as it goes beyond a limit: counted, and a line.
+     *
+     * @param kind of what is named {@code name}
+     */
+    public void beyond(RequestContext context, Limit limit, String kind, String name, ErrorCode error) {
+        context.cycle().counters().onLimit(limit);
+        warn(context, kind, name, error + " (" + limit.label() + ")");
+    }
+
+    private void warn(RequestContext context, String kind, String name, String why) {
+        String shown = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH) + "...";
+        throttle.warn("request refused", context.remoteAddress(), kind + " " + shown + ": " + why);
     }
 }

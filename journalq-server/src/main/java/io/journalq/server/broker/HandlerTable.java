@@ -7,6 +7,7 @@ import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.CreatePartitionsHandler;
 import io.journalq.server.api.admin.CreateTopicsHandler;
+import io.journalq.server.api.admin.CreationRefusals;
 import io.journalq.server.api.admin.DeleteTopicsHandler;
 import io.journalq.server.api.admin.DescribeClusterHandler;
 import io.journalq.server.api.admin.DescribeLogDirsHandler;
@@ -41,6 +42,7 @@ import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.api.group.DeleteGroupsHandler;
 import io.journalq.server.api.group.DescribeGroupsHandler;
 import io.journalq.server.api.group.FindCoordinatorHandler;
+import io.journalq.server.api.group.GroupRefusals;
 import io.journalq.server.api.group.HeartbeatHandler;
 import io.journalq.server.api.group.JoinGroupHandler;
 import io.journalq.server.api.group.LeaveGroupHandler;
@@ -84,6 +86,7 @@ final class HandlerTable {
 
     private final HandlerRegistry registry = new HandlerRegistry();
     private final RefusalLog refusals = new RefusalLog();
+    private final GroupRefusals groupRefusals = new GroupRefusals(refusals);
     private final BrokerConfig config;
     private final MetadataPublisher metadata;
     private final Controller controller;
@@ -132,7 +135,10 @@ final class HandlerTable {
         transactionsTopic = coordinatorTopic(
                 InternalTopics.TRANSACTIONS, BrokerSettings.TRANSACTION_TOPIC_PARTITIONS, transactions);
         registry.register(
-                ApiKey.INIT_PRODUCER_ID, 0, 5, new InitProducerIdHandler(ofBroker.producerIds(), transactions));
+                ApiKey.INIT_PRODUCER_ID,
+                0,
+                5,
+                new InitProducerIdHandler(ofBroker.producerIds(), transactions, refusals));
         registry.register(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5, new AddPartitionsToTxnHandler(transactions, images));
         registry.register(
                 ApiKey.ADD_OFFSETS_TO_TXN, 0, 4, new AddOffsetsToTxnHandler(transactions, groups, groupsTopic));
@@ -141,9 +147,9 @@ final class HandlerTable {
                 ApiKey.TXN_OFFSET_COMMIT,
                 0,
                 5,
-                new TxnOffsetCommitHandler(new CoordinatorGate(transactions), groups, images));
+                new TxnOffsetCommitHandler(new CoordinatorGate(transactions), groups, images, groupRefusals));
         registry.register(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, new DescribeTransactionsHandler(transactions));
-        registry.register(ApiKey.LIST_TRANSACTIONS, 0, 2, new ListTransactionsHandler(transactions));
+        registry.register(ApiKey.LIST_TRANSACTIONS, 0, 2, new ListTransactionsHandler(transactions, refusals));
     }
 
     /** The ends of transactions in partitions. */
@@ -163,14 +169,18 @@ final class HandlerTable {
     void registerGroups(Coordinators<GroupMachine> groups) {
         groupsTopic = coordinatorTopic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS, groups);
         Supplier<MetadataImage> images = metadata::current;
-        registry.register(ApiKey.JOIN_GROUP, 0, 9, new JoinGroupHandler(groups));
-        registry.register(ApiKey.SYNC_GROUP, 0, 5, new SyncGroupHandler(groups));
+        registry.register(ApiKey.JOIN_GROUP, 0, 9, new JoinGroupHandler(groups, groupRefusals));
+        registry.register(ApiKey.SYNC_GROUP, 0, 5, new SyncGroupHandler(groups, groupRefusals));
         registry.register(ApiKey.HEARTBEAT, 0, 4, new HeartbeatHandler(groups));
         registry.register(ApiKey.LEAVE_GROUP, 0, 5, new LeaveGroupHandler(groups));
-        registry.register(ApiKey.OFFSET_COMMIT, 2, 10, new OffsetCommitHandler(groups, images));
+        registry.register(ApiKey.OFFSET_COMMIT, 2, 10, new OffsetCommitHandler(groups, images, groupRefusals));
         registry.register(ApiKey.OFFSET_FETCH, 1, 10, new OffsetFetchHandler(groups, images));
         registry.register(ApiKey.OFFSET_DELETE, 0, 0, new OffsetDeleteHandler(groups, images));
-        registry.register(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1, new ConsumerGroupHeartbeatHandler(groups, images));
+        registry.register(
+                ApiKey.CONSUMER_GROUP_HEARTBEAT,
+                0,
+                1,
+                new ConsumerGroupHeartbeatHandler(groups, images, groupRefusals));
         registry.register(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, new ConsumerGroupDescribeHandler(groups, images));
         registry.register(ApiKey.LIST_GROUPS, 0, 5, new ListGroupsHandler(groups));
         registry.register(ApiKey.DESCRIBE_GROUPS, 0, 6, new DescribeGroupsHandler(groups));
@@ -193,14 +203,19 @@ final class HandlerTable {
                                 groupsTopic,
                                 FindCoordinatorHandler.TRANSACTION,
                                 transactionsTopic)));
+        CreationRefusals creationRefusals = new CreationRefusals(refusals);
         boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
         registry.register(
-                ApiKey.METADATA, 0, 13, new MetadataHandler(identity, metadata, controller, offline, autoCreate));
+                ApiKey.METADATA,
+                0,
+                13,
+                new MetadataHandler(identity, metadata, controller, offline, autoCreate, creationRefusals));
         registry.register(
-                ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer, refusals));
+                ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer, creationRefusals));
         boolean deletable = config.get(BrokerSettings.DELETE_TOPICS);
         registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller, deletable));
-        registry.register(ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(controller));
+        registry.register(
+                ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(metadata, controller, creationRefusals));
         registry.register(ApiKey.DESCRIBE_CONFIGS, 1, 4, new DescribeConfigsHandler(identity, metadata, describer));
         registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(alteration));
         registry.register(

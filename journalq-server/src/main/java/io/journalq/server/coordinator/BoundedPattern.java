@@ -29,12 +29,19 @@ public final class BoundedPattern {
         if (text.length() > LENGTH_MAX) {
             throw new IllegalArgumentException("longer than " + LENGTH_MAX + " characters");
         }
-        checkRepetitions(text);
+        if (repetitions(text) > REPETITION_MAX) {
+            throw new IllegalArgumentException("repetitions that multiply to more than " + REPETITION_MAX);
+        }
         try {
             return new BoundedPattern(Pattern.compile(text));
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
+    }
+
+    /** Whether a pattern is beyond the limits, rather than no pattern at all; null is neither. */
+    public static boolean isTooLarge(String text) {
+        return text != null && (text.length() > LENGTH_MAX || repetitions(text) > REPETITION_MAX);
     }
 
     /** Whether all of {@code text} matches. */
@@ -43,13 +50,13 @@ public final class BoundedPattern {
     }
 
     /**
-     * Refuses counted repetitions that could multiply to more than the limit. Counts too much rather than too little: as if
+     * What counted repetitions could multiply to, or some number beyond the limit. Too much rather than too little: as if
      * all of them were nested, and as if escaped and bracketed braces counted.
      */
-    private static void checkRepetitions(String text) {
+    private static long repetitions(String text) {
         long product = 1;
         int open = text.indexOf('{');
-        while (open >= 0) {
+        while (open >= 0 && product <= REPETITION_MAX) {
             int largest = 0;
             int value = 0;
             int at = open + 1;
@@ -59,10 +66,8 @@ public final class BoundedPattern {
                 at++;
             }
             product *= Math.max(1, largest);
-            if (product > REPETITION_MAX) {
-                throw new IllegalArgumentException("repetitions that multiply to more than " + REPETITION_MAX);
-            }
             open = text.indexOf('{', open + 1);
         }
+        return product;
     }
 }

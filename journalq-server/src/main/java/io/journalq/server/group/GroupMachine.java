@@ -44,7 +44,7 @@ import java.util.function.Supplier;
  */
 public final class GroupMachine implements CoordinatorMachine {
     /** Longest id of a group, in characters. */
-    static final int MAX_GROUP_ID_LENGTH = 1_024;
+    public static final int MAX_GROUP_ID_LENGTH = 1_024;
 
     private final GroupLimits limits;
     private final GroupCount count;

@@ -11,11 +11,28 @@ public enum Limit {
     DECOMPRESSED_BYTES("max.decompressed.bytes"),
     MESSAGE_HEADERS("max.message.headers"),
     FETCH_SESSION_PARTITIONS("fetch.sessions.max.partitions"),
+    /** Of one connection; no setting, like all that follow and are not named as one. */
+    FETCH_SESSIONS("fetch.sessions"),
+    TOPIC_NAME("topic.name"),
+    TOPIC_PARTITIONS("max.partitions.per.topic"),
+    PARTITIONS("max.partitions"),
+    /** Idempotent producers that one partition remembers. */
+    PARTITION_PRODUCERS("partition.producers"),
+    /** Transactions that are open in one partition. */
+    PARTITION_TRANSACTIONS("partition.transactions"),
     /** {@code group.max.size} or {@code group.max.count}: the protocol has one error for both. */
     GROUPS("group.max"),
-    /** What a group is to remember of a member, which is no setting. */
+    /** Of a group's id. */
+    GROUP_ID("group.id"),
+    /** What a group is to remember of a member. */
     GROUP_MEMBER("group.member"),
-    OFFSET_METADATA("offset.metadata.max.bytes");
+    OFFSET_METADATA("offset.metadata.max.bytes"),
+    /** Of a transactional id. */
+    TRANSACTIONAL_ID("transactional.id"),
+    /** How many of them one coordinator keeps. */
+    TRANSACTIONAL_IDS("transactional.ids"),
+    /** Of a pattern that is to be matched. */
+    PATTERN("pattern");
 
     private final String label;
 
@@ -23,7 +40,7 @@ public enum Limit {
         this.label = label;
     }
 
-    /** Name of the setting, as metrics show it. */
+    /** Name of the setting, or of what is limited, as metrics show it. */
     public String label() {
         return label;
     }

@@ -14,7 +14,8 @@ public final class LoopCounters {
     private static final int APPENDED_BYTES = 1;
     private static final int FETCHED_BYTES = 2;
     private static final int CHECKED_ELSEWHERE = 3;
-    private static final int COUNT = 4;
+    private static final int REFUSED_BY_DISK = 4;
+    private static final int COUNT = 5;
 
     private final AtomicLongArray traffic = new AtomicLongArray(COUNT);
     private final AtomicLongArray requestsByApi = new AtomicLongArray(highestApiId() + 1);
@@ -62,6 +63,11 @@ public final class LoopCounters {
         add(traffic, CHECKED_ELSEWHERE, 1);
     }
 
+    /** Appends were refused, as the disk failed under their partition. */
+    public void onRefusedByDisk(int appends) {
+        add(traffic, REFUSED_BY_DISK, appends);
+    }
+
     /** Records went into an answer to a fetch. */
     public void onFetched(int sizeBytes) {
         add(traffic, FETCHED_BYTES, sizeBytes);
@@ -105,6 +111,11 @@ public final class LoopCounters {
     /** Batches that were too large for the loop to look into. */
     public long checkedElsewhere() {
         return traffic.get(CHECKED_ELSEWHERE);
+    }
+
+    /** Appends that were refused as the disk failed, those of the broker's own topics and of clients alike. */
+    public long refusedByDisk() {
+        return traffic.get(REFUSED_BY_DISK);
     }
 
     /** Size of the records in answers to fetches, in bytes. */

@@ -119,6 +119,11 @@ public final class BrokerMetrics implements AutoCloseable {
                     counters::checkedElsewhere);
             shardCounter(
                     cycle.index(),
+                    "journalq.appends.refused.by.disk",
+                    "Batches of clients and records of coordinators that were refused, as the disk failed.",
+                    counters::refusedByDisk);
+            shardCounter(
+                    cycle.index(),
                     "journalq.fetched.bytes",
                     "Size of the records in answers to fetches.",
                     counters::fetchedBytes);

@@ -34,6 +34,7 @@ public final class ProducerDedup {
     /** In order of use, so that the first is the one that is forgotten next. */
     private final Map<Long, ProducerState> statesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
 
+    private long forgottenCount;
     private long duplicateBaseOffset;
     private long duplicateAppendTimeMs;
 
@@ -164,6 +165,11 @@ public final class ProducerDedup {
         return statesById.size();
     }
 
+    /** How many producers gave way to others since this began. */
+    public long forgottenCount() {
+        return forgottenCount;
+    }
+
     /** Sequence of the last of {@code recordCount} records; sequences wrap from the largest int to 0. */
     static int lastSequence(int baseSequence, int recordCount) {
         return (int) (((long) baseSequence + recordCount - 1) & Integer.MAX_VALUE);
@@ -194,6 +200,7 @@ public final class ProducerDedup {
             Map.Entry<Long, ProducerState> oldest = oldestFirst.next();
             if (oldest.getValue().transaction() == null) {
                 oldestFirst.remove();
+                forgottenCount++;
                 break;
             }
             passedBy.add(oldest.getKey());

@@ -151,6 +151,12 @@ public abstract class Append {
         refuse(unsound.error(), unsound.message());
     }
 
+    /** The batch is not appended, for a limit that is not in its records alone. */
+    final void refuse(Limit reached, ErrorCode refusal, String message) {
+        limit = reached;
+        refuse(refusal, message);
+    }
+
     /** The batch is not appended. Also for the sender, when there is no such partition. */
     public final void refuse(ErrorCode refusal, String message) {
         error = refusal;

@@ -8,6 +8,7 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.replication.EndedTransaction;
 import io.journalq.server.replication.PartitionTransactions;
@@ -116,6 +117,7 @@ final class BatchAdmission {
             if (recompressed != null
                     && recompressed.readableBytes() > settings.rules().maxBatchSizeBytes()) {
                 append.refuse(
+                        Limit.BATCH_BYTES,
                         ErrorCode.MESSAGE_TOO_LARGE,
                         "the batch is larger than the topic's max.message.bytes in the topic's compression.type");
                 return Outcome.REFUSED;
@@ -158,7 +160,8 @@ final class BatchAdmission {
         ErrorCode refusal =
                 transactions.checkBatch(checked.producerId(), checked.isTransactional(), append.isInTransaction());
         if (refusal != ErrorCode.NONE) {
-            append.refuse(refusal, null);
+            boolean tooMany = refusal == ErrorCode.NOT_ENOUGH_REPLICAS;
+            append.refuse(tooMany ? Limit.PARTITION_TRANSACTIONS : null, refusal, null);
             return Outcome.REFUSED;
         }
         return null;
@@ -183,6 +186,7 @@ final class BatchAdmission {
         long baseOffset = journal.append(records, leaderEpoch);
         append.keep(records.readableBytes());
         counters.onAppended(checked.recordCount(), checked.sizeBytes());
+        long forgotten = producers.forgottenCount();
         producers.replay(
                 checked.producerId(),
                 checked.producerEpoch(),
@@ -191,6 +195,9 @@ final class BatchAdmission {
                 baseOffset,
                 appendTimeMs,
                 nowMs);
+        if (producers.forgottenCount() != forgotten) {
+            counters.onLimit(Limit.PARTITION_PRODUCERS);
+        }
         if (checked.isTransactional()) {
             transactions.replayBatch(checked.producerId(), baseOffset, nowMs);
         }

@@ -510,7 +510,7 @@ public final class PartitionHost {
             }
         }
         unwritten.removeAll(lost);
-        lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
+        refuseByDisk(lost, failure);
     }
 
     /** What was written before {@code offset} is on disk now. */
@@ -533,10 +533,15 @@ public final class PartitionHost {
             failing = true;
             log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
-        while (!unflushed.isEmpty()) {
-            unflushed.poll().refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage());
-        }
+        List<Append> lost = List.copyOf(unflushed);
+        unflushed.clear();
+        refuseByDisk(lost, failure);
         endFlushWaits(Long.MAX_VALUE, ErrorCode.KAFKA_STORAGE_ERROR);
+    }
+
+    private void refuseByDisk(List<Append> lost, IOException failure) {
+        shard.cycle().counters().onRefusedByDisk(lost.size());
+        lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
     }
 
     /** Forgets silent producers. */

@@ -8,7 +8,7 @@ package io.journalq.server.transaction;
  */
 public record TransactionLimits(int maxTimeoutMs, long idExpirationMs) {
     /** Bytes of an id must be fewer than the 32,767 that a record's key can tell. */
-    static final int MAX_TRANSACTIONAL_ID_LENGTH = 10_000;
+    public static final int MAX_TRANSACTIONAL_ID_LENGTH = 10_000;
 
     /** Ids that one coordinator keeps; each takes some hundred bytes of memory. */
     static final int MAX_TRANSACTIONAL_IDS = 1_000_000;

@@ -1,12 +1,11 @@
 package io.journalq.server.broker;
 
+import static io.journalq.server.broker.InputTrace.REFUSED;
+import static io.journalq.server.broker.InputTrace.error;
+import static io.journalq.server.broker.InputTrace.limit;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
@@ -31,49 +30,23 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /** Each wrong input leaves one line in the log, which names the client and says what is wrong, and is counted once. */
 class BadInputLogTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
     private static final int MAX_ENTRIES = 1_000;
 
-    /** What counts input that is refused; what is not in the page is 0. */
-    private static final Pattern COUNTER = Pattern.compile(
-            "^journalq_((?:network_connections_refused|partition_errors|limits_reached)_total\\S*) ([1-9].*)$",
-            Pattern.MULTILINE);
-
-    private static final String REFUSED = "network_connections_refused_total";
-
     @TempDir
     private Path folder;
 
     private final FullDisk disk = new FullDisk();
-    private final Lines lines = new Lines();
-    private final Logger logger = (Logger) LoggerFactory.getLogger("io.journalq");
-    private Map<String, Double> counted = Map.of();
     private TestBroker broker;
-
-    /** Warnings and errors since the last look. */
-    private static final class Lines extends AppenderBase<ILoggingEvent> {
-        private final List<String> seen = new CopyOnWriteArrayList<>();
-
-        @Override
-        protected void append(ILoggingEvent event) {
-            if (event.getLevel().isGreaterOrEqual(Level.WARN)) {
-                seen.add(event.getFormattedMessage());
-            }
-        }
-    }
+    private InputTrace trace;
 
     @BeforeEach
     void start() throws Exception {
@@ -87,17 +60,15 @@ class BadInputLogTest {
                 1,
                 Map.of("max.message.headers", "2", "max.message.bytes", "10000", "max.decompressed.bytes", "20000"));
         broker.createTopic("compacted", 1, Map.of("cleanup.policy", "compact"));
-        lines.start();
-        logger.setLevel(Level.WARN);
-        logger.setAdditive(false);
-        logger.addAppender(lines);
+        broker.createTopic("synced", 1, Map.of("delivery.mode", "consistent"));
+        trace = new InputTrace(broker);
     }
 
     @AfterEach
     void stop() {
-        logger.detachAppender(lines);
-        logger.setAdditive(true);
-        logger.setLevel(null);
+        trace.close();
+        disk.full = false;
+        disk.syncFails = false;
         broker.close();
     }
 
@@ -107,19 +78,19 @@ class BadInputLogTest {
             ByteBuf corrupt = WireClient.batch(3, VALUE);
             corrupt.setByte(corrupt.writerIndex() - 2, 'X');
             assertThat(client.produce("t", 0, corrupt).errorCode()).isEqualTo(ErrorCode.CORRUPT_MESSAGE.code());
-            assertOneLine("request refused", "topic t: CORRUPT_MESSAGE");
+            trace.assertOneLine("request refused", "topic t: CORRUPT_MESSAGE");
 
             ByteBuf large = WireClient.batch(1, new byte[1_100_000]);
             assertThat(client.produce("t", 0, large).errorCode()).isEqualTo(ErrorCode.MESSAGE_TOO_LARGE.code());
-            assertOneLine("request refused", "topic t: MESSAGE_TOO_LARGE", "max.message.bytes");
+            trace.assertOneLine("request refused", "topic t: MESSAGE_TOO_LARGE", "max.message.bytes");
 
             assertThat(createTopic(client, "../x\n[main] ERROR")).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION.code());
-            assertOneLine("request refused", "topic ../x?[main] ERROR: INVALID_TOPIC_EXCEPTION");
+            trace.assertOneLine("request refused", "topic ../x?[main] ERROR: INVALID_TOPIC_EXCEPTION");
 
             disk.full = true;
             assertThat(client.produce("t", 0, WireClient.batch(1, VALUE)).errorCode())
                     .isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR.code());
-            assertOneLine("cannot write", "No space left on device");
+            trace.assertOneLine("cannot write", "No space left on device");
             disk.full = false;
         }
         assertOneLineWhenSent(new byte[] {0x7f, 0, 0, 0}, "connection closed", "the limit is 2000000");
@@ -131,13 +102,13 @@ class BadInputLogTest {
         try (WireClient client = new WireClient(broker.port())) {
             client.out.write(frame, 0, frame.length / 2);
         }
-        assertOneLine("connection lost", "within a request");
+        trace.assertOneLine("connection lost", "within a request");
         // and all is well
         try (WireClient client = new WireClient(broker.port())) {
             assertThat(client.produce("t", 0, WireClient.batch(1, VALUE)).errorCode())
                     .isZero();
         }
-        assertThat(lines.seen).isEmpty();
+        assertThat(trace.lines()).isEmpty();
     }
 
     @Test
@@ -225,13 +196,14 @@ class BadInputLogTest {
                     Set.of(limit("max.message.headers")),
                     "max.message.headers");
             client.produce("compacted", 0, WireClient.batch(1, VALUE));
-            assertOneResult(client, Set.of(error(ErrorCode.INVALID_RECORD)), "topic compacted: INVALID_RECORD");
+            trace.assertOneResult(client, Set.of(error(ErrorCode.INVALID_RECORD)), "topic compacted: INVALID_RECORD");
             client.call(
                     ProduceResponse.class,
                     WireClient.produceRequest("t", 0, WireClient.batch(1, VALUE))
                             .setAcks((short) 2),
                     WireClient.ApiKeyVersions.PRODUCE);
-            assertOneResult(client, Set.of(error(ErrorCode.INVALID_REQUIRED_ACKS)), "topic t: INVALID_REQUIRED_ACKS");
+            trace.assertOneResult(
+                    client, Set.of(error(ErrorCode.INVALID_REQUIRED_ACKS)), "topic t: INVALID_REQUIRED_ACKS");
 
             // and one that is not answered
             ByteBuf corrupt = WireClient.batch(3, VALUE);
@@ -239,7 +211,7 @@ class BadInputLogTest {
             client.send(
                     WireClient.produceRequest("t", 0, corrupt).setAcks((short) 0), WireClient.ApiKeyVersions.PRODUCE);
             assertThat(client.in.read()).isEqualTo(-1);
-            assertOneResult(
+            trace.assertOneResult(
                     client,
                     Set.of(REFUSED, error(ErrorCode.CORRUPT_MESSAGE)),
                     "connection closed",
@@ -264,8 +236,39 @@ class BadInputLogTest {
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - beganNanos);
 
         // then
-        assertThat(counted().get(error(ErrorCode.CORRUPT_MESSAGE))).isEqualTo(wrong);
-        assertThat(lines.seen).isNotEmpty().hasSizeLessThanOrEqualTo((int) Math.min(wrong, 10 * (seconds + 2)));
+        assertThat(trace.counted().get(error(ErrorCode.CORRUPT_MESSAGE))).isEqualTo(wrong);
+        assertThat(trace.lines()).isNotEmpty().hasSizeLessThanOrEqualTo((int) Math.min(wrong, 10 * (seconds + 2)));
+    }
+
+    @Test
+    void shouldCountEveryAppendAndLeaveALineForTheFirstWhenTheDiskIsFull() throws Exception {
+        disk.full = true;
+        assertRefusedByDisk("t", "cannot write: partition=t-0 reason=\"No space left on device\"");
+    }
+
+    @Test
+    void shouldCountEveryAppendAndLeaveLinesForTheFirstWhenTheDiskDoesNotSync() throws Exception {
+        disk.syncFails = true;
+        assertRefusedByDisk(
+                "synced",
+                "no more is written to this journal",
+                "cannot flush: partition=synced-0 reason=\"Input/output error\"");
+    }
+
+    private void assertRefusedByDisk(String topic, String... lines) throws Exception {
+        try (WireClient client = new WireClient(broker.port())) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(client.produce(topic, 0, WireClient.batch(1, VALUE)).errorCode())
+                        .isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR.code());
+            }
+        }
+        broker.await(() -> trace.lines().size() >= lines.length);
+        assertThat(trace.lines()).hasSize(lines.length);
+        for (int i = 0; i < lines.length; i++) {
+            assertThat(trace.lines().get(i)).contains(lines[i]);
+        }
+        assertThat(trace.grown())
+                .containsOnly(Map.entry(error(ErrorCode.KAFKA_STORAGE_ERROR), 3.0), Map.entry(InputTrace.BY_DISK, 3.0));
     }
 
     private static ByteBuf sealed(ByteBuf batch) {
@@ -284,14 +287,6 @@ class BadInputLogTest {
         }
     }
 
-    private static String limit(String name) {
-        return "limits_reached_total{limit=\"" + name + "\"}";
-    }
-
-    private static String error(ErrorCode error) {
-        return "partition_errors_total{api=\"Produce\",error=\"" + error + "\"}";
-    }
-
     private void assertRefused(WireClient client, ByteBuf batch, ErrorCode error, String reason) throws Exception {
         assertRefused(client, batch, error, Set.of(), reason);
     }
@@ -301,46 +296,15 @@ class BadInputLogTest {
         assertThat(client.produce("t", 0, batch).errorCode()).as(reason).isEqualTo(error.code());
         Set<String> counters = new HashSet<>(limits);
         counters.add(error(error));
-        assertOneResult(client, counters, "request refused", "topic t: " + error, reason);
+        trace.assertOneResult(client, counters, "request refused", "topic t: " + error, reason);
     }
 
     private void assertOneLineWhenSent(byte[] bytes, Set<String> counters, String... words) throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             client.out.write(bytes);
             assertThat(readByte(client)).isEqualTo(-1);
-            assertOneResult(client, counters, words);
+            trace.assertOneResult(client, counters, words);
         }
-    }
-
-    /** One line that names this client, and one count each of what is named, and of nothing else. */
-    private void assertOneResult(WireClient client, Set<String> counters, String... words) throws Exception {
-        broker.await(() -> !lines.seen.isEmpty());
-        assertThat(lines.seen)
-                .singleElement()
-                .asString()
-                .contains(words)
-                .contains("client=/127.0.0.1:" + client.socket.getLocalPort() + " ");
-        lines.seen.clear();
-        Map<String, Double> before = counted;
-        counted = counted();
-        Map<String, Double> grown = new TreeMap<>();
-        counted.forEach((name, value) -> {
-            double growth = value - before.getOrDefault(name, 0.0);
-            if (growth != 0) {
-                grown.put(name, growth);
-            }
-        });
-        assertThat(grown).containsOnlyKeys(counters);
-        assertThat(grown.values()).containsOnly(1.0);
-    }
-
-    private Map<String, Double> counted() throws Exception {
-        Map<String, Double> values = new TreeMap<>();
-        Matcher matcher = COUNTER.matcher(broker.page("/metrics").body());
-        while (matcher.find()) {
-            values.put(matcher.group(1), Double.parseDouble(matcher.group(2)));
-        }
-        return values;
     }
 
     /** The next byte; -1 when the connection has ended, in whatever way. */
@@ -370,12 +334,6 @@ class BadInputLogTest {
             client.out.write(bytes);
             assertThat(client.in.read()).isEqualTo(-1);
         }
-        assertOneLine(words);
-    }
-
-    private void assertOneLine(String... words) throws Exception {
-        broker.await(() -> !lines.seen.isEmpty());
-        assertThat(lines.seen).singleElement().asString().contains(words);
-        lines.seen.clear();
+        trace.assertOneLine(words);
     }
 }

@@ -13,6 +13,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
@@ -45,6 +46,7 @@ final class SteppedPartition {
     static final class Outcome {
         private ErrorCode error;
         private long offset;
+        private Limit limit;
 
         ErrorCode error() {
             return error;
@@ -52,6 +54,11 @@ final class SteppedPartition {
 
         long offset() {
             return offset;
+        }
+
+        /** What the append was refused for; null when it was not for a limit. */
+        Limit limit() {
+            return limit;
         }
     }
 
@@ -153,6 +160,7 @@ final class SteppedPartition {
                     batch.release();
                     outcome.error = error();
                     outcome.offset = baseOffset();
+                    outcome.limit = limit();
                 }
             });
             return outcome;

@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin;
 
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreatePartitionsRequest;
 import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsAssignment;
 import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsTopic;
@@ -9,7 +10,9 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.PartitionsSpec;
+import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,10 +22,14 @@ import java.util.concurrent.CompletableFuture;
  * are served, or with REQUEST_TIMED_OUT after the request's time, while the work goes on.
  */
 public final class CreatePartitionsHandler implements Handler<CreatePartitionsRequest> {
+    private final MetadataPublisher metadata;
     private final Controller controller;
+    private final CreationRefusals refusals;
 
-    public CreatePartitionsHandler(Controller controller) {
+    public CreatePartitionsHandler(MetadataPublisher metadata, Controller controller, CreationRefusals refusals) {
+        this.metadata = metadata;
         this.controller = controller;
+        this.refusals = refusals;
     }
 
     @Override
@@ -34,6 +41,7 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
             List<CreatePartitionsTopicResult> results = new ArrayList<>();
             for (int i = 0; i < specs.size(); i++) {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
+                tell(context, specs.get(i), outcome);
                 results.add(new CreatePartitionsTopicResult()
                         .setName(specs.get(i).topic())
                         .setErrorCode(outcome.error().code())
@@ -41,6 +49,15 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
             }
             return new CreatePartitionsResponse().setResults(results);
         });
+    }
+
+    private void tell(RequestContext context, PartitionsSpec spec, Outcome outcome) {
+        if (outcome.error() != ErrorCode.NONE) {
+            TopicImage topic = metadata.current().topic(spec.topic());
+            boolean grows =
+                    topic != null && spec.newCount() > topic.partitions().size();
+            refusals.tell(context, spec.topic(), grows ? spec.newCount() : 0, outcome);
+        }
     }
 
     private static PartitionsSpec spec(CreatePartitionsTopic topic) {

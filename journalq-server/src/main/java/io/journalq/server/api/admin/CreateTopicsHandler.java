@@ -10,7 +10,6 @@ import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicConfigs;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicResult;
 import io.journalq.server.api.Handler;
-import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.control.Controller;
@@ -34,10 +33,10 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final MetadataPublisher metadata;
     private final Controller controller;
     private final ConfigDescriber describer;
-    private final RefusalLog refusals;
+    private final CreationRefusals refusals;
 
     public CreateTopicsHandler(
-            MetadataPublisher metadata, Controller controller, ConfigDescriber describer, RefusalLog refusals) {
+            MetadataPublisher metadata, Controller controller, ConfigDescriber describer, CreationRefusals refusals) {
         this.metadata = metadata;
         this.controller = controller;
         this.describer = describer;
@@ -68,8 +67,9 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         CompletableFuture<List<Outcome>> creation = controller.createTopics(specs, request.validateOnly());
         Answer.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
             for (int i = 0; i < specs.size(); i++) {
-                String name = specs.get(i).name();
-                resultByName.put(name, result(context, name, failure != null ? Outcome.of(failure) : outcomes.get(i)));
+                TopicSpec spec = specs.get(i);
+                Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
+                resultByName.put(spec.name(), result(context, spec, outcome));
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
         });
@@ -100,9 +100,13 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         return new TopicSpec(topic.name(), topic.numPartitions(), topic.replicationFactor(), assignments, configs);
     }
 
-    private CreatableTopicResult result(RequestContext context, String name, Outcome outcome) {
+    private CreatableTopicResult result(RequestContext context, TopicSpec spec, Outcome outcome) {
+        String name = spec.name();
         if (outcome.error() != ErrorCode.NONE) {
-            refusals.refused(context, name, outcome.error(), outcome.reason());
+            int partitions = spec.assignments().isEmpty()
+                    ? spec.partitions()
+                    : spec.assignments().size();
+            refusals.tell(context, name, partitions, outcome);
             return refused(name, outcome.error(), outcome.reason());
         }
         CreatableTopicResult result = new CreatableTopicResult().setName(name);

@@ -36,19 +36,27 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final Controller controller;
     private final OfflineReplicas offline;
     private final boolean autoCreate;
+    private final CreationRefusals creationRefusals;
 
-    /** @param autoCreate whether missing topics are created for clients that allow it */
+    /**
+     * Serves whoever asks.
+     *
+     * @param autoCreate whether missing topics are created for clients that allow it
+     * @param creationRefusals told of those that cannot be
+     */
     public MetadataHandler(
             BrokerIdentity identity,
             MetadataPublisher metadata,
             Controller controller,
             OfflineReplicas offline,
-            boolean autoCreate) {
+            boolean autoCreate,
+            CreationRefusals creationRefusals) {
         this.identity = identity;
         this.metadata = metadata;
         this.controller = controller;
         this.offline = offline;
         this.autoCreate = autoCreate;
+        this.creationRefusals = creationRefusals;
     }
 
     @Override
@@ -60,7 +68,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             Answer.when(
                     controller.createTopics(missing, false),
                     context,
-                    (outcomes, failure) -> response(context, request, refusals(missing, outcomes)));
+                    (outcomes, failure) -> response(context, request, refusals(context, missing, outcomes)));
         }
     }
 
@@ -82,7 +90,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     /** Why topics were not created, by name. The controller may be closed: then there are no outcomes, nor topics. */
-    private static Map<String, ErrorCode> refusals(List<TopicSpec> missing, List<Outcome> outcomes) {
+    private Map<String, ErrorCode> refusals(RequestContext context, List<TopicSpec> missing, List<Outcome> outcomes) {
         Map<String, ErrorCode> refusals = new TreeMap<>();
         for (int i = 0; i < missing.size(); i++) {
             ErrorCode error = outcomes == null
@@ -90,6 +98,9 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
                     : outcomes.get(i).error();
             if (error != ErrorCode.NONE && error != ErrorCode.TOPIC_ALREADY_EXISTS) {
                 refusals.put(missing.get(i).name(), error);
+                if (outcomes != null) {
+                    creationRefusals.tell(context, missing.get(i).name(), TopicSpec.DEFAULT, outcomes.get(i));
+                }
             }
         }
         return refusals;

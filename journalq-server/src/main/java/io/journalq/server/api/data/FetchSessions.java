@@ -1,5 +1,6 @@
 package io.journalq.server.api.data;
 
+import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCycle;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -57,6 +58,7 @@ final class FetchSessions implements AutoCloseable {
             FetchSession oldest = oldestFirst.next();
             oldestFirst.remove();
             oldest.close();
+            cycle.counters().onLimit(Limit.FETCH_SESSIONS);
         }
         lastId = lastId == Integer.MAX_VALUE ? 1 : lastId + 1;
         FetchSession session = new FetchSession(lastId, usesTopicIds, cycle, room);

@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Append;
 import io.journalq.server.shard.PartitionHost;
@@ -212,7 +213,10 @@ final class PendingProduce {
                 onRefusal(append.topic.name(), append.error(), append.errorMessage());
                 shardFailure = append.error().words();
                 shard.cycle().counters().onProduceError(append.error());
-                if (append.limit() != null) {
+                if (append.limit() == Limit.PARTITION_TRANSACTIONS) {
+                    // The error itself is no bad input, and leaves no line.
+                    refusals.beyond(context, append.limit(), "topic", append.topic.name(), append.error());
+                } else if (append.limit() != null) {
                     shard.cycle().counters().onLimit(append.limit());
                 }
             }

@@ -20,11 +20,19 @@ import java.util.function.Supplier;
 public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGroupHeartbeatRequest> {
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
+    private final GroupRefusals refusals;
 
-    /** @param images gives the newest image, which says whether the protocol is in force */
-    public ConsumerGroupHeartbeatHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
+    /**
+     * Serves members.
+     *
+     * @param images gives the newest image, which says whether the protocol is in force
+     * @param refusals told of what goes beyond limits
+     */
+    public ConsumerGroupHeartbeatHandler(
+            Coordinators<GroupMachine> groups, Supplier<MetadataImage> images, GroupRefusals refusals) {
         this.groups = groups;
         this.images = images;
+        this.refusals = refusals;
     }
 
     @Override
@@ -35,7 +43,7 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
         }
         Origin origin = Clients.originOf(context);
         if (!MemberLimits.isWithin(request)) {
-            context.respond(refusal(MemberLimits.exceeded(context)));
+            context.respond(refusal(refusals.memberTooLarge(context, request.groupId())));
             return;
         }
         groups.submit(
@@ -46,9 +54,16 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
                         request,
                         nowMs,
                         replies.to(
-                                response -> Clients.respond(context, response, ErrorCode.of(response.errorCode())),
+                                response -> respond(context, request, response),
                                 error -> context.respond(refusal(error)))),
                 error -> context.respond(refusal(error)));
+    }
+
+    private void respond(
+            RequestContext context, ConsumerGroupHeartbeatRequest request, ConsumerGroupHeartbeatResponse response) {
+        ErrorCode error = ErrorCode.of(response.errorCode());
+        refusals.tell(context, request.groupId(), request.subscribedTopicRegex(), error);
+        context.respond(response);
     }
 
     private static ConsumerGroupHeartbeatResponse refusal(ErrorCode error) {

@@ -13,15 +13,18 @@ import io.journalq.server.shard.coordinator.Coordinators;
  * KIP-800 reasons, KIP-814 skipped assignments). */
 public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
     private final Coordinators<GroupMachine> groups;
+    private final GroupRefusals refusals;
 
-    public JoinGroupHandler(Coordinators<GroupMachine> groups) {
+    /** @param refusals told of what goes beyond limits */
+    public JoinGroupHandler(Coordinators<GroupMachine> groups, GroupRefusals refusals) {
         this.groups = groups;
+        this.refusals = refusals;
     }
 
     @Override
     public void handle(RequestContext context, JoinGroupRequest request) {
         if (!MemberLimits.isWithin(request)) {
-            context.respond(refusal(context, request, MemberLimits.exceeded(context)));
+            context.respond(refusal(context, request, refusals.memberTooLarge(context, request.groupId())));
             return;
         }
         groups.submit(
@@ -32,9 +35,14 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
                         request,
                         nowMs,
                         replies.to(
-                                response -> Clients.respond(context, response, ErrorCode.of(response.errorCode())),
+                                response -> respond(context, request, response),
                                 error -> context.respond(refusal(context, request, error)))),
                 error -> context.respond(refusal(context, request, error)));
+    }
+
+    private void respond(RequestContext context, JoinGroupRequest request, JoinGroupResponse response) {
+        refusals.tell(context, request.groupId(), ErrorCode.of(response.errorCode()));
+        context.respond(response);
     }
 
     private static JoinGroupResponse refusal(RequestContext context, JoinGroupRequest request, ErrorCode error) {

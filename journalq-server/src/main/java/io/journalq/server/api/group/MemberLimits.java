@@ -1,11 +1,8 @@
 package io.journalq.server.api.group;
 
-import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupRequest;
-import io.journalq.server.api.RequestContext;
-import io.journalq.server.loop.Limit;
 
 /**
  * How much a member may have its group remember, in memory and in the log of groups. Far beyond what clients send: the
@@ -52,11 +49,5 @@ final class MemberLimits {
 
     private static boolean isShort(String id) {
         return id == null || id.length() <= MAX_ID_LENGTH;
-    }
-
-    /** What a request beyond the limits is answered with; counts it. */
-    static ErrorCode exceeded(RequestContext context) {
-        context.cycle().counters().onLimit(Limit.GROUP_MEMBER);
-        return ErrorCode.INVALID_REQUEST;
     }
 }

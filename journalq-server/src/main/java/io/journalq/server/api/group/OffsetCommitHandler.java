@@ -25,11 +25,19 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
 
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
+    private final GroupRefusals refusals;
 
-    /** @param images gives the newest image */
-    public OffsetCommitHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
+    /**
+     * Serves commits.
+     *
+     * @param images gives the newest image
+     * @param refusals told of what goes beyond limits
+     */
+    public OffsetCommitHandler(
+            Coordinators<GroupMachine> groups, Supplier<MetadataImage> images, GroupRefusals refusals) {
         this.groups = groups;
         this.images = images;
+        this.refusals = refusals;
     }
 
     @Override
@@ -51,7 +59,10 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
                         commits,
                         nowMs,
                         replies.to(
-                                outcomes -> respond(context, response, committed, outcomes),
+                                outcomes -> {
+                                    refusals.tell(context, request.groupId(), outcomes);
+                                    respond(context, response, committed, outcomes);
+                                },
                                 error -> respond(context, response, committed, all(error, commits)))),
                 error -> respond(context, response, committed, all(error, commits)));
     }
@@ -111,7 +122,6 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
         for (int i = 0; i < outcomes.size(); i++) {
             committed.get(i).setErrorCode(outcomes.get(i).code());
         }
-        boolean tooLarge = outcomes.contains(ErrorCode.OFFSET_METADATA_TOO_LARGE);
-        Clients.respond(context, response, tooLarge ? ErrorCode.OFFSET_METADATA_TOO_LARGE : ErrorCode.NONE);
+        context.respond(response);
     }
 }

@@ -11,15 +11,18 @@ import io.journalq.server.shard.coordinator.Coordinators;
 /** SyncGroup, versions 0 to 5: a member of a classic group asks for its assignment; the leader brings everybody's. */
 public final class SyncGroupHandler implements Handler<SyncGroupRequest> {
     private final Coordinators<GroupMachine> groups;
+    private final GroupRefusals refusals;
 
-    public SyncGroupHandler(Coordinators<GroupMachine> groups) {
+    /** @param refusals told of what goes beyond limits */
+    public SyncGroupHandler(Coordinators<GroupMachine> groups, GroupRefusals refusals) {
         this.groups = groups;
+        this.refusals = refusals;
     }
 
     @Override
     public void handle(RequestContext context, SyncGroupRequest request) {
         if (!MemberLimits.isWithin(request)) {
-            context.respond(refusal(MemberLimits.exceeded(context)));
+            context.respond(refusal(refusals.memberTooLarge(context, request.groupId())));
             return;
         }
         groups.submit(

@@ -4,8 +4,11 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,11 +25,14 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
 
     private final ProducerIds producerIds;
     private final Coordinators<TransactionMachine> transactions;
+    private final RefusalLog refusals;
 
     /** Gives out what {@code producerIds} has, and has {@code transactions} keep transactional ids. */
-    public InitProducerIdHandler(ProducerIds producerIds, Coordinators<TransactionMachine> transactions) {
+    public InitProducerIdHandler(
+            ProducerIds producerIds, Coordinators<TransactionMachine> transactions, RefusalLog refusals) {
         this.producerIds = producerIds;
         this.transactions = transactions;
+        this.refusals = refusals;
     }
 
     @Override
@@ -41,8 +47,22 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
                         context.apiVersion(),
                         request,
                         nowMs,
-                        replies.to(context::respond, error -> context.respond(refusal(error)))),
+                        replies.to(
+                                response -> respond(context, request.transactionalId(), response),
+                                error -> context.respond(refusal(error)))),
                 error -> context.respond(refusal(error)));
+    }
+
+    private void respond(RequestContext context, String id, InitProducerIdResponse response) {
+        ErrorCode error = ErrorCode.of(response.errorCode());
+        boolean tooLong =
+                error == ErrorCode.INVALID_REQUEST && id.length() > TransactionLimits.MAX_TRANSACTIONAL_ID_LENGTH;
+        if (tooLong) {
+            refusals.beyond(context, Limit.TRANSACTIONAL_ID, "transactional id", id, error);
+        } else if (error == ErrorCode.POLICY_VIOLATION) {
+            refusals.beyond(context, Limit.TRANSACTIONAL_IDS, "transactional id", id, error);
+        }
+        context.respond(response);
     }
 
     private void giveId(RequestContext context) {

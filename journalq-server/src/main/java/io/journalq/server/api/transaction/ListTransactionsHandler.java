@@ -4,8 +4,10 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.coordinator.BoundedPattern;
+import io.journalq.server.loop.Limit;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;
@@ -16,9 +18,12 @@ import java.util.List;
  */
 public final class ListTransactionsHandler implements Handler<ListTransactionsRequest> {
     private final Coordinators<TransactionMachine> transactions;
+    private final RefusalLog refusals;
 
-    public ListTransactionsHandler(Coordinators<TransactionMachine> transactions) {
+    /** @param refusals told of patterns that go beyond limits */
+    public ListTransactionsHandler(Coordinators<TransactionMachine> transactions, RefusalLog refusals) {
         this.transactions = transactions;
+        this.refusals = refusals;
     }
 
     @Override
@@ -27,7 +32,7 @@ public final class ListTransactionsHandler implements Handler<ListTransactionsRe
         try {
             pattern = pattern(request);
         } catch (IllegalArgumentException wrong) {
-            refuse(context, ErrorCode.INVALID_REGULAR_EXPRESSION);
+            refusePattern(context, request.transactionalIdPattern());
             return;
         }
         List<String> unknownStates = request.stateFilters().stream()
@@ -44,6 +49,14 @@ public final class ListTransactionsHandler implements Handler<ListTransactionsRe
     private static BoundedPattern pattern(ListTransactionsRequest request) {
         String text = request.transactionalIdPattern();
         return text == null || text.isEmpty() ? null : BoundedPattern.compile(text);
+    }
+
+    private void refusePattern(RequestContext context, String text) {
+        ErrorCode error = ErrorCode.INVALID_REGULAR_EXPRESSION;
+        if (BoundedPattern.isTooLarge(text)) {
+            refusals.beyond(context, Limit.PATTERN, "pattern", text, error);
+        }
+        refuse(context, error);
     }
 
     private static void refuse(RequestContext context, ErrorCode error) {

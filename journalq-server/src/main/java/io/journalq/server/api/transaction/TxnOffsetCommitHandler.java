@@ -11,6 +11,7 @@ import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetComm
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.data.TransactionGate;
+import io.journalq.server.api.group.GroupRefusals;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.metadata.MetadataImage;
@@ -32,13 +33,23 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
     private final TransactionGate gate;
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
+    private final GroupRefusals refusals;
 
-    /** @param images gives the newest image */
+    /**
+     * Serves commits.
+     *
+     * @param images gives the newest image
+     * @param refusals told of what goes beyond limits
+     */
     public TxnOffsetCommitHandler(
-            TransactionGate gate, Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
+            TransactionGate gate,
+            Coordinators<GroupMachine> groups,
+            Supplier<MetadataImage> images,
+            GroupRefusals refusals) {
         this.gate = gate;
         this.groups = groups;
         this.images = images;
+        this.refusals = refusals;
     }
 
     @Override
@@ -78,7 +89,12 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                                 request.memberId(), request.groupInstanceId(), request.generationId()),
                         new OffsetCommits.InTransaction(request.producerId(), request.producerEpoch(), pending.commits),
                         nowMs,
-                        replies.to(pending::respond, pending::refuse)),
+                        replies.to(
+                                outcomes -> {
+                                    refusals.tell(pending.context, request.groupId(), outcomes);
+                                    pending.respond(outcomes);
+                                },
+                                pending::refuse)),
                 pending::refuse);
     }
 

@@ -1,0 +1,40 @@
+package io.journalq.server.api.admin;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.api.RefusalLog;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.Outcome;
+import io.journalq.server.loop.Limit;
+import io.journalq.server.metadata.TopicNames;
+
+/** Tells of topics and partitions that are not created. Any thread. */
+public final class CreationRefusals {
+    private final RefusalLog log;
+
+    public CreationRefusals(RefusalLog log) {
+        this.log = log;
+    }
+
+    /**
+     * A topic, or more partitions of it, are refused.
+     *
+     * @param partitions how many it was to have; 0 for a number that no limit would allow
+     */
+    void tell(RequestContext context, String topic, int partitions, Outcome outcome) {
+        Limit limit = limitOf(topic, partitions, outcome.error());
+        if (limit == null) {
+            log.refused(context, topic, outcome.error(), outcome.reason());
+        } else {
+            log.beyond(context, limit, "topic", topic, outcome.error());
+        }
+    }
+
+    private static Limit limitOf(String topic, int partitions, ErrorCode error) {
+        return switch (error) {
+            case INVALID_TOPIC_EXCEPTION -> topic.length() > TopicNames.MAX_LENGTH ? Limit.TOPIC_NAME : null;
+            case INVALID_PARTITIONS -> partitions > 0 ? Limit.TOPIC_PARTITIONS : null;
+            case POLICY_VIOLATION -> Limit.PARTITIONS;
+            default -> null;
+        };
+    }
+}
