@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -164,20 +165,21 @@ final class GroupCoordinators {
         machine.onTimes(times);
         // A crash may have come between the end of a topic and that of its offsets.
         MetadataImage image = newest;
-        machine.offsets().onTopicsGone((topic, id) -> isGone(image, topic, id));
-        moveBack(partition, machine);
-    }
-
-    private void moveBack(int partition, GroupMachine machine) {
-        boolean first = !moves.containsKey(partition);
+        BiPredicate<String, Uuid> gone = (topic, id) -> isGone(image, topic, id);
+        OffsetCommits offsets = machine.offsets();
+        boolean first = moves.putIfAbsent(partition, false) == null;
         if (first) {
-            moves.put(partition, false);
-            int moved = machine.offsets().moveBack(new Ends(recoveredEnds, false), () -> moves.put(partition, true));
+            offsets.onTopicsGone(gone);
+            int moved = offsets.moveBack(new Ends(recoveredEnds, false), () -> moves.put(partition, true));
             if (moved > 0) {
                 log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);
             }
-        } else if (!moves.get(partition)) {
-            machine.offsets().moveBackInMemory(new Ends(recoveredEnds, true));
+            return;
+        }
+        // It is loaded again because an append failed: another one would have it loaded again and again.
+        offsets.onTopicsGoneInMemory(gone);
+        if (!moves.get(partition)) {
+            offsets.moveBackInMemory(new Ends(recoveredEnds, true));
         }
     }
 

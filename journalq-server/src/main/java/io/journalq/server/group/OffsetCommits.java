@@ -320,12 +320,20 @@ public final class OffsetCommits {
     }
 
     /**
-     * Forgets or moves back what does not fit the partitions that there are: offsets of topics that are gone, and offsets
-     * behind the end of a partition that lost its tail in a crash, so that no record that comes is skipped.
+     * Forgets offsets of topics that are gone.
      *
      * @param isGone whether a topic is not there any more under an id (zero when not known)
      */
     public void onTopicsGone(BiPredicate<String, Uuid> isGone) {
+        outbox.append(ofTopicsGone(isGone));
+    }
+
+    /** The same where it could not be appended, or may not be; a later load forgets them again. */
+    public void onTopicsGoneInMemory(BiPredicate<String, Uuid> isGone) {
+        ofTopicsGone(isGone).forEach(this::replay);
+    }
+
+    private List<CoordinatorRecord> ofTopicsGone(BiPredicate<String, Uuid> isGone) {
         List<CoordinatorRecord> records = new ArrayList<>();
         // Asked once a topic of a group: there may be a million offsets.
         offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
@@ -339,7 +347,7 @@ public final class OffsetCommits {
                 records.add(PendingOffsets.tombstone(place, producerId));
             }
         });
-        outbox.append(records);
+        return records;
     }
 
     /**
@@ -358,12 +366,14 @@ public final class OffsetCommits {
 
     /** The same where it could not be appended: a disk that fails must not keep groups from being served rightly. */
     public void moveBackInMemory(PartitionEnds ends) {
-        for (CoordinatorRecord record : behind(ends)) {
-            if (record.key() instanceof OffsetCommitKey key) {
-                replay(key, (OffsetCommitValue) record.value());
-            } else {
-                replay((PendingOffsetKey) record.key(), (PendingOffsetValue) record.value());
-            }
+        behind(ends).forEach(this::replay);
+    }
+
+    private void replay(CoordinatorRecord record) {
+        if (record.key() instanceof OffsetCommitKey key) {
+            replay(key, (OffsetCommitValue) record.value());
+        } else {
+            replay((PendingOffsetKey) record.key(), (PendingOffsetValue) record.value());
         }
     }
 

@@ -3,9 +3,14 @@ package io.journalq.server.broker;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.metadata.InternalTopics;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -106,6 +111,98 @@ class CommitsAfterLossTest {
         broker.createTopic("t", 1, Map.of());
         produce(1);
         assertThat(committed()).isNull();
+    }
+
+    @Test
+    void shouldServeCommitsWhenItCannotBeKeptThatThoseOfADeletedTopicAreForgotten() throws Exception {
+        // given a group that has read two topics, one of which was deleted, of which its coordinator knows nothing
+        produce(1);
+        commitAll(1);
+        broker.createTopic("other", 1, Map.of());
+        try (Admin admin = broker.admin()) {
+            admin.alterConsumerGroupOffsets(GROUP, Map.of(new TopicPartition("other", 0), new OffsetAndMetadata(7)))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+        }
+        String groups = id(InternalTopics.GROUPS) + "-0";
+        broker.stop();
+        copyCoordinators(groups, data, folder.resolve("before"));
+        broker.start();
+        try (Admin admin = broker.admin()) {
+            admin.deleteTopics(List.of("t")).all().get(30, TimeUnit.SECONDS);
+        }
+        broker.stop();
+        copyCoordinators(groups, folder.resolve("before"), data);
+
+        // when the disk takes nothing more of it
+        broker.start(new RefusingStore(groups));
+
+        // then the group is served, without what is gone
+        Map<TopicPartition, OffsetAndMetadata> committed;
+        try (Admin admin = broker.admin()) {
+            committed = admin.listConsumerGroupOffsets(GROUP)
+                    .partitionsToOffsetAndMetadata()
+                    .get(30, TimeUnit.SECONDS);
+        }
+        assertThat(committed).containsOnlyKeys(new TopicPartition("other", 0));
+
+        // and it is forgotten for good once the disk is mended
+        broker.stop();
+        broker.start();
+        assertThat(committed()).isNull();
+    }
+
+    @Test // seed 90013596
+    void shouldMoveACommitBackAgainWhenItCouldNotBeKeptThatItWas() throws Exception {
+        // given a group that has read three records, and does not say of which epoch, of which a power loss takes two
+        produce(1);
+        String folderName = id("t") + "-0";
+        long oneRecordBytes = Files.size(log(folderName));
+        produce(2);
+        try (Admin admin = broker.admin()) {
+            admin.alterConsumerGroupOffsets(GROUP, Map.of(PARTITION, new OffsetAndMetadata(3)))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+        }
+        Path log = log(folderName);
+        String groups = id(InternalTopics.GROUPS) + "-0";
+        broker.stop();
+        cut(log, oneRecordBytes);
+
+        // when the disk takes nothing of what that means for the group, and other records come
+        broker.start(new RefusingStore(groups));
+        assertThat(committed()).isEqualTo(1L);
+        produce(5);
+        broker.stop();
+        broker.start();
+
+        // then the group still goes on behind the record that it has read
+        assertThat(end()).isEqualTo(6);
+        assertThat(committed()).isEqualTo(1L);
+    }
+
+    /** Files of which those in one folder cannot be written. */
+    private static final class RefusingStore extends FilterFileStore {
+        private final String folderName;
+
+        RefusingStore(String folderName) {
+            super(new SystemFileStore());
+            this.folderName = folderName;
+        }
+
+        @Override
+        public LogFile open(Path file, boolean create) throws IOException {
+            LogFile opened = super.open(file, create);
+            boolean refuses = file.getParent().getFileName().toString().equals(folderName);
+            return !refuses
+                    ? opened
+                    : new FilterLogFile(opened) {
+                        @Override
+                        public void write(ByteBuffer source, long position) throws IOException {
+                            throw new IOException("Input/output error");
+                        }
+                    };
+        }
     }
 
     @Test // seed 1443

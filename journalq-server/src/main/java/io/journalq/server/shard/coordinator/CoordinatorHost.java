@@ -38,6 +38,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     /** Between a failure and the next try to load. */
     private static final long RELOAD_DELAY_MS = 500;
 
+    /** How long a machine that was loaded since at most leaves undone what is due by the clock. */
+    private static final long LONGEST_PAUSE_MS = 30_000;
+
     private static final long SHORTEST_TICK_MS = 1;
 
     /** Who waits for the machine at most; those beyond are let go on at once. */
@@ -61,6 +64,12 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
     /** What is to go on once the machine is loaded, or could not be for now. */
     private final List<Runnable> waiting = new ArrayList<>();
+
+    /**
+     * How long the next machine does nothing by the clock, which may append; it grows while appends fail. So it serves reads
+     * meanwhile, where it would be lost again at once.
+     */
+    private long pauseMs;
 
     private boolean closed;
 
@@ -198,6 +207,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private M machine;
         private Loop.Timer tick;
         private long tickDueMs = CoordinatorMachine.NEVER;
+        private long pausedUntilMs;
 
         Running(PartitionHost partition) {
             this.partition = partition;
@@ -208,6 +218,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             loading.listener().onLoaded(name.partition(), loaded);
             long nowMs = loading.clock().millis();
             loaded.onLoaded(nowMs);
+            pausedUntilMs = nowMs + pauseMs;
             scheduleTick(nowMs);
         }
 
@@ -267,6 +278,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 return;
             }
             if (append.error() == ErrorCode.NONE) {
+                pauseMs = 0;
                 feed.add(append.changes, append.baseOffset() + append.changes.size());
                 replies.onSafe(append.number);
             } else {
@@ -275,6 +287,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                         name,
                         append.error(),
                         append.errorMessage());
+                pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(RELOAD_DELAY_MS, 2 * pauseMs));
                 end(ErrorCode.COORDINATOR_NOT_AVAILABLE);
                 loadLater();
             }
@@ -293,7 +306,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             if (!isInForce()) {
                 return;
             }
-            long dueMs = machine.onTick(nowMs);
+            long dueMs = nowMs < pausedUntilMs ? pausedUntilMs : machine.onTick(nowMs);
             if (!isInForce() || dueMs >= tickDueMs) {
                 return;
             }

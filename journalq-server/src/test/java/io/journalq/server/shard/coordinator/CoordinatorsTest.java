@@ -22,7 +22,10 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorSlices;
+import io.journalq.server.store.StoredChange;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -30,10 +33,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Hosts with a machine that keeps names by number. */
 class CoordinatorsTest {
     private static final int LIMIT_SECONDS = 30;
+    private static final String DUE = "due";
     private static final RecordTypes TYPES = RecordTypes.of(new RecordTypes.Type(
             (short) 0, RemoveTopicRecord.class, RemoveTopicRecord::read, TopicRecord::read, (short) 0));
 
@@ -49,16 +55,25 @@ class CoordinatorsTest {
 
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(4);
     private final FullDisk disk = new FullDisk();
+    private CoordinatorSlices slices = CoordinatorSlices.NONE;
+    /** Whether records are such that replaying them fails. */
+    private volatile boolean impossible;
+
+    private final AtomicInteger failures = new AtomicInteger();
+
     private EventLoops loops;
     private Shards shards;
     private Coordinators<Names> coordinators;
 
     /** The machine. */
-    private static final class Names implements CoordinatorMachine {
+    private final class Names implements CoordinatorMachine {
         private final Outbox outbox;
         private final Map<String, String> names = new TreeMap<>();
         private final List<Reply<String>> waiting = new ArrayList<>();
         private long wakeAtMs = NEVER;
+        /** What is due since the machine was loaded, and is appended; null for nothing. */
+        private String due;
+
         private int ticks;
 
         Names(Outbox outbox) {
@@ -70,7 +85,7 @@ class CoordinatorsTest {
             reply.send(names.get(new Uuid(0, number).toString()));
         }
 
-        private static CoordinatorRecord record(long number, String name) {
+        private CoordinatorRecord record(long number, String name) {
             Message key = new RemoveTopicRecord().setTopicId(new Uuid(0, number));
             return name == null
                     ? CoordinatorRecord.tombstone(key)
@@ -81,6 +96,10 @@ class CoordinatorsTest {
 
         @Override
         public void replay(CoordinatorRecord record) {
+            if (impossible) {
+                failures.incrementAndGet();
+                throw new IllegalStateException("records that contradict each other");
+            }
             String number = ((RemoveTopicRecord) record.key()).topicId().toString();
             if (record.value() == null) {
                 names.remove(number);
@@ -90,10 +109,16 @@ class CoordinatorsTest {
         }
 
         @Override
-        public void onLoaded(long nowMs) {}
+        public void onLoaded(long nowMs) {
+            due = names.containsValue(DUE) ? "late" : null;
+        }
 
         @Override
         public long onTick(long nowMs) {
+            if (due != null) {
+                outbox.append(List.of(record(100, due)));
+                due = null;
+            }
             if (nowMs >= wakeAtMs) {
                 wakeAtMs = NEVER;
                 ticks++;
@@ -120,6 +145,11 @@ class CoordinatorsTest {
     }
 
     private void start(String mode) throws Exception {
+        startLoading(mode);
+        awaitLoaded();
+    }
+
+    private void startLoading(String mode) throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("delivery.mode", mode, ConfigOrigin.COMMAND_LINE);
@@ -130,12 +160,11 @@ class CoordinatorsTest {
                 shards,
                 blockingPool,
                 Clock.systemUTC(),
-                CoordinatorSlices.NONE,
+                slices,
                 (partition, machine) -> {});
         MetadataImage image = image();
         shards.open(image).join();
         var unused = coordinators.follow(image);
-        awaitLoaded();
     }
 
     private static MetadataImage image() {
@@ -149,9 +178,20 @@ class CoordinatorsTest {
 
     private void awaitLoaded() throws Exception {
         for (int key = 0; key < 20; key++) {
-            while (!isLoaded("key" + key)) {
-                Thread.sleep(5);
-            }
+            String name = "key" + key;
+            await(() -> isLoaded(name));
+        }
+    }
+
+    private interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    private static void await(Condition condition) throws Exception {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (!condition.holds()) {
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(5);
         }
     }
 
@@ -242,6 +282,95 @@ class CoordinatorsTest {
         awaitLoaded();
         assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
         assertThat(put("key", 3, "new").get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("new");
+    }
+
+    @Test
+    void shouldServeWhenWhatIsDueCannotBeWritten() throws Exception {
+        // given a machine that has something to append as soon as it is loaded
+        start("eventual");
+        put("key", 1, DUE).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        disk.full = true;
+        assertThatThrownBy(() -> put("key", 2, "lost").get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
+
+        // then it is loaded anew, and serves what it has
+        await(() -> isLoaded("key"));
+        assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
+
+        // and what is due is done when there is room
+        disk.full = false;
+        await(() -> isDone("key"));
+    }
+
+    private boolean isDone(String key) throws Exception {
+        try {
+            return namesOf(key).containsValue("late");
+        } catch (ExecutionException loading) {
+            return false;
+        }
+    }
+
+    @Test // what the target coordinator-records found
+    void shouldTryAgainWhenRecordsCannotBeReplayed() throws Exception {
+        // given
+        start("eventual");
+        put("key", 1, "kept").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        close();
+
+        // when
+        impossible = true;
+        startLoading("eventual");
+        await(() -> failures.get() > 1);
+        impossible = false;
+
+        // then
+        awaitLoaded();
+        assertThat(namesOf("key")).containsValue("kept");
+    }
+
+    @Test // seed 73017386
+    void shouldNotUseStateThatIsAheadOfItsJournalAndCannotBeWiped() throws Exception {
+        // given
+        Map<Integer, StaleSlice> stale = new ConcurrentHashMap<>();
+        slices = (topicId, partition) -> stale.computeIfAbsent(partition, unused -> new StaleSlice());
+
+        // when
+        start("eventual");
+
+        // then it was tried until it was wiped
+        assertThat(stale.values()).hasSize(3).allSatisfy(slice -> assertThat(slice.wipes)
+                .hasValue(StaleSlice.WIPES_THAT_FAIL + 1));
+    }
+
+    /** Made of a journal that has lost its tail. */
+    private static final class StaleSlice implements CoordinatorSlice {
+        private static final int WIPES_THAT_FAIL = 2;
+
+        private volatile long appliedOffset = 1_000;
+        private final AtomicInteger wipes = new AtomicInteger();
+
+        @Override
+        public long appliedOffset() {
+            return appliedOffset;
+        }
+
+        @Override
+        public void forEach(Visitor visitor) {
+            // Nobody gets so far.
+        }
+
+        @Override
+        public void apply(List<StoredChange> changes, long nextAppliedOffset) {
+            appliedOffset = nextAppliedOffset;
+        }
+
+        @Override
+        public void wipe() throws IOException {
+            if (wipes.incrementAndGet() <= WIPES_THAT_FAIL) {
+                throw new IOException("Input/output error");
+            }
+            appliedOffset = NOTHING;
+        }
     }
 
     @Test
