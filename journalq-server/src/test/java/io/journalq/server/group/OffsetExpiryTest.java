@@ -70,6 +70,24 @@ class OffsetExpiryTest {
         assertThat(machine.offsets().get("g", "t", 2).offset()).isEqualTo(7);
     }
 
+    @Test // seed 90013596
+    void shouldGoByTheEpochOfThePartitionWhenTheClientDoesNotSayWhatItRead() {
+        // given one partition close by and one far away, which are kept in different ways
+        List<Integer> partitions = List.of(0, 1_000_000);
+        for (int partition : partitions) {
+            machine.offsets()
+                    .commit("g", List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, 7, -1, 4, "")), 0);
+        }
+
+        // when epoch 4 has lost its tail, and records of epoch 5 have taken its place
+        machine.offsets().moveBackInMemory((topic, partition, epoch) -> epoch == 4 ? 3 : 100);
+
+        // then
+        for (int partition : partitions) {
+            assertThat(machine.offsets().get("g", "t", partition).offset()).isEqualTo(3);
+        }
+    }
+
     @Test
     void shouldKeepOffsetsOfPartitionsFarApart() {
         commit(3, 1, "", 0);

@@ -4,9 +4,13 @@ import static io.journalq.server.journal.TestJournals.append;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.record.Crc32c;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.EpochEndOffset;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -87,6 +91,27 @@ class JournalRecoveryTest {
             boolean lengthByte = at % batchBytes >= 8 && at % batchBytes < 12;
             List<Long> left = lengthByte ? List.of(0L, 1L) : List.of(0L, 1L, 3L, 4L);
             assertThat(readAll(journal, 0)).as("byte " + at).isEqualTo(left);
+        }
+    }
+
+    @Test
+    void shouldTakeABatchForDamagedThatNoProducerCouldHaveSentThoughItsChecksumIsRight() throws IOException {
+        byte[] whole = writtenLog(5);
+        int batchBytes = whole.length / 5;
+        int second = 2 * batchBytes;
+        for (int records : List.of(-1, 2, Integer.MAX_VALUE)) {
+            ByteBuf impossible = Unpooled.wrappedBuffer(whole.clone());
+            impossible.setInt(second + RecordBatch.RECORD_COUNT, records);
+            RecordBatch.setCrc(
+                    impossible,
+                    second,
+                    Crc32c.compute(impossible, second + RecordBatch.ATTRIBUTES, batchBytes - RecordBatch.ATTRIBUTES));
+            put(LOG, impossible.array());
+            store.delete(CHECKPOINT);
+
+            Journal journal = open(SMALL);
+
+            assertThat(readAll(journal, 0)).as("%d records", records).isEqualTo(List.of(0L, 1L, 3L, 4L));
         }
     }
 

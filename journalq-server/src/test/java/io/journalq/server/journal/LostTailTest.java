@@ -264,6 +264,34 @@ class LostTailTest {
         assertThat(open().startOffset()).isEqualTo(6);
     }
 
+    @Test // seed 74013772
+    void shouldGoOnWithADeletionOnlyOnceWhatProducersSentThereCouldBeRead() throws IOException {
+        // given a process that is killed between the new beginning and the end of the files before it
+        Journal journal = written();
+        journal.flush();
+        journal.deleteRecordsBefore(6);
+        journal.checkpoint();
+        background.clear();
+
+        // when
+        Journal found = open();
+        runBackground();
+
+        // then they are there until the partition, which reads them, looks after its log
+        assertThat(found.startOffset()).isEqualTo(6);
+        assertThat(logs())
+                .containsExactly("00000000000000000000.log", "00000000000000000003.log", "00000000000000000006.log");
+        assertThat(found.applyRetention(0, 9)).isEqualTo(2);
+        runBackground();
+        assertThat(logs()).containsExactly("00000000000000000006.log");
+    }
+
+    private void runBackground() {
+        for (Runnable next = background.poll(); next != null; next = background.poll()) {
+            next.run();
+        }
+    }
+
     @Test // seed 97174045
     void shouldSyncASnapshotThatTakesThePlaceOfOneThatIs() throws IOException {
         // given
