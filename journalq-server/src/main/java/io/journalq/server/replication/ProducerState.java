@@ -3,8 +3,8 @@ package io.journalq.server.replication;
 import io.journalq.common.record.RecordBatch;
 
 /**
- * What one partition knows of one producer: its epoch, a ring of its last {@link ProducerDedup#REMEMBERED_BATCHES} batches,
- * and its transaction.
+ * What one partition knows of one producer: its epoch, its last {@link ProducerDedup#REMEMBERED_BATCHES} batches in a
+ * ring, and its transaction.
  */
 final class ProducerState {
     /** Nothing is known of the producer's sequence: any may come next. */
@@ -12,7 +12,9 @@ final class ProducerState {
 
     static final long NO_OFFSET = -1L;
     static final int NO_COORDINATOR_EPOCH = -1;
-    private static final int CAPACITY = ProducerDedup.REMEMBERED_BATCHES;
+
+    /** Twice what is remembered: batches that are staged and then cannot be written must not push out what is on the disk. */
+    private static final int CAPACITY = 2 * ProducerDedup.REMEMBERED_BATCHES;
 
     private final int[] firstSequences;
     private final int[] lastSequences;
@@ -22,7 +24,7 @@ final class ProducerState {
     private int sequenceWhenEmpty = ANY_SEQUENCE;
     private long lastUsedMs;
     private int next;
-    private int count;
+    private int held;
     private int coordinatorEpoch = NO_COORDINATOR_EPOCH;
     private OpenTransaction transaction;
     private long lastMarkerOffset = NO_OFFSET;
@@ -44,7 +46,7 @@ final class ProducerState {
         sequenceWhenEmpty = other.sequenceWhenEmpty;
         lastUsedMs = other.lastUsedMs;
         next = other.next;
-        count = other.count;
+        held = other.held;
         coordinatorEpoch = other.coordinatorEpoch;
         transaction = other.transaction;
         lastMarkerOffset = other.lastMarkerOffset;
@@ -66,12 +68,13 @@ final class ProducerState {
 
     // ---- batches
 
+    /** Batches remembered. */
     int count() {
-        return count;
+        return Math.min(held, ProducerDedup.REMEMBERED_BATCHES);
     }
 
     boolean isEmpty() {
-        return count == 0;
+        return held == 0;
     }
 
     /** Slot of the batch that is {@code age} batches older than the newest. */
@@ -97,7 +100,7 @@ final class ProducerState {
 
     /** Sequence of the producer's last record; -1 when it is not known. */
     int lastSequence() {
-        return count == 0 ? RecordBatch.NO_SEQUENCE : lastSequences[slot(0)];
+        return held == 0 ? RecordBatch.NO_SEQUENCE : lastSequences[slot(0)];
     }
 
     /** Sequence that the next record must have while no batch is remembered; {@link #ANY_SEQUENCE} when any may. */
@@ -107,7 +110,7 @@ final class ProducerState {
 
     /** Slot of the remembered batch with exactly these sequences; -1 when there is none. */
     int find(int firstSequence, int lastSequence) {
-        for (int age = 0; age < count; age++) {
+        for (int age = 0; age < count(); age++) {
             int slot = slot(age);
             if (firstSequences[slot] == firstSequence && lastSequences[slot] == lastSequence) {
                 return slot;
@@ -119,21 +122,21 @@ final class ProducerState {
     void add(short batchEpoch, int firstSequence, int lastSequence, long baseOffset, long appendTimeMs) {
         if (batchEpoch != epoch) {
             epoch = batchEpoch;
-            count = 0;
+            held = 0;
         }
         firstSequences[next] = firstSequence;
         lastSequences[next] = lastSequence;
         baseOffsets[next] = baseOffset;
         appendTimesMs[next] = appendTimeMs;
         next = (next + 1) % CAPACITY;
-        count = Math.min(CAPACITY, count + 1);
+        held = Math.min(CAPACITY, held + 1);
     }
 
     /** Forgets the batches from {@code offset} on: the first of them is what must come next. */
     void truncateTo(long offset) {
-        while (count > 0 && baseOffsets[slot(0)] >= offset) {
+        while (held > 0 && baseOffsets[slot(0)] >= offset) {
             next = slot(0);
-            count--;
+            held--;
             sequenceWhenEmpty = firstSequences[next];
         }
     }
@@ -176,14 +179,14 @@ final class ProducerState {
 
     /** Whether the producer wrote nothing since its last marker. */
     boolean endsWithMarker() {
-        return lastMarkerOffset != NO_OFFSET && (count == 0 || baseOffsets[slot(0)] < lastMarkerOffset);
+        return lastMarkerOffset != NO_OFFSET && (held == 0 || baseOffsets[slot(0)] < lastMarkerOffset);
     }
 
     /** The producer's transaction ends. With a new epoch its sequence begins anew. */
     void end(short markerEpoch, int markerCoordinatorEpoch, long markerOffset, boolean commit) {
         if (markerEpoch != epoch) {
             epoch = markerEpoch;
-            count = 0;
+            held = 0;
             sequenceWhenEmpty = 0;
         }
         transaction = null;

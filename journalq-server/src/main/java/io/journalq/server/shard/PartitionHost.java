@@ -467,9 +467,10 @@ public final class PartitionHost {
         if (closed) {
             return;
         }
+        long writtenBefore = journal.writtenOffset();
         try {
             journal.write(acknowledgedOffset);
-            if (failing) {
+            if (failing && journal.writtenOffset() > writtenBefore) {
                 failing = false;
                 log.info("partition accepts records again: partition={}", name);
             }

@@ -116,14 +116,29 @@ class ProducerDedupTest {
     }
 
     @Test
+    void shouldStillKnowWhatIsStoredWhenAsManyBatchesCannotBeWritten() {
+        // given five batches that are stored, whose producer heard of none, and five that it has under way behind them
+        for (int i = 0; i < 2 * ProducerDedup.REMEMBERED_BATCHES; i++) {
+            replay(EPOCH, i, 1, i);
+        }
+        // when those cannot be written
+        dedup.truncateTo(ProducerDedup.REMEMBERED_BATCHES);
+        // then the first may come again
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 1)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(dedup.check(PRODUCER, EPOCH, ProducerDedup.REMEMBERED_BATCHES, 1))
+                .isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
     void shouldWaitForTheFirstLostBatchWhenTheJournalLostAllThatIsRemembered() {
-        // given more batches than are remembered, of which the last five are cut
-        for (int i = 0; i < ProducerDedup.REMEMBERED_BATCHES + 3; i++) {
+        // given more batches than are kept in any way, of which all but the first three are cut
+        int batches = 2 * ProducerDedup.REMEMBERED_BATCHES + 3;
+        for (int i = 0; i < batches; i++) {
             replay(EPOCH, i, 1, i);
         }
         dedup.truncateTo(3);
         // then what is under way behind them does not slip in before they are sent again
-        assertThat(dedup.check(PRODUCER, EPOCH, 8, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, batches, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
         assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND);
     }
 
