@@ -31,12 +31,13 @@ public final class SeenContent {
     /** A producer is told that its record is at {@code offset}. */
     public void onAcknowledged(PartitionHistory partition, Sent record, long offset, long nowMs) {
         Seen before = partition.seen().get(offset);
-        if (before != null && !before.id().equals(record.id())) {
+        Seen known = before == null ? partition.deleted().get(offset) : before;
+        if (known != null && !known.id().equals(record.id())) {
             // A damaged transaction log may give an epoch twice, and a batch be taken for one that is there.
             if (!harmed) {
                 violations.report(
                         INVARIANT,
-                        partition + " offset " + offset + " held " + before.id() + ", now " + record.id()
+                        partition + " offset " + offset + " held " + known.id() + ", now " + record.id()
                                 + " is acknowledged there");
             }
             return;
