@@ -10,9 +10,33 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.zip.CRC32C;
 
-/** Ways to behave badly. Each goes on until its process ends; connections that the broker closes are opened again. */
+/** Ways to behave badly, and one to compare them with. Each goes on until its process ends; connections that the broker closes are opened again. */
 public enum HostileLoad {
+    /**
+     * Nothing that the broker hears of: a program that computes all the time. What this does to a client is the system's
+     * scheduling, which every load adds that keeps a processor busy.
+     */
+    BUSY_PROCESSOR(1, "hashes") {
+        @Override
+        void run(int port, int threads) {
+            inThreads(threads, () -> {
+                CRC32C hash = new CRC32C();
+                byte[] bytes = new byte[HASHED_BYTES];
+                while (true) {
+                    hash.update(bytes);
+                    DONE.increment();
+                }
+            });
+        }
+
+        @Override
+        boolean isLeast() {
+            return false;
+        }
+    },
+
     /** So many connections that never send a byte. */
     IDLE(10_000, "connections") {
         @Override
@@ -131,6 +155,7 @@ public enum HostileLoad {
     /** Printed with what was done so far. */
     static final String DID = "did ";
 
+    private static final int HASHED_BYTES = 1 << 20;
     private static final int SLOW_PAUSE_MS = 50;
     private static final int REPORT_MS = 100;
     private static final int READ_BUFFER_BYTES = 64 << 10;
@@ -152,6 +177,11 @@ public enum HostileLoad {
     /** Of connections, or of threads where they do not last. */
     public int usualCount() {
         return usualCount;
+    }
+
+    /** Whether its process gets only what processor time nobody else wants. */
+    boolean isLeast() {
+        return true;
     }
 
     /** Does not return but for an error. */

@@ -13,8 +13,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A load in a process of its own, at the lowest priority: clients have machines of their own, and are not to take the
- * broker's processors. Any thread.
+ * A load in a process of its own, at the lowest priority but for {@link HostileLoad#isLeast}: clients have machines of their
+ * own, and are not to take the broker's processors. Any thread.
  */
 public final class HostileProcess implements AutoCloseable {
     private static final int READY_LIMIT_SECONDS = 120;
@@ -24,6 +24,9 @@ public final class HostileProcess implements AutoCloseable {
     private static final List<String> IDLE = List.of(IDLE_POLICY.toString(), "--idle", "0");
 
     private static final List<String> LEAST = List.of("nice", "-n", "19");
+
+    /** The Java version from which on code outside of Java is warned of. */
+    private static final int WARNS_OF_NATIVE_CODE = 24;
 
     private final Process process;
     private final CountDownLatch ready = new CountDownLatch(1);
@@ -35,9 +38,15 @@ public final class HostileProcess implements AutoCloseable {
 
     /** Starts it, and waits until the load is there. */
     public static HostileProcess start(HostileLoad load, int port, int count) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(Files.isExecutable(IDLE_POLICY) ? IDLE : LEAST);
+        List<String> command = new ArrayList<>();
+        if (load.isLeast()) {
+            command.addAll(Files.isExecutable(IDLE_POLICY) ? IDLE : LEAST);
+        }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        if (Runtime.version().feature() >= WARNS_OF_NATIVE_CODE) {
+            command.add("--enable-native-access=ALL-UNNAMED");
+        }
         command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
                 "-Xss256k",
                 "-XX:TieredStopAtLevel=1",
