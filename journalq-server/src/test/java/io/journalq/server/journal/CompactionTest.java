@@ -309,7 +309,7 @@ class CompactionTest {
                 .isEqualTo(3);
     }
 
-    @Test
+    @Test // seed 90060621
     void shouldNotCompactWhenABatchSaysAnOffsetThatIsNotItsOwn() throws IOException {
         // given a damaged offset, which no checksum covers
         append(1_000, "a=1");
@@ -326,7 +326,42 @@ class CompactionTest {
         assertThat(store.read(log, 1 << 20)).isEqualTo(damaged);
     }
 
-    @Test
+    @Test // seed 80003937
+    void shouldKeepWhatProducersSentBeforeAnyOfItGoes() throws IOException {
+        // given
+        List<String> calls = new ArrayList<>();
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+                super.replace(file, content, sync);
+                if (sync && file.toString().endsWith(ProducerSnapshots.FILE_SUFFIX)) {
+                    calls.add(file.getFileName().toString());
+                }
+            }
+
+            @Override
+            public void move(Path from, Path to) throws IOException {
+                super.move(from, to);
+                if (to.toString().endsWith(SegmentSwap.SWAP_SUFFIX)) {
+                    calls.add("swap");
+                }
+            }
+        };
+        journal = Journal.open(watched, DIRECTORY, CONFIG, Runnable::run);
+        journal.keepBeforeRemoval(() -> ByteBuffer.wrap(new byte[] {1}));
+        append(1_000, "a=1");
+        append(1_000, "a=2");
+        roll();
+        calls.clear();
+
+        // when
+        compact(5_000);
+
+        // then
+        assertThat(calls).startsWith("00000000000000000003.snapshot").contains("swap");
+    }
+
+    @Test // seed 93005921
     void shouldVouchForACompactedSegmentOnlyOnceItIsInItsPlace() throws IOException {
         // given a compaction that comes no further than to name its new segment
         FileStore failing = new FilterFileStore(store) {

@@ -4,8 +4,13 @@ import static io.journalq.server.journal.TestJournals.append;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
+import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
@@ -19,6 +24,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -64,6 +71,42 @@ class JournalFaultTest {
             assertThat(readAll(open(), 0))
                     .isEqualTo(LongStream.rangeClosed(0, before).boxed().toList());
         }
+    }
+
+    @Test // seed 92001015
+    void shouldWriteNothingInPlaceOfAFailedWriteBeforeItIsSyncedThatThatIsGone() throws IOException {
+        // given
+        Runnable[] onSync = {() -> {}};
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                return new FilterLogFile(super.open(file, create)) {
+                    @Override
+                    public void sync() throws IOException {
+                        onSync[0].run();
+                        super.sync();
+                    }
+                };
+            }
+        };
+        Journal journal = Journal.open(watched, DIRECTORY, JournalConfig.DEFAULT, Runnable::run);
+        append(journal, 1, 1, 50);
+        store.writableBytes = 20;
+        assertThatThrownBy(() -> append(journal, 1, 1, 50)).isInstanceOf(IOException.class);
+        store.writableBytes = Long.MAX_VALUE;
+
+        // when something is to be written while the next flush syncs for the first time
+        List<Throwable> refusals = new ArrayList<>();
+        onSync[0] = () -> {
+            onSync[0] = () -> {};
+            refusals.add(catchThrowable(() -> append(journal, 1, 1, 50)));
+        };
+        journal.flush();
+
+        // then
+        assertThat(refusals).singleElement().isInstanceOf(IOException.class);
+        append(journal, 1, 1, 50);
+        assertThat(readAll(journal, 0)).containsExactly(0L, 1L);
     }
 
     @Test

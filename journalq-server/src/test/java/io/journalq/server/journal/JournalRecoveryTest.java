@@ -9,6 +9,8 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.SegmentExtent;
+import io.journalq.server.journal.segment.SegmentState;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,6 +31,8 @@ class JournalRecoveryTest {
     private static final Path LOG = DIRECTORY.resolve("00000000000000000000.log");
     private static final Path INDEX = DIRECTORY.resolve("00000000000000000000.index");
     private static final Path CHECKPOINT = DIRECTORY.resolve(JournalCheckpoint.FILE_NAME);
+    private static final int INDEX_HEADER_BYTES = 28;
+    private static final int INDEX_ENTRY_BYTES = 16;
     private static final JournalConfig SMALL = JournalConfig.DEFAULT.withIndexIntervalBytes(300);
 
     private final MemoryFileStore store = new MemoryFileStore();
@@ -112,6 +117,58 @@ class JournalRecoveryTest {
             Journal journal = open(SMALL);
 
             assertThat(readAll(journal, 0)).as("%d records", records).isEqualTo(List.of(0L, 1L, 3L, 4L));
+        }
+    }
+
+    @Test // what the target journal-files found
+    void shouldUseNoCheckpointThatContradictsItselfThoughItsChecksumIsRight() throws IOException {
+        Journal stopped = open(SMALL);
+        append(stopped, 5, 1, 50);
+        stopped.close();
+        JournalCheckpoint right = JournalCheckpoint.decode(CHECKPOINT, content(CHECKPOINT));
+        SegmentState segment = right.segments().get(0);
+        int sizeBytes = segment.extent().sizeBytes();
+        List<SegmentState> impossible = List.of(
+                new SegmentState(new SegmentExtent(0, -1, 5), segment.times(), new int[0]),
+                new SegmentState(new SegmentExtent(0, sizeBytes, -1), segment.times(), new int[0]),
+                new SegmentState(segment.extent(), segment.times(), new int[] {0, sizeBytes + 1}),
+                new SegmentState(segment.extent(), segment.times(), new int[] {sizeBytes, 0}),
+                new SegmentState(segment.extent(), segment.times(), new int[] {0}));
+        for (SegmentState wrong : impossible) {
+            put(
+                    CHECKPOINT,
+                    new JournalCheckpoint(0, 0, right.epochs(), List.of(wrong))
+                            .encode()
+                            .array());
+
+            Journal journal = open(SMALL);
+
+            assertThat(readAll(journal, 0)).as("%s", wrong.extent()).isEqualTo(offsets(5));
+        }
+    }
+
+    @Test // what the target journal-files found
+    void shouldUseNoIndexThatContradictsItselfThoughItsChecksumIsRight() throws IOException {
+        Journal stopped = open(SMALL);
+        append(stopped, 20, 1, 50);
+        stopped.close();
+        byte[] right = content(INDEX);
+        int second = INDEX_HEADER_BYTES + INDEX_ENTRY_BYTES;
+        for (int position : new int[] {-1, 0, 7, Integer.MAX_VALUE}) {
+            ByteBuffer wrong = ByteBuffer.wrap(right.clone()).putInt(second + Integer.BYTES, position);
+            CRC32C crc = new CRC32C();
+            crc.update(wrong.array(), 0, INDEX_HEADER_BYTES - Integer.BYTES);
+            crc.update(wrong.array(), INDEX_HEADER_BYTES, right.length - INDEX_HEADER_BYTES);
+            wrong.putInt(INDEX_HEADER_BYTES - Integer.BYTES, (int) crc.getValue());
+            put(INDEX, wrong.array());
+
+            Journal journal = open(SMALL);
+
+            for (int from = 0; from < 20; from++) {
+                assertThat(readAll(journal, from))
+                        .as("position %d from %d", position, from)
+                        .isEqualTo(offsets(20).subList(from, 20));
+            }
         }
     }
 

@@ -31,10 +31,14 @@ class LostTailTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
     private static final JournalConfig CONFIG = JournalConfig.DEFAULT.withSegmentSizeBytes(400);
     private static final int VALUE_BYTES = 50;
+    /** What a disk writes as a whole or not at all. */
+    private static final int SECTOR_BYTES = 512;
 
     private final MemoryFileStore store = new MemoryFileStore();
     /** What the journal would do in the background is not done before the test says so. */
     private final Queue<Runnable> background = new ArrayDeque<>();
+
+    private int smallBytes;
 
     private Journal open() throws IOException {
         return Journal.open(store, DIRECTORY, CONFIG, background::add);
@@ -386,22 +390,43 @@ class LostTailTest {
         }
     }
 
-    @Test
+    @Test // seed 91009617
     void shouldEndBeforeABatchThatWasNotAllWrittenWhereverItEndsInASector() throws IOException {
-        for (int valueBytes = 150; valueBytes < 250; valueBytes++) {
-            store.delete(DIRECTORY);
-            Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, background::add);
-            append(journal, 3, 1, valueBytes);
-            byte[] torn = content(segment(0, ".log"));
-            int secondEnd = torn.length * 2 / 3;
+        int endsBehindASector = 0;
+        for (int valueBytes = 150; valueBytes < 550; valueBytes++) {
+            byte[] torn = writtenAfterASmallOne(valueBytes);
+            int secondEnd = smallBytes + (torn.length - smallBytes) / 2;
+            endsBehindASector += secondEnd % SECTOR_BYTES == 1 ? 1 : 0;
             Arrays.fill(torn, secondEnd - 60, secondEnd, (byte) 0);
             put(segment(0, ".log"), torn);
 
             assertThat(readAll(open(), 0)).as("%d bytes", secondEnd).isEqualTo(offsets(1));
         }
+        assertThat(endsBehindASector).isPositive();
     }
 
     @Test
+    void shouldEndBeforeABatchOfWhichASectorWasNotWritten() throws IOException {
+        for (int sector = 1; sector < 4; sector++) {
+            byte[] torn = writtenAfterASmallOne(5 * SECTOR_BYTES);
+            Arrays.fill(torn, sector * SECTOR_BYTES, (sector + 1) * SECTOR_BYTES, (byte) 0);
+            put(segment(0, ".log"), torn);
+
+            assertThat(readAll(open(), 0)).as("sector %d", sector).isEqualTo(offsets(1));
+        }
+    }
+
+    /** A segment with a small batch and two larger ones. */
+    private byte[] writtenAfterASmallOne(int valueBytes) throws IOException {
+        store.delete(DIRECTORY);
+        Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, background::add);
+        append(journal, 1, 1, VALUE_BYTES);
+        smallBytes = content(segment(0, ".log")).length;
+        append(journal, 2, 1, valueBytes);
+        return content(segment(0, ".log"));
+    }
+
+    @Test // seeds 91016046 and 91030165
     void shouldNotGoBackWhenSegmentsAreStillThereThatWereAboutToBeDeleted() throws IOException {
         // given a log of which everything is deleted, as its checkpoint says
         Journal journal = written();
