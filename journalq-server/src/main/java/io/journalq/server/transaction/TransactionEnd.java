@@ -31,7 +31,7 @@ final class TransactionEnd {
         if (refusal != ErrorCode.NONE) {
             reply.send(refused(refusal));
         } else if (isAgain(known, version, request)) {
-            onAgain(known, version, request, reply);
+            onAgain(known, request, reply);
         } else if (known.state() == TransactionState.ONGOING || isEmptyAbort(version, request)) {
             end(known, version, request, nowMs, reply);
         } else {
@@ -99,14 +99,11 @@ final class TransactionEnd {
                 && known.epoch() == 0;
     }
 
-    private static void onAgain(Transaction known, short version, EndTxnRequest request, Reply<EndTxnResponse> reply) {
+    private static void onAgain(Transaction known, EndTxnRequest request, Reply<EndTxnResponse> reply) {
         boolean committed =
                 known.state() == TransactionState.PREPARE_COMMIT || known.state() == TransactionState.COMPLETE_COMMIT;
         if (committed != request.committed()) {
-            // A commit that meets an abort: time was up, or another producer came, while it was on its way
-            // (KAFKA-20785).
-            boolean fenced = request.committed() && version >= FIRST_VERSION_WITH_EPOCHS;
-            reply.send(refused(fenced ? ErrorCode.PRODUCER_FENCED : ErrorCode.INVALID_TXN_STATE));
+            reply.send(refused(ErrorCode.INVALID_TXN_STATE));
         } else if (known.state().isPrepared()) {
             reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
         } else {

@@ -135,7 +135,7 @@ class TransactionWireTest {
 
             // then
             assertThat(producer.describe().transactionState()).isEqualTo("CompleteAbort");
-            assertThat(producer.end(true)).isEqualTo(ErrorCode.PRODUCER_FENCED);
+            assertThat(producer.end(true)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
             assertThat(producer.init()).isEqualTo(ErrorCode.NONE);
             assertThat(producer.produce("t", 0, "v")).isEqualTo(ErrorCode.NONE);
             assertThat(producer.end(true)).isEqualTo(ErrorCode.NONE);

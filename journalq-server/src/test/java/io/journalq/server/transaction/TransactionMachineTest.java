@@ -67,34 +67,7 @@ class TransactionMachineTest {
                 .isEqualTo(ended);
         assertThat(end(SECOND, producer.producerId(), producer.producerEpoch(), true)
                         .errorCode())
-                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
-    }
-
-    @Test
-    void shouldFenceACommitThatComesTooLateInBothGenerations() {
-        for (short version : new short[] {FIRST, SECOND}) {
-            // given a transaction that is aborted as its time is up
-            InitProducerIdResponse producer = init();
-            add(producer.producerId(), producer.producerEpoch());
-            world.nowMs += TIMEOUT_MS;
-            world.tick();
-            world.makeAllSafe();
-            MarkerRequest abort = world.markers.get(ID);
-            assertThat(abort.commit()).isFalse();
-
-            // when its producer, which does not know, commits it: before its partitions know, and after
-            ErrorCode before = commit(version, producer);
-            world.completeMarkers(abort);
-
-            // then it can begin anew, as whoever is fenced can
-            assertThat(before).isEqualTo(ErrorCode.PRODUCER_FENCED);
-            assertThat(commit(version, producer)).isEqualTo(ErrorCode.PRODUCER_FENCED);
-        }
-    }
-
-    private ErrorCode commit(short version, InitProducerIdResponse producer) {
-        return ErrorCode.of(end(version, producer.producerId(), producer.producerEpoch(), true)
-                .errorCode());
+                .isEqualTo(ErrorCode.INVALID_TXN_STATE.code());
     }
 
     @Test
