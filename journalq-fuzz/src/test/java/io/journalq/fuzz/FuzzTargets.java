@@ -20,7 +20,8 @@ public final class FuzzTargets {
                 new MetadataLogTarget(),
                 new ProducerSnapshotTarget(),
                 new JournalFilesTarget(),
-                new SegmentTarget());
+                new SegmentTarget(),
+                new WriteAheadTarget());
     }
 
     /** The target of that name. */

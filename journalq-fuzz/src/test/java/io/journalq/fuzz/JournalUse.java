@@ -28,14 +28,20 @@ final class JournalUse {
     private static final int NEWEST_EPOCH = 3;
 
     private final FileStore store;
+    private final Path directory;
 
     JournalUse(FileStore store) {
+        this(store, DIRECTORY);
+    }
+
+    JournalUse(FileStore store, Path directory) {
         this.store = store;
+        this.directory = directory;
     }
 
     /** Writes a journal with several segments, an index of transactions and a snapshot, and closes it. */
     void write() throws IOException {
-        try (Journal journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run)) {
+        try (Journal journal = Journal.open(store, directory, CONFIG, Runnable::run)) {
             for (int i = 0; i < 12; i++) {
                 append(journal, 1 + i / 4);
             }
@@ -48,7 +54,7 @@ final class JournalUse {
 
     /** Opens it, uses everything, goes on writing, closes it, and checks it as an operator does. */
     void use() throws IOException {
-        try (Journal journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run)) {
+        try (Journal journal = Journal.open(store, directory, CONFIG, Runnable::run)) {
             attempt(() -> readAll(journal));
             attempt(() -> journal.findByTimestamp(SampleBatches.TIMESTAMP_MS + 1));
             attempt(journal::maxTimestamp);
@@ -66,7 +72,7 @@ final class JournalUse {
             attempt(() -> journal.truncateTo((journal.startOffset() + journal.writtenOffset()) / 2));
             attempt(journal::flush);
         }
-        JournalCheck.run(store, DIRECTORY);
+        JournalCheck.run(store, directory);
     }
 
     private interface Action {

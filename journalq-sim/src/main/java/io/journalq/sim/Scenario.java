@@ -27,6 +27,7 @@ record Scenario(
         int lives,
         int powerLossOdds) {
     private static final int[] SEGMENT_SIZES = {1 << 10, 8 << 10, 1 << 20};
+    private static final int[] WRITE_AHEAD_SIZES = {8 << 10, 32 << 10, 128 << 10, 1 << 20, 0};
 
     static Scenario of(Random random) {
         return new Scenario(
@@ -64,6 +65,7 @@ record Scenario(
                     .with("segment.bytes", Integer.toString(segmentBytes(random)), ConfigOrigin.COMMAND_LINE)
                     .with("index.interval.bytes", "1024", ConfigOrigin.COMMAND_LINE)
                     .with("decompression.inline.max.bytes", inlineMaxBytes(), ConfigOrigin.COMMAND_LINE)
+                    .with("write.ahead.max.bytes", Integer.toString(writeAheadBytes(random)), ConfigOrigin.COMMAND_LINE)
                     .with("log.retention.check.interval.ms", "50", ConfigOrigin.COMMAND_LINE)
                     .with("log.cleaner.backoff.ms", "40", ConfigOrigin.COMMAND_LINE)
                     .with("log.cleaner.dedupe.buffer.size", "65536", ConfigOrigin.COMMAND_LINE)
@@ -85,6 +87,10 @@ record Scenario(
 
     private static int segmentBytes(Random random) {
         return SEGMENT_SIZES[random.nextInt(SEGMENT_SIZES.length)];
+    }
+
+    private static int writeAheadBytes(Random random) {
+        return WRITE_AHEAD_SIZES[random.nextInt(WRITE_AHEAD_SIZES.length)];
     }
 
     private static String mode(boolean consistent) {

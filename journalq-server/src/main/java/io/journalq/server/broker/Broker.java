@@ -5,6 +5,8 @@ import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.folder.DataLocks;
@@ -86,7 +88,16 @@ public final class Broker implements AutoCloseable {
      * @throws StartException as {@link #start(BrokerConfig)}
      */
     public static Broker startInMemory(BrokerConfig config) throws StartException {
-        return start(config, new MemoryFileStore());
+        return start(withoutWriteAheadFiles(config), new MemoryFileStore());
+    }
+
+    /** What is kept in memory only needs to be there once. */
+    private static BrokerConfig withoutWriteAheadFiles(BrokerConfig config) {
+        try {
+            return config.with(BrokerSettings.WRITE_AHEAD_MAX_BYTES.name(), "0", ConfigOrigin.COMMAND_LINE);
+        } catch (ConfigException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     /** Starts a broker on files of another kind. */

@@ -15,6 +15,7 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
@@ -140,6 +141,7 @@ public final class BrokerCore implements AutoCloseable {
         FileStore store = surroundings.store();
         for (var directory : config.dataDirectories()) {
             Journal.deleteLeftovers(store, directory);
+            JournalRedo.run(store, directory);
         }
         Journal journal = Journal.openWhole(
                 store,

@@ -322,6 +322,14 @@ public final class BrokerSettings {
                     + " thread that may block, and what comes for its partition waits behind it. Of batches beyond 16 times"
                     + " their compressed size a loop looks into so much together in an iteration; of those that are to be"
                     + " compressed anew, into a sixteenth of it.");
+    public static final ConfigKey<Long> WRITE_AHEAD_MAX_BYTES = ConfigKey.ofLong(
+            "write.ahead.max.bytes",
+            ConfigUnit.BYTES,
+            256L << 20,
+            0L,
+            1L << 30,
+            "Most that the write-ahead files of one data folder occupy, by which topics in delivery mode consistent share"
+                    + " one sync; made as they are needed. 0 for none: each topic's own files are synced instead.");
     public static final ConfigKey<Integer> LOG_CLEANER_THREADS = ConfigKey.ofInt(
             "log.cleaner.threads",
             ConfigUnit.NONE,
@@ -440,6 +448,7 @@ public final class BrokerSettings {
                 RETENTION_CHECK_INTERVAL_MS,
                 UNWRITTEN_MAX_BYTES,
                 DECOMPRESSION_INLINE_MAX_BYTES,
+                WRITE_AHEAD_MAX_BYTES,
                 LOG_CLEANER_THREADS,
                 LOG_CLEANER_DEDUPE_BUFFER_SIZE,
                 LOG_CLEANER_BACKOFF_MS,

@@ -171,6 +171,31 @@ public final class Journal implements AutoCloseable {
         writer.write(config, acknowledgedOffset);
     }
 
+    /**
+     * Shows {@code observer} what is written from now on; null for nobody. From the first observer on every checkpoint is
+     * synced, so that one is always whole: by it is told what of a write-ahead file is still to be written ({@link
+     * JournalRedo}).
+     */
+    public void setObserver(JournalWrites observer) {
+        if (observer != null) {
+            flusher.keepCheckpointsDurable();
+        }
+        writer.setObserver(observer);
+    }
+
+    /**
+     * Lets nothing be written or flushed any more, as after a flush that failed: something else that its owner needs did. A
+     * restart ends it.
+     */
+    public void fence(IOException failure) {
+        flusher.fence(failure);
+    }
+
+    /** Whether nothing can be written any more. Any thread. */
+    public boolean isFenced() {
+        return flusher.fence() != null;
+    }
+
     // ---- offsets and sizes
 
     /** First offset that may be read. Any thread. */
@@ -480,6 +505,7 @@ public final class Journal implements AutoCloseable {
      */
     public long truncateTo(long offset) throws IOException {
         Check.that(!writer.isDirty(), "nothing is staged while a journal is cut");
+        Check.that(!flusher.keepsCheckpointsDurable(), "nothing would take what is cut out of the write-ahead files");
         if (offset >= writer.writtenOffset()) {
             return writer.writtenOffset();
         }

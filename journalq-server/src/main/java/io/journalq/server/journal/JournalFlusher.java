@@ -38,6 +38,8 @@ final class JournalFlusher {
     /** A failed write may have left bytes behind the end of this one; null when none has. */
     private volatile Segment dirtyTail;
 
+    private volatile boolean checkpointsDurable;
+
     private boolean stopped;
     private boolean checkpointFailing;
     private long uncheckpointedBytes;
@@ -59,6 +61,13 @@ final class JournalFlusher {
         return fence;
     }
 
+    /** As after a sync that failed, but these files' own syncs can be relied on: no trace is left for the next process. */
+    void fence(IOException failure) {
+        if (fence == null) {
+            fence = failure;
+        }
+    }
+
     void directoryChanged() {
         directoryChanged = true;
         stateChanged = true;
@@ -78,6 +87,15 @@ final class JournalFlusher {
 
     boolean isTailDirty() {
         return dirtyTail != null;
+    }
+
+    /** From now on a power loss leaves a whole checkpoint, if perhaps not the last. */
+    void keepCheckpointsDurable() {
+        checkpointsDurable = true;
+    }
+
+    boolean keepsCheckpointsDurable() {
+        return checkpointsDurable;
     }
 
     /** Waits for a flush that is under way; later ones do nothing. */
@@ -320,7 +338,7 @@ final class JournalFlusher {
                     journal.compactedOffset(),
                     journal.leaderEpochs().entries(),
                     known);
-            boolean durable = sync || journal.isBoundKeptHereOnly();
+            boolean durable = sync || checkpointsDurable || journal.isBoundKeptHereOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;
         } catch (IOException failure) {

@@ -28,6 +28,9 @@ final class JournalWriter {
     private volatile long writtenOffset;
     private long endOffset;
 
+    /** Null when nobody wants to see. */
+    private JournalWrites observer;
+
     JournalWriter(
             Path directory, SegmentList segments, LeaderEpochs epochs, JournalReads reads, JournalFlusher flusher) {
         this.directory = directory;
@@ -47,6 +50,11 @@ final class JournalWriter {
     /** Everything before this is in the file. Any thread. */
     long writtenOffset() {
         return writtenOffset;
+    }
+
+    /** Shows what is written from now on; null for nobody. */
+    void setObserver(JournalWrites newObserver) {
+        observer = newObserver;
     }
 
     boolean isDirty() {
@@ -118,8 +126,6 @@ final class JournalWriter {
         boolean full = sizeBytes > config.segmentSizeBytes() || lastOffset - active.baseOffset() >= Integer.MAX_VALUE;
         if (full && active.sizeBytes() > 0) {
             roll(config);
-        } else if (active.sizeBytes() == 0) {
-            flusher.directoryChanged();
         }
         return segments.newest();
     }
@@ -127,7 +133,13 @@ final class JournalWriter {
     private void writeTo(Segment segment, int from, int to) throws IOException {
         // Loaded before the write, so that nothing can fail between the write and its publication.
         SparseIndex index = segment.index();
-        int position = segment.sizeBytes();
+        int start = segment.sizeBytes();
+        int position = start;
+        if (start == 0) {
+            // A reader may have made the file, and a flush have synced the folder before it was there.
+            segment.file();
+            flusher.directoryChanged();
+        }
         try {
             staged.write(segment.file(), from, to, position);
         } catch (IOException failure) {
@@ -146,6 +158,9 @@ final class JournalWriter {
         }
         segment.setExtent(position, next);
         writtenOffset = next;
+        if (observer != null) {
+            observer.onWritten(segment.baseOffset(), start, next, staged.range(from, to));
+        }
     }
 
     /** Closes the newest segment and begins the next. */

@@ -7,6 +7,7 @@ import io.netty.util.concurrent.FastThreadLocal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Batches between append and write, one reference held on each. Small ones are gathered in one buffer of the thread's, so
@@ -47,6 +48,11 @@ final class StagedBatches {
 
     ByteBuf get(int i) {
         return batches[i];
+    }
+
+    /** Batches {@code from} to {@code to}, exclusive; a view. */
+    List<ByteBuf> range(int from, int to) {
+        return Arrays.asList(batches).subList(from, to);
     }
 
     /** The batch behind the last one, from {@code from} on, that still fits into {@code roomBytes}; at least one. */

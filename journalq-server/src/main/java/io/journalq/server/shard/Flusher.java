@@ -2,6 +2,8 @@ package io.journalq.server.shard;
 
 import io.journalq.server.loop.LoopCycle;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -33,6 +35,9 @@ final class Flusher {
     /** More than a disk takes together; each holds a thread of the blocking pool. */
     private static final int MOST_FLUSHES_AT_ONCE = 8;
 
+    /** Appends that come to wait for a flush wait for so many others at most, which nobody waits for. */
+    private static final int MOST_UNAWAITED_IN_A_ROUND = 16;
+
     private final LoopCycle cycle;
     private final Executor blockingPool;
     private final FlushSchedule<PartitionHost> later = new FlushSchedule<>();
@@ -58,7 +63,7 @@ final class Flusher {
         if (host.isFlushAwaited()) {
             flushSoon(host);
         } else {
-            flushLater(host);
+            flushLater(host, host.durability().flushIntervalMs());
         }
     }
 
@@ -78,14 +83,21 @@ final class Flusher {
             toldNanos = nowNanos;
             log.warn("cannot flush, trying again: partition={} reason=\"{}\"", host.name(), reason.getMessage());
         }
-        flushLater(host);
+        flushLater(host, host.settings().flushIntervalMs());
     }
 
-    private void flushLater(PartitionHost host) {
-        long intervalNanos = TimeUnit.MILLISECONDS.toNanos(host.settings().flushIntervalMs());
-        if (later.add(host, intervalNanos, cycle.loop().nanoTime())) {
+    private void flushLater(PartitionHost host, long intervalMs) {
+        if (later.add(
+                host, TimeUnit.MILLISECONDS.toNanos(intervalMs), cycle.loop().nanoTime())) {
             startTicks();
         }
+    }
+
+    /** A partition's journal is to be flushed without delay. */
+    void flushNow(PartitionHost host) {
+        later.remove(host);
+        next.add(host);
+        startRound();
     }
 
     /** A partition left the shard. */
@@ -115,10 +127,22 @@ final class Flusher {
         if (roundRuns || next.isEmpty()) {
             return;
         }
-        Round round = new Round(List.copyOf(next));
-        next.clear();
+        Round round = new Round(takeNext());
         roundRuns = true;
         round.start();
+    }
+
+    private List<PartitionHost> takeNext() {
+        List<PartitionHost> taken = new ArrayList<>();
+        int unawaited = 0;
+        for (Iterator<PartitionHost> all = next.iterator(); all.hasNext(); ) {
+            PartitionHost host = all.next();
+            if (host.isFlushAwaited() || unawaited++ < MOST_UNAWAITED_IN_A_ROUND) {
+                taken.add(host);
+                all.remove();
+            }
+        }
+        return taken;
     }
 
     /**
@@ -174,7 +198,7 @@ final class Flusher {
             if (outcome.failure() != null) {
                 outcome.host().onFlushFailure(outcome.failure());
             } else {
-                outcome.host().onFlushed(outcome.flushedOffset());
+                outcome.host().onDurable(outcome.host().durability().durableOffset(outcome.flushedOffset()));
             }
         }
         startRound();

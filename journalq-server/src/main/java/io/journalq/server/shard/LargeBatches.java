@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * take as much memory as a topic allows a decompressed batch. Each partition has at most one here. Any thread.
  */
 final class LargeBatches {
+    private final int maxInlineBytes;
     private final Executor blockingPool;
     private final int mostAtOnce;
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
@@ -18,9 +19,16 @@ final class LargeBatches {
     /** Those that wait and those that run; of these there are always as many as there may be. */
     private final AtomicInteger unfinished = new AtomicInteger();
 
-    LargeBatches(Executor blockingPool, int mostAtOnce) {
+    /** @param maxInlineBytes the largest batch, decompressed, that a loop looks into itself */
+    LargeBatches(int maxInlineBytes, Executor blockingPool, int mostAtOnce) {
+        this.maxInlineBytes = maxInlineBytes;
         this.blockingPool = blockingPool;
         this.mostAtOnce = mostAtOnce;
+    }
+
+    /** Those beyond belong here, in bytes. */
+    int maxInlineBytes() {
+        return maxInlineBytes;
     }
 
     /** @param check must not throw */

@@ -48,6 +48,7 @@ public final class PartitionHost {
     private long acknowledgedOffset;
 
     private final Runnable write = this::write;
+    private final Durability durability;
     private PartitionSettings settings;
     private int leaderEpoch;
     private long highWatermark;
@@ -76,6 +77,8 @@ public final class PartitionHost {
         journal.keepBeforeRemoval(() -> ProducerSnapshot.encode(transactions));
         // What a restart finds, it flushes or has flushed: all of it may be seen.
         this.highWatermark = journal.endOffset();
+        this.durability = new Durability(shard, this);
+        durability.follow(settings.deliveryMode());
     }
 
     public TopicPartition name() {
@@ -158,6 +161,7 @@ public final class PartitionHost {
         settings = newSettings;
         leaderEpoch = newLeaderEpoch;
         journal.setConfig(newSettings.journal());
+        durability.follow(newSettings.deliveryMode());
     }
 
     /**
@@ -436,17 +440,19 @@ public final class PartitionHost {
     public void flush(Consumer<ErrorCode> done) {
         if (closed) {
             done.accept(ErrorCode.NOT_LEADER_OR_FOLLOWER);
-        } else if (journal.flushedOffset() >= journal.writtenOffset()) {
+        } else if (durability.durableOffset(journal.flushedOffset()) >= journal.writtenOffset()) {
             done.accept(ErrorCode.NONE);
         } else {
             flushWaits.add(new FlushWait(journal.writtenOffset(), done));
-            shard.flusher().flushSoon(this);
+            if (isFlushAwaited() || journal.isFenced()) {
+                shard.flusher().flushSoon(this);
+            }
         }
     }
 
-    /** Whether somebody waits for what is written to be on the disk. */
+    /** Whether somebody waits for a flush of the journal, and not for what else makes it durable. */
     boolean isFlushAwaited() {
-        return settings.deliveryMode() == DeliveryMode.CONSISTENT || !flushWaits.isEmpty();
+        return durability.awaitsFlush() || (!flushWaits.isEmpty() && !durability.isCovered());
     }
 
     private void endFlushWaits(long upToOffset, ErrorCode outcome) {
@@ -468,6 +474,7 @@ public final class PartitionHost {
             return;
         }
         long writtenBefore = journal.writtenOffset();
+        durability.fenceAfterFailure();
         try {
             journal.write(acknowledgedOffset);
             if (failing && journal.writtenOffset() > writtenBefore) {
@@ -514,8 +521,13 @@ public final class PartitionHost {
         refuseByDisk(lost, failure);
     }
 
-    /** What was written before {@code offset} is on disk now. */
-    void onFlushed(long offset) {
+    /** Up to where it is durable, and what more waits for. */
+    Durability durability() {
+        return durability;
+    }
+
+    /** What was written before {@code offset} survives a power loss now. */
+    void onDurable(long offset) {
         if (closed) {
             return;
         }
@@ -530,6 +542,9 @@ public final class PartitionHost {
     void onFlushFailure(IOException failure) {
         if (failure instanceof SyncNotBegunException) {
             shard.flusher().onNotBegun(this, failure);
+            if (!isFlushAwaited()) {
+                return; // Appends that wait do so for something else.
+            }
         } else if (!failing) {
             failing = true;
             log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
@@ -619,6 +634,7 @@ public final class PartitionHost {
         } catch (IOException failure) {
             log.error("cannot delete the journal: partition={}", name, failure);
         }
+        durability.forget();
     }
 
     /** Leaves the shard. Waiting appends are refused, waiting readers told. The journal stays open for its next owner. */
@@ -634,6 +650,7 @@ public final class PartitionHost {
                     journal.writtenOffset());
             transactions.truncateTo(journal.writtenOffset());
         }
+        durability.end();
         closed = true;
         failAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
         fireAll();

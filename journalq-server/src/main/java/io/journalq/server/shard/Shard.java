@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.commit.LoopCommits;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,6 +28,7 @@ public final class Shard {
     private final LargeBatches largeBatches;
     private final Flusher flusher;
     private final LateWrites lateWrites;
+    private final LoopCommits commits;
     private final OfflinePartitions offlinePartitions;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
     private volatile int hangingTransactions;
@@ -35,22 +37,22 @@ public final class Shard {
      * Hosts nothing yet.
      *
      * @param maxUnwrittenBytes the most that is left in memory at the end of a cycle
-     * @param maxInlineBytes the largest batch, decompressed, that the loop looks into itself
-     * @param largeBatches for those beyond
+     * @param largeBatches for those that the loop does not look into itself
      */
     Shard(
             LoopCycle cycle,
             ShardTimes times,
             long maxUnwrittenBytes,
-            int maxInlineBytes,
             LargeBatches largeBatches,
+            LoopCommits commits,
             Executor blockingPool,
             OfflinePartitions offlinePartitions) {
         this.cycle = cycle;
         this.times = times;
+        this.commits = commits;
         this.blockingPool = blockingPool;
         this.offlinePartitions = offlinePartitions;
-        this.inlineRoom = new InlineRoom(cycle, maxInlineBytes);
+        this.inlineRoom = new InlineRoom(cycle, largeBatches.maxInlineBytes());
         this.largeBatches = largeBatches;
         this.flusher = new Flusher(cycle, blockingPool);
         this.lateWrites = new LateWrites(cycle, maxUnwrittenBytes);
@@ -136,6 +138,10 @@ public final class Shard {
 
     LateWrites lateWrites() {
         return lateWrites;
+    }
+
+    LoopCommits commits() {
+        return commits;
     }
 
     void add(Uuid topicId, int partition, PartitionHost host) {

@@ -15,6 +15,8 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.commit.LoopCommits;
+import io.journalq.server.shard.commit.WriteAheads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
@@ -42,6 +44,7 @@ public final class Shards {
     private final BrokerConfig config;
     private final Shard[] shards;
     private final PartitionFiles files;
+    private final WriteAheads writeAheads;
     private final Executor blockingPool;
     /** Opens partitions: mostly work for processors. */
     private final Executor opening;
@@ -64,6 +67,13 @@ public final class Shards {
         this.blockingPool = blockingPool;
         this.opening = new NarrowExecutor(blockingPool, cycles.size() + 1);
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock);
+        this.writeAheads = new WriteAheads(
+                store,
+                config.dataDirectories(),
+                config.get(BrokerSettings.WRITE_AHEAD_MAX_BYTES),
+                cycles.size(),
+                blockingPool,
+                clock);
         this.shards = new Shard[cycles.size()];
         ShardTimes times = new ShardTimes(
                 clock,
@@ -73,14 +83,15 @@ public final class Shards {
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
         long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
         // As many as there are loops, so that together they cannot take the machine from these.
-        LargeBatches largeBatches = new LargeBatches(blockingPool, cycles.size());
+        LargeBatches largeBatches = new LargeBatches(
+                config.get(BrokerSettings.DECOMPRESSION_INLINE_MAX_BYTES), blockingPool, cycles.size());
         for (LoopCycle cycle : cycles) {
             shards[cycle.index()] = new Shard(
                     cycle,
                     times,
                     maxUnwrittenBytes,
-                    config.get(BrokerSettings.DECOMPRESSION_INLINE_MAX_BYTES),
                     largeBatches,
+                    new LoopCommits(writeAheads, cycle),
                     blockingPool,
                     offlinePartitions);
         }
@@ -179,7 +190,12 @@ public final class Shards {
                 closed.complete(null);
             }
         }
-        return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]));
+        return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
+                .thenRunAsync(writeAheads::close, blockingPool)
+                .exceptionally(failure -> {
+                    log.error("cannot close the write-ahead files", failure);
+                    return null;
+                });
     }
 
     private void closeJournals(List<PartitionHost> hosts, CompletableFuture<Void> closed) {

@@ -63,17 +63,37 @@ final class GoldenData {
     }
 
     static void write(Path folder) throws Exception {
+        fill(folder, "eventual", "1024", () -> {});
+        deleteWhatSaysNothing(folder);
+    }
+
+    /** As a power loss leaves it: of what was acknowledged in mode consistent, journals lost what write-ahead files hold. */
+    static void writeWithWriteAheadFiles(Path folder) throws Exception {
+        Path data = Files.createTempDirectory("golden");
+        // Each new segment has the ones before it synced; what is only in write-ahead files stands in one.
+        fill(data, "consistent", "1048576", () -> LostTails.copy(data, folder));
+        deleteWhatSaysNothing(folder);
+    }
+
+    private interface AtTheEnd {
+        void run() throws IOException;
+    }
+
+    private static void fill(Path folder, String deliveryMode, String segmentBytes, AtTheEnd atTheEnd)
+            throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("offsets.topic.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
                 .with("transaction.state.log.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
+                .with("delivery.mode", deliveryMode, ConfigOrigin.COMMAND_LINE)
+                .with("write.ahead.max.bytes", "262144", ConfigOrigin.COMMAND_LINE)
                 .with("data.directories", folder.toString(), ConfigOrigin.COMMAND_LINE);
         try (Broker broker = Broker.start(config)) {
             Map<String, Object> client = new HashMap<>(Map.of("bootstrap.servers", broker.bootstrapServers()));
             try (Admin admin = Admin.create(client)) {
                 Map<String, String> small =
-                        Map.of("segment.bytes", "1024", "index.interval.bytes", "1024", "retention.ms", "-1");
+                        Map.of("segment.bytes", segmentBytes, "index.interval.bytes", "1024", "retention.ms", "-1");
                 admin.createTopics(List.of(
                                 new NewTopic(TOPIC, 1, (short) 1).configs(small),
                                 new NewTopic(TRANSACTIONS_TOPIC, 1, (short) 1).configs(small)))
@@ -85,8 +105,8 @@ final class GoldenData {
             }
             produceTransactions(client);
             commit(client);
+            atTheEnd.run();
         }
-        deleteWhatSaysNothing(folder);
     }
 
     /** What no start needs; some of it names the machine that it was made on. */

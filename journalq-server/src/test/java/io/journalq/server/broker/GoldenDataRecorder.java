@@ -14,6 +14,12 @@ class GoldenDataRecorder {
         GoldenData.write(Files.createDirectories(Path.of("src/test/resources/golden", name())));
     }
 
+    @Test
+    void recordWithWriteAheadFiles() throws Exception {
+        GoldenData.writeWithWriteAheadFiles(
+                Files.createDirectories(Path.of("src/test/resources/golden", name() + "-write-ahead")));
+    }
+
     private static String name() {
         return System.getProperty("golden.name");
     }

@@ -34,7 +34,7 @@ class GoldenFilesTest {
     Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"checkpoint-1", "checkpoint-2", "formats-1"})
+    @ValueSource(strings = {"checkpoint-1", "checkpoint-2", "formats-1", "write-ahead-1"})
     void shouldServeEverythingWhenTheDataAreOfAnEarlierFormat(String golden) throws Exception {
         // given
         copy(Path.of("src/test/resources/golden", golden));

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A broker on a real file system that is small, full, or read-only. Skipped where this process may not mount one. */
 class SmallDiskTest {
@@ -62,13 +64,15 @@ class SmallDiskTest {
         }
     }
 
-    @Test
-    void shouldServeStartAndMakeRoomWhenTheDiskIsFull() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"eventual", "consistent"})
+    void shouldServeStartAndMakeRoomWhenTheDiskIsFull(String deliveryMode) throws Exception {
         TestBroker broker = new TestBroker(mountPoint.resolve("data"))
                 .with("segment.bytes", "1048576")
                 .with("log.retention.check.interval.ms", "100")
                 .with("log.delete.delay.ms", "1")
-                .with("delivery.mode", "eventual");
+                .with("write.ahead.max.bytes", "2097152")
+                .with("delivery.mode", deliveryMode);
         int kept;
         try (broker) {
             // given a broker that has filled its disk

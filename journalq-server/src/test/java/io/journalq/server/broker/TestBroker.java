@@ -52,6 +52,8 @@ public final class TestBroker implements AutoCloseable {
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("shutdown.timeout.ms", "3000", ConfigOrigin.COMMAND_LINE)
+                // Their size is not the matter, and making them takes time on a slow disk.
+                .with("write.ahead.max.bytes", "1048576", ConfigOrigin.COMMAND_LINE)
                 .with("data.directories", dataDirectory.toString(), ConfigOrigin.COMMAND_LINE);
         for (Map.Entry<String, String> setting : settings.entrySet()) {
             config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);

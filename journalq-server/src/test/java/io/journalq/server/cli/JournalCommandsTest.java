@@ -99,6 +99,40 @@ class JournalCommandsTest {
     }
 
     @Test
+    void shouldShowWhatWriteAheadFilesHoldAndWriteItIntoTheJournalsOnlyWhenToldTo() throws Exception {
+        // given a folder whose journals lost what its write-ahead file holds
+        Path golden = Path.of(getClass().getResource("/golden/write-ahead-1").toURI());
+        data = folder.resolve("lost");
+        try (Stream<Path> files = Files.walk(golden)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, data.resolve(golden.relativize(file).toString()));
+            }
+        }
+        Path wal = data.resolve("write-ahead").resolve("01.wal");
+
+        // when
+        CommandRun dump = CommandRun.journalq("journal", "dump", wal.toString());
+        CommandRun verify = run("verify");
+        CommandRun dry = run("repair");
+        boolean thereAfterDry = Files.exists(wal);
+        CommandRun done = run("repair", "--execute");
+        CommandRun after = run("verify");
+
+        // then
+        assertThat(dump.outLines().get(0))
+                .startsWith("  byte 20  sequence ")
+                .contains("  journal ", "  segment 0  position ");
+        String pending = "hold " + dump.outLines().size() + " records, which the next start writes into the journals";
+        assertThat(verify.err()).contains(pending);
+        assertThat(dry.err()).contains(pending, "--execute does that first");
+        assertThat(thereAfterDry).isTrue();
+        assertThat(done.exitCode()).as(done.err()).isEqualTo(ExitCode.DONE);
+        assertThat(wal).doesNotExist();
+        assertThat(after.exitCode()).isEqualTo(ExitCode.DONE);
+        assertThat(after.err()).doesNotContain("write-ahead");
+    }
+
+    @Test
     void shouldCutATornTailOnlyWhenToldToAndKeepIt() throws Exception {
         // given
         byte[] healthy = Files.readAllBytes(log);

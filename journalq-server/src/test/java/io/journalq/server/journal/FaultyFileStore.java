@@ -33,6 +33,11 @@ public final class FaultyFileStore extends FilterFileStore {
         writableBytes = full ? 0 : Long.MAX_VALUE;
     }
 
+    /** Whether the next syncs of files fail. */
+    public void setSyncFails(boolean fails) {
+        syncFails = fails;
+    }
+
     @Override
     public LogFile open(Path file, boolean create) throws IOException {
         opened.add(file.getFileName().toString());

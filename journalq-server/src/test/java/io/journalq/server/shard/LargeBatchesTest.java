@@ -19,7 +19,7 @@ class LargeBatchesTest {
     void shouldRunInOrderWithOneAtATime() {
         // given
         ArrayDeque<Runnable> pool = new ArrayDeque<>();
-        LargeBatches batches = new LargeBatches(pool::add, 1);
+        LargeBatches batches = new LargeBatches(1, pool::add, 1);
         List<Integer> ran = new ArrayList<>();
 
         // when
@@ -44,7 +44,7 @@ class LargeBatchesTest {
         int most = 2;
         int count = 2_000;
         ExecutorService pool = Executors.newFixedThreadPool(4);
-        LargeBatches batches = new LargeBatches(pool, most);
+        LargeBatches batches = new LargeBatches(1, pool, most);
         AtomicInteger running = new AtomicInteger();
         AtomicInteger highest = new AtomicInteger();
         CountDownLatch done = new CountDownLatch(count);
@@ -74,7 +74,7 @@ class LargeBatchesTest {
         List<Integer> ran = new ArrayList<>();
 
         // when
-        new LargeBatches(full, 1).add(() -> ran.add(1));
+        new LargeBatches(1, full, 1).add(() -> ran.add(1));
 
         // then
         assertThat(ran).containsExactly(1);

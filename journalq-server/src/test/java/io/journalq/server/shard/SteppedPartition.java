@@ -16,6 +16,8 @@ import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.commit.LoopCommits;
+import io.journalq.server.shard.commit.WriteAheads;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -40,6 +42,7 @@ final class SteppedPartition {
     private final SteppedLoop loop = new SteppedLoop();
     private final PartitionHost host;
     private final LoopCounters counters;
+    private final WriteAheads writeAheads;
     private boolean awaited = true;
 
     /** One append's outcome; null while it is not decided. */
@@ -63,17 +66,24 @@ final class SteppedPartition {
     }
 
     private SteppedPartition(
-            FileStore store, Path directory, PartitionSettings settings, int maxInlineBytes, Executor largeBatches)
+            FileStore store,
+            Path directory,
+            PartitionSettings settings,
+            int maxInlineBytes,
+            Executor largeBatches,
+            long writeAheadBytes,
+            Executor committing)
             throws IOException {
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         counters = cycle.counters();
         Clock clock = Clock.systemUTC();
+        writeAheads = new WriteAheads(store, List.of(directory), writeAheadBytes, 1, committing, clock);
         Shard shard = new Shard(
                 cycle,
                 new ShardTimes(clock, 1_000, 1_000, () -> 86_400_000, 900_000),
                 MAX_UNWRITTEN_BYTES,
-                maxInlineBytes,
-                new LargeBatches(largeBatches, 1),
+                new LargeBatches(maxInlineBytes, largeBatches, 1),
+                new LoopCommits(writeAheads, cycle),
                 Runnable::run,
                 new OfflinePartitions());
         PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock);
@@ -91,14 +101,36 @@ final class SteppedPartition {
 
     static SteppedPartition open(FileStore store, Path directory, JournalConfig journal, DeliveryMode mode)
             throws IOException {
-        PartitionSettings settings = new PartitionSettings(BatchRules.DEFAULT, mode, 1, 1, true, null, journal);
-        return new SteppedPartition(store, directory, settings, 1 << 20, Runnable::run);
+        return new SteppedPartition(
+                store, directory, settings(mode, journal), 1 << 20, Runnable::run, 0, Runnable::run);
     }
 
     /** One that leaves batches which are larger than so much without compression to {@code largeBatches}. */
     static SteppedPartition open(Path directory, PartitionSettings settings, int maxInlineBytes, Executor largeBatches)
             throws IOException {
-        return new SteppedPartition(new SystemFileStore(), directory, settings, maxInlineBytes, largeBatches);
+        return new SteppedPartition(
+                new SystemFileStore(), directory, settings, maxInlineBytes, largeBatches, 0, Runnable::run);
+    }
+
+    /** In mode consistent, with write-ahead files. */
+    static SteppedPartition openCovered(FileStore store, Path directory, long writeAheadBytes, Executor committing)
+            throws IOException {
+        PartitionSettings settings = settings(DeliveryMode.CONSISTENT, JournalConfig.DEFAULT);
+        return new SteppedPartition(store, directory, settings, 1 << 20, Runnable::run, writeAheadBytes, committing);
+    }
+
+    void closeWriteAheadFiles() {
+        writeAheads.close();
+    }
+
+    private static PartitionSettings settings(DeliveryMode mode, JournalConfig journal) {
+        return new PartitionSettings(BatchRules.DEFAULT, mode, 1, 1, true, null, journal);
+    }
+
+    /** As when the topic's configuration is changed. */
+    void setMode(DeliveryMode mode) {
+        host.update(settings(mode, host.journal().config()), 0);
+        loop.run();
     }
 
     /** The folder that a partition in {@code directory} lies in. */

@@ -11,6 +11,9 @@ import io.journalq.server.journal.SegmentScan;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.wal.WriteAheadLog;
+import io.journalq.server.journal.wal.WriteAheadRecord;
+import io.journalq.server.journal.wal.WriteAheadScan;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -28,17 +31,22 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq journal dump}. One thread. */
 @Command(
         name = "dump",
-        description =
-                "Prints the batches of a journal, or of one segment file, one a line; with --records the records, too.",
+        description = {
+            "Prints the batches of a journal, or of one segment file, one a line; with --records the records, too.",
+            "Of a write-ahead file it prints which stretch of which segment each record is."
+        },
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq journal dump data/metadata",
-            "  journalq journal dump data/metadata/00000000000000000000.log --records"
+            "  journalq journal dump data/metadata/00000000000000000000.log --records",
+            "  journalq journal dump data/write-ahead/01.wal"
         })
 final class DumpCommand extends ClientCommand {
     private static final int SHOWN_VALUE_BYTES = 200;
 
-    @Parameters(paramLabel = "DIR|FILE", description = "A journal's folder, or one of its .log files.")
+    @Parameters(
+            paramLabel = "DIR|FILE",
+            description = "A journal's folder, one of its .log files, or a write-ahead file.")
     private Path path;
 
     @Option(names = "--records", description = "Shows the records of each batch, with their keys and values.")
@@ -47,6 +55,10 @@ final class DumpCommand extends ClientCommand {
     @Override
     protected void execute() throws IOException {
         FileStore store = new SystemFileStore();
+        if (path.toString().endsWith(WriteAheadLog.FILE_SUFFIX)) {
+            printWriteAheadFile(store);
+            return;
+        }
         for (Path log : logs(store)) {
             long baseOffset = JournalCheck.baseOffsetOf(log);
             if (baseOffset < 0) {
@@ -71,6 +83,18 @@ final class DumpCommand extends ClientCommand {
                                 .printLine("  byte " + position + "  bad: no healthy batch up to byte " + endPosition);
                     }
                 });
+            }
+        }
+    }
+
+    private void printWriteAheadFile(FileStore store) throws IOException {
+        try (WriteAheadScan scan = WriteAheadScan.open(store, path)) {
+            for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
+                terminal()
+                        .printLine("  byte " + scan.recordPosition() + "  sequence " + record.sequence() + "  journal "
+                                + printable(record.folder()) + "  segment " + record.segmentBaseOffset() + "  position "
+                                + record.position() + "  end " + record.endOffset() + "  size "
+                                + record.data().remaining());
             }
         }
     }

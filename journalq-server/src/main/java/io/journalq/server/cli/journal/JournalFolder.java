@@ -1,10 +1,12 @@
 package io.journalq.server.cli.journal;
 
 import io.journalq.server.cli.shell.CommandFailure;
+import io.journalq.server.cli.shell.Quantity;
 import io.journalq.server.folder.DataLocks;
 import io.journalq.server.folder.LockHolder;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.wal.WriteAheadScan;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,6 +45,15 @@ record JournalFolder(Path path, Path dataFolder, List<Path> journals) {
             throw new CommandFailure("there is no journal in " + path + "; name a data folder or a journal in one");
         }
         return new JournalFolder(path, dataFolder, journals);
+    }
+
+    /** What the next start does before anything else; null for nothing. */
+    String pendingRedo(FileStore store) throws IOException {
+        long count = WriteAheadScan.count(store, dataFolder);
+        return count == 0
+                ? null
+                : "the write-ahead files in " + dataFolder + " hold " + Quantity.count(count, "record")
+                        + ", which the next start writes into the journals where they lack them";
     }
 
     private static void refuseRunning(Path dataFolder) throws IOException {

@@ -7,6 +7,7 @@ import io.journalq.server.cli.shell.Quantity;
 import io.journalq.server.folder.DataLocks;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.JournalFinding;
+import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
@@ -60,6 +61,8 @@ final class RepairCommand extends ClientCommand {
         if (execute) {
             DataLocks held = lock(folder);
             try {
+                // Else the next start would write it over what is repaired here.
+                JournalRedo.run(store, folder.dataFolder());
                 steps = plan(store, folder, to);
                 for (RepairStep step : steps) {
                     step.run();
@@ -69,6 +72,10 @@ final class RepairCommand extends ClientCommand {
             }
         } else {
             steps = plan(store, folder, to);
+            String pendingRedo = folder.pendingRedo(store);
+            if (pendingRedo != null) {
+                terminal().tell(pendingRedo + "; --execute does that first.");
+            }
         }
         show(steps);
     }

@@ -52,6 +52,10 @@ final class VerifyCommand extends ClientCommand {
         } else {
             print(folder, reports);
         }
+        String pendingRedo = folder.pendingRedo(store);
+        if (pendingRedo != null) {
+            terminal().tell(pendingRedo + "; it may mend what is found here.");
+        }
         if (findings > 0) {
             terminal().flush();
             throw new CommandFailure(Quantity.count(findings, "finding") + "; bin/journalq journal repair " + directory

@@ -59,4 +59,9 @@ public interface FileStore {
      * @throws SyncNotBegunException when nothing was asked of the disk; after any other failure nobody knows what it holds
      */
     void syncDirectory(Path directory) throws IOException;
+
+    /** Room that is left where {@code directory} lies, in bytes; {@link Long#MAX_VALUE} when nobody knows. */
+    default long usableBytes(Path directory) throws IOException {
+        return Long.MAX_VALUE;
+    }
 }

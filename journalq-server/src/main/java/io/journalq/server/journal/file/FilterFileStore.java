@@ -57,4 +57,9 @@ public class FilterFileStore implements FileStore {
     public void syncDirectory(Path directory) throws IOException {
         delegate.syncDirectory(directory);
     }
+
+    @Override
+    public long usableBytes(Path directory) throws IOException {
+        return delegate.usableBytes(directory);
+    }
 }

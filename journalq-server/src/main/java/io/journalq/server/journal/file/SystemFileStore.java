@@ -137,6 +137,11 @@ public final class SystemFileStore implements FileStore {
         }
     }
 
+    @Override
+    public long usableBytes(Path directory) throws IOException {
+        return Files.getFileStore(directory).getUsableSpace();
+    }
+
     private FileChannel openToSync(Path directory) throws SyncNotBegunException {
         try {
             return FileChannel.open(directory, StandardOpenOption.READ);

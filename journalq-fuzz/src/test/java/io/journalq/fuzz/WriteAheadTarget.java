@@ -1,0 +1,115 @@
+package io.journalq.fuzz;
+
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.JournalRedo;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.wal.WriteAheadScan;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * A write-ahead file that a start writes into a sound journal. First byte: whether checksums and sequence numbers are made
+ * right; then the file.
+ */
+final class WriteAheadTarget implements FuzzTarget {
+    private static final int RAW = 1;
+    private static final Path DATA = Path.of("data");
+    private static final String JOURNAL = JournalUse.DIRECTORY.getFileName().toString();
+    private static final Path FILE = DATA.resolve("write-ahead").resolve("01.wal");
+    private static final int MAGIC = 0x4A515741;
+    private static final int HEADER_SIZE_BYTES = 20;
+    private static final int RECORD_HEADER_SIZE_BYTES = 38;
+    private static final long MAX_ALLOCATED_BYTES = 12 << 20;
+    private static final int MAX_ALLOCATED_PER_BYTE = 400;
+
+    @Override
+    public String name() {
+        return "write-ahead";
+    }
+
+    @Override
+    public List<byte[]> seeds() {
+        List<byte[]> seeds = new ArrayList<>();
+        for (String folder : List.of(JOURNAL, "elsewhere", "../escape", "")) {
+            for (int flag = 0; flag <= RAW; flag++) {
+                byte[] batch = SampleBatches.bytes(CompressionCodec.NONE, 3, RecordBatch.NO_PRODUCER_ID, false);
+                byte[] name = folder.getBytes(StandardCharsets.UTF_8);
+                int sizeBytes = RECORD_HEADER_SIZE_BYTES + name.length + batch.length;
+                ByteBuffer file = ByteBuffer.allocate(1 + HEADER_SIZE_BYTES + 2 * sizeBytes);
+                file.put((byte) flag).putInt(MAGIC).putInt(1).putInt(0).putLong(7);
+                for (int i = 0; i < 2; i++) {
+                    ByteBuffer.wrap(batch).putLong(RecordBatch.BASE_OFFSET, 1_000 + 3L * i);
+                    file.putInt(sizeBytes).putInt(0).putLong(0).putLong(1_000).putLong(1_003 + 3L * i);
+                    file.putInt(i * batch.length).putShort((short) name.length).put(name);
+                    file.put(batch);
+                }
+                mend(file.slice(1, file.capacity() - 1));
+                seeds.add(file.array());
+            }
+        }
+        return seeds;
+    }
+
+    /** Makes right whatever says that a file is not what was written. */
+    private static void mend(ByteBuffer file) {
+        if (file.capacity() < HEADER_SIZE_BYTES) {
+            return;
+        }
+        CRC32C crc = new CRC32C();
+        crc.update(file.slice(0, 8));
+        crc.update(file.slice(12, 8));
+        file.putInt(8, (int) crc.getValue());
+        long sequence = file.getLong(12);
+        int at = HEADER_SIZE_BYTES;
+        while (file.capacity() - at >= RECORD_HEADER_SIZE_BYTES) {
+            int sizeBytes = file.getInt(at);
+            if (sizeBytes < RECORD_HEADER_SIZE_BYTES || sizeBytes > file.capacity() - at) {
+                return;
+            }
+            file.putLong(at + 8, sequence++);
+            CRC32C ofRecord = new CRC32C();
+            ofRecord.update(file.slice(at + 8, sizeBytes - 8));
+            file.putInt(at + 4, (int) ofRecord.getValue());
+            at += sizeBytes;
+        }
+    }
+
+    @Override
+    public void run(byte[] input) throws IOException {
+        if (input.length == 0) {
+            return;
+        }
+        ByteBuffer file = ByteBuffer.wrap(input.clone(), 1, input.length - 1).slice();
+        if ((input[0] & RAW) == 0) {
+            mend(file);
+        }
+        MemoryFileStore store = new MemoryFileStore();
+        Path directory = DATA.resolve(JOURNAL);
+        new JournalUse(store, directory).write();
+        try (LogFile log = store.open(FILE, true)) {
+            log.write(file.duplicate(), 0);
+        }
+        try {
+            WriteAheadScan.count(store, DATA);
+            JournalRedo.run(store, DATA);
+            new JournalUse(store, directory).use();
+        } catch (IOException expected) {
+            return;
+        }
+        if (!store.list(DATA).equals(List.of(JOURNAL, "write-ahead"))) {
+            throw new AssertionError("something was made beside the journal: " + store.list(DATA));
+        }
+    }
+
+    @Override
+    public long maxAllocatedBytes(int inputSizeBytes) {
+        return MAX_ALLOCATED_BYTES + (long) MAX_ALLOCATED_PER_BYTE * inputSizeBytes;
+    }
+}

@@ -1,0 +1,120 @@
+package io.journalq.server.journal.wal;
+
+import io.journalq.server.journal.file.NewerFormatException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.zip.CRC32C;
+
+/**
+ * What is in a write-ahead file. All numbers are big-endian.
+ *
+ * <pre>
+ * file:    magic int | version int | CRC32C int, of all else in the header | sequence of the first record long | records
+ * record:  size int, of all of it | CRC32C int, of what follows | sequence long | segment's base offset long |
+ *          end offset long | position int | length of the folder's name short | its name, UTF-8 | batches
+ * </pre>
+ *
+ * The records end before the first that is not whole or not the next in sequence: what was left there by an earlier use of
+ * the file has lower numbers.
+ */
+final class WriteAheadFormat {
+    static final int MAGIC = 0x4A515741;
+    static final int VERSION = 1;
+    static final int FILE_HEADER_SIZE_BYTES = 20;
+    static final int RECORD_HEADER_SIZE_BYTES = 38;
+
+    private static final int FILE_CRC_AT = 8;
+    private static final int CRC_AT = 4;
+    private static final int CRC_FROM = 8;
+
+    private WriteAheadFormat() {}
+
+    static ByteBuffer fileHeader(long firstSequence) {
+        ByteBuffer header = ByteBuffer.allocate(FILE_HEADER_SIZE_BYTES);
+        header.putInt(MAGIC).putInt(VERSION).putInt(0).putLong(firstSequence).flip();
+        return header.putInt(FILE_CRC_AT, fileCrc(header));
+    }
+
+    /**
+     * Reads a file's header.
+     *
+     * @return the sequence of the first record; -1 when the file was never begun
+     * @throws NewerFormatException when a newer release wrote it
+     */
+    static long firstSequence(Path file, ByteBuffer header) throws IOException {
+        if (header.remaining() < FILE_HEADER_SIZE_BYTES
+                || header.getInt(0) != MAGIC
+                || header.getInt(FILE_CRC_AT) != fileCrc(header)) {
+            return -1;
+        }
+        int version = header.getInt(4);
+        if (version != VERSION) {
+            throw new NewerFormatException(file, "a write-ahead file", version, VERSION);
+        }
+        return header.getLong(12);
+    }
+
+    /** Whether a header was never written: files are made of zeros. */
+    static boolean isBlank(ByteBuffer header) {
+        return header.equals(ByteBuffer.allocate(header.remaining()));
+    }
+
+    private static int fileCrc(ByteBuffer header) {
+        CRC32C crc = new CRC32C();
+        crc.update(header.duplicate().position(0).limit(FILE_CRC_AT));
+        crc.update(header.duplicate().position(FILE_CRC_AT + Integer.BYTES).limit(FILE_HEADER_SIZE_BYTES));
+        return (int) crc.getValue();
+    }
+
+    static int sizeBytes(byte[] folder, int dataSizeBytes) {
+        return RECORD_HEADER_SIZE_BYTES + folder.length + dataSizeBytes;
+    }
+
+    /** Begins a record; its data follow, then {@link #seal}. */
+    static void putHeader(
+            ByteBuffer out, int sizeBytes, byte[] folder, long segmentBaseOffset, int position, long endOffset) {
+        out.putInt(sizeBytes).putInt(0).putLong(0);
+        out.putLong(segmentBaseOffset).putLong(endOffset).putInt(position);
+        out.putShort((short) folder.length).put(folder);
+    }
+
+    /** Numbers the record at {@code at}, and makes it whole. */
+    static void seal(ByteBuffer records, int at, long sequence) {
+        records.putLong(at + CRC_FROM, sequence);
+        records.putInt(at + CRC_AT, crc(records, at, records.getInt(at)));
+    }
+
+    /** The record at {@code at}, of which {@code sizeBytes} are there; null when it is not whole. */
+    static WriteAheadRecord read(ByteBuffer records, int at, int sizeBytes) {
+        if (records.getInt(at + CRC_AT) != crc(records, at, sizeBytes)) {
+            return null;
+        }
+        int nameBytes = Short.toUnsignedInt(records.getShort(at + 36));
+        int position = records.getInt(at + 32);
+        long segmentBaseOffset = records.getLong(at + 16);
+        if (RECORD_HEADER_SIZE_BYTES + nameBytes > sizeBytes || position < 0 || segmentBaseOffset < 0) {
+            return null;
+        }
+        byte[] name = new byte[nameBytes];
+        records.duplicate().position(at + RECORD_HEADER_SIZE_BYTES).get(name);
+        ByteBuffer data = records.duplicate()
+                .position(at + RECORD_HEADER_SIZE_BYTES + nameBytes)
+                .limit(at + sizeBytes)
+                .slice();
+        return new WriteAheadRecord(
+                records.getLong(at + CRC_FROM),
+                new String(name, StandardCharsets.UTF_8),
+                segmentBaseOffset,
+                position,
+                records.getLong(at + 24),
+                data);
+    }
+
+    private static int crc(ByteBuffer records, int at, int sizeBytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(records.duplicate().limit(at + sizeBytes).position(at + CRC_FROM));
+        return (int) crc.getValue();
+    }
+}

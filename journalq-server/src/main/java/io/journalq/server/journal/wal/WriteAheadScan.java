@@ -1,0 +1,177 @@
+package io.journalq.server.journal.wal;
+
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads a write-ahead file's records, in their order. A damaged one is left out when the next one is where it should be;
+ * else nobody can tell it from the torn end. Changes nothing. One thread; blocks.
+ */
+public final class WriteAheadScan implements Closeable {
+    private static final int CHUNK_BYTES = 1 << 20;
+    private static final Logger LOG = LoggerFactory.getLogger(WriteAheadScan.class);
+
+    private final Path path;
+    private final LogFile file;
+    private final long fileBytes;
+    private final long firstSequence;
+    private boolean damaged;
+    private ByteBuffer window = ByteBuffer.allocate(0);
+    private long windowAt;
+    private long recordPosition;
+    private long position = WriteAheadFormat.FILE_HEADER_SIZE_BYTES;
+    private long nextSequence;
+
+    private WriteAheadScan(Path path, LogFile file) throws IOException {
+        this.path = path;
+        this.file = file;
+        this.fileBytes = file.sizeBytes();
+        ByteBuffer header = ByteBuffer.allocate(WriteAheadFormat.FILE_HEADER_SIZE_BYTES);
+        file.read(header, 0);
+        this.firstSequence = WriteAheadFormat.firstSequence(path, header.flip());
+        this.damaged = firstSequence < 0 && !WriteAheadFormat.isBlank(header);
+        this.nextSequence = firstSequence;
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @throws io.journalq.server.journal.file.NewerFormatException when a newer release wrote it
+     */
+    public static WriteAheadScan open(FileStore store, Path path) throws IOException {
+        LogFile file = store.open(path, false);
+        try {
+            return new WriteAheadScan(path, file);
+        } catch (IOException failure) {
+            file.close();
+            throw failure;
+        }
+    }
+
+    /** The write-ahead files of a data folder that hold anything, in the order in which they were written. */
+    public static List<Path> files(FileStore store, Path dataDirectory) throws IOException {
+        Path directory = dataDirectory.resolve(WriteAheadLog.FOLDER_NAME);
+        record Found(Path path, long firstSequence) {}
+        List<Found> found = new ArrayList<>();
+        for (String name : store.list(directory)) {
+            if (name.endsWith(WriteAheadLog.FILE_SUFFIX)) {
+                try (WriteAheadScan scan = open(store, directory.resolve(name))) {
+                    if (scan.firstSequence >= 0 || scan.damaged) {
+                        found.add(new Found(scan.path, scan.firstSequence));
+                    }
+                }
+            }
+        }
+        found.sort(Comparator.comparingLong(Found::firstSequence));
+        return found.stream().map(Found::path).toList();
+    }
+
+    /** How many records the write-ahead files of a data folder hold. */
+    public static long count(FileStore store, Path dataDirectory) throws IOException {
+        long count = 0;
+        for (Path path : files(store, dataDirectory)) {
+            try (WriteAheadScan scan = open(store, path)) {
+                while (scan.next() != null) {
+                    count++;
+                }
+            }
+        }
+        return count;
+    }
+
+    /** The next record; null behind the last. */
+    public WriteAheadRecord next() throws IOException {
+        int sizeBytes = firstSequence < 0 ? 0 : claimedSizeBytes();
+        if (sizeBytes == 0) {
+            return null;
+        }
+        WriteAheadRecord record = read(sizeBytes);
+        if (record != null) {
+            return record;
+        }
+        long bad = position;
+        position += sizeBytes;
+        nextSequence++;
+        int nextSizeBytes = claimedSizeBytes();
+        WriteAheadRecord behind = nextSizeBytes == 0 ? null : read(nextSizeBytes);
+        if (behind == null) {
+            position = bad;
+            nextSequence--;
+        } else {
+            LOG.error("{}: the record at byte {} is damaged, and is left out", path, bad);
+            damaged = true;
+        }
+        return behind;
+    }
+
+    /** What the record at the position says of its size; 0 when there is none. */
+    private int claimedSizeBytes() throws IOException {
+        if (!load(WriteAheadFormat.RECORD_HEADER_SIZE_BYTES)) {
+            return 0;
+        }
+        int sizeBytes = window.getInt(at());
+        return sizeBytes < WriteAheadFormat.RECORD_HEADER_SIZE_BYTES || sizeBytes > fileBytes - position
+                ? 0
+                : sizeBytes;
+    }
+
+    private WriteAheadRecord read(int sizeBytes) throws IOException {
+        WriteAheadRecord record = load(sizeBytes) ? WriteAheadFormat.read(window, at(), sizeBytes) : null;
+        if (record == null || record.sequence() != nextSequence) {
+            return null;
+        }
+        nextSequence++;
+        recordPosition = position;
+        position += sizeBytes;
+        return record;
+    }
+
+    /** Whether it does not begin as such a file does, or a record was left out. */
+    public boolean isDamaged() {
+        return damaged;
+    }
+
+    /** Where the last record that was shown begins, in bytes. */
+    public long recordPosition() {
+        return recordPosition;
+    }
+
+    /** Where the last record that was shown ends. */
+    public long position() {
+        return position;
+    }
+
+    private int at() {
+        return (int) (position - windowAt);
+    }
+
+    /** Has {@code sizeBytes} from the position on in the window; false when the file does not hold them. */
+    private boolean load(int sizeBytes) throws IOException {
+        if (sizeBytes > fileBytes - position) {
+            return false;
+        }
+        if (position < windowAt || position + sizeBytes > windowAt + window.limit()) {
+            if (window.capacity() < sizeBytes) {
+                window = ByteBuffer.allocate((int) Math.min(fileBytes - position, Math.max(CHUNK_BYTES, sizeBytes)));
+            }
+            windowAt = position;
+            file.read(window.clear(), position);
+            window.flip();
+        }
+        return window.limit() >= sizeBytes;
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+}

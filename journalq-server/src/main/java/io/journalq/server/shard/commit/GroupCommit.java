@@ -1,0 +1,137 @@
+package io.journalq.server.shard.commit;
+
+import io.journalq.server.journal.wal.WriteAheadFrames;
+import io.journalq.server.journal.wal.WriteAheadLog;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Commits what loops bring to one data folder's write-ahead files, one commit at a time; what comes meanwhile goes into the
+ * next one. Any thread; the commits themselves are in the blocking pool.
+ */
+final class GroupCommit {
+    /** On a full disk no new file is tried to be made more often, in milliseconds. */
+    private static final long RETRY_MS = 10_000;
+
+    private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
+
+    private final WriteAheadLog files;
+    private final Executor blockingPool;
+    private final Clock clock;
+    private final List<Submission> submitted = new ArrayList<>();
+    private boolean runs;
+    private boolean makesSpare;
+    private long nextTryMs;
+
+    private record Submission(LoopCommit from, WriteAheadFrames frames) {}
+
+    GroupCommit(WriteAheadLog files, Executor blockingPool, Clock clock) {
+        this.files = files;
+        this.blockingPool = blockingPool;
+        this.clock = clock;
+    }
+
+    int maxFramesSizeBytes(int loopCount) {
+        return files.maxFramesSizeBytes(loopCount);
+    }
+
+    IOException failure() {
+        return files.failure();
+    }
+
+    /** Has {@code frames} committed; {@code from} gets them back. */
+    void submit(LoopCommit from, WriteAheadFrames frames) {
+        synchronized (this) {
+            submitted.add(new Submission(from, frames));
+            if (runs) {
+                return;
+            }
+            runs = true;
+        }
+        try {
+            blockingPool.execute(this::run);
+        } catch (RejectedExecutionException stopping) {
+            finish(takeAndEnd(), false, null);
+        }
+    }
+
+    private void run() {
+        for (List<Submission> next = take(); !next.isEmpty(); next = take()) {
+            commit(next);
+            startSpare();
+        }
+    }
+
+    private void commit(List<Submission> all) {
+        boolean committed = false;
+        IOException failure = null;
+        try {
+            committed = files.commit(all.stream().map(Submission::frames).toList());
+        } catch (IOException failed) {
+            failure = failed;
+        } catch (RuntimeException defect) {
+            log.error("unexpected failure of a commit, journals are synced themselves", defect);
+        }
+        finish(all, committed, failure);
+    }
+
+    /** What is to be committed now; when that is nothing, the next submission starts anew. */
+    private synchronized List<Submission> take() {
+        List<Submission> taken = List.copyOf(submitted);
+        submitted.clear();
+        runs = !taken.isEmpty();
+        return taken;
+    }
+
+    private synchronized List<Submission> takeAndEnd() {
+        List<Submission> taken = take();
+        runs = false;
+        return taken;
+    }
+
+    private static void finish(List<Submission> all, boolean committed, IOException failure) {
+        all.forEach(one -> one.from().finish(one.frames(), committed, failure));
+    }
+
+    private void startSpare() {
+        synchronized (this) {
+            if (makesSpare || !files.wantsSpare() || clock.millis() < nextTryMs) {
+                return;
+            }
+            makesSpare = true;
+        }
+        try {
+            blockingPool.execute(this::makeSpare);
+        } catch (RejectedExecutionException stopping) {
+            log.debug("stopping, no write-ahead file is made");
+        }
+    }
+
+    private void makeSpare() {
+        long retryMs = 0;
+        try {
+            files.makeSpare();
+        } catch (IOException failure) {
+            log.warn("cannot make a write-ahead file, journals are synced themselves: {}", failure.toString());
+            retryMs = RETRY_MS;
+        }
+        synchronized (this) {
+            makesSpare = false;
+            nextTryMs = clock.millis() + retryMs;
+        }
+    }
+
+    void close() {
+        try {
+            files.close();
+        } catch (IOException failure) {
+            log.error("cannot close the write-ahead files", failure);
+        }
+    }
+}

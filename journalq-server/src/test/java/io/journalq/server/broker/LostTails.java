@@ -1,0 +1,66 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.wal.WriteAheadRecord;
+import io.journalq.server.journal.wal.WriteAheadScan;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Copies of a data folder as a power loss leaves it: journals without what they did not sync, and the write-ahead files. */
+final class LostTails {
+    private LostTails() {}
+
+    /**
+     * Copies the folder of a broker that runs and is idle, and cuts its journals to where its write-ahead files begin.
+     *
+     * @return how many journals were cut
+     */
+    static int copy(Path data, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(data)) {
+            for (Path from : all.filter(path -> !path.startsWith(data.resolve("coordinators"))
+                            && !path.getFileName().toString().equals(".lock"))
+                    .toList()) {
+                Path copy = to.resolve(data.relativize(from).toString());
+                if (Files.isDirectory(from)) {
+                    Files.createDirectories(copy);
+                } else {
+                    Files.copy(from, copy);
+                }
+            }
+        }
+        FileStore store = new SystemFileStore();
+        Set<String> cut = new HashSet<>();
+        for (Path file : WriteAheadScan.files(store, to)) {
+            try (WriteAheadScan scan = WriteAheadScan.open(store, file)) {
+                for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
+                    if (cut.add(record.folder())) {
+                        cut(store, to.resolve(record.folder()), record);
+                    }
+                }
+            }
+        }
+        return cut.size();
+    }
+
+    private static void cut(FileStore store, Path journal, WriteAheadRecord first) throws IOException {
+        Path log = journal.resolve(String.format("%020d.log", first.segmentBaseOffset()));
+        try (LogFile file = store.open(log, false)) {
+            file.truncate(first.position());
+        }
+    }
+
+    /** How many records the write-ahead files hold. */
+    static long records(Path data) {
+        try {
+            return WriteAheadScan.count(new SystemFileStore(), data);
+        } catch (IOException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+}
