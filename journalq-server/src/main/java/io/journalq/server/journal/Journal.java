@@ -54,6 +54,9 @@ public final class Journal implements AutoCloseable {
     /** End of the log when idle files were last looked for. */
     private long idleSinceOffset = -1;
 
+    /** Somebody else may hold what was written: {@link JournalRedo}. */
+    private boolean observed;
+
     private boolean closed;
 
     private Journal(
@@ -171,15 +174,9 @@ public final class Journal implements AutoCloseable {
         writer.write(config, acknowledgedOffset);
     }
 
-    /**
-     * Shows {@code observer} what is written from now on; null for nobody. From the first observer on every checkpoint is
-     * synced, so that one is always whole: by it is told what of a write-ahead file is still to be written ({@link
-     * JournalRedo}).
-     */
+    /** Shows {@code observer} what is written from now on; null for nobody. */
     public void setObserver(JournalWrites observer) {
-        if (observer != null) {
-            flusher.keepCheckpointsDurable();
-        }
+        observed |= observer != null;
         writer.setObserver(observer);
     }
 
@@ -505,7 +502,7 @@ public final class Journal implements AutoCloseable {
      */
     public long truncateTo(long offset) throws IOException {
         Check.that(!writer.isDirty(), "nothing is staged while a journal is cut");
-        Check.that(!flusher.keepsCheckpointsDurable(), "nothing would take what is cut out of the write-ahead files");
+        Check.that(!observed, "nothing would take what is cut out of the write-ahead files");
         if (offset >= writer.writtenOffset()) {
             return writer.writtenOffset();
         }

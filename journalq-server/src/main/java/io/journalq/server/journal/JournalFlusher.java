@@ -38,8 +38,6 @@ final class JournalFlusher {
     /** A failed write may have left bytes behind the end of this one; null when none has. */
     private volatile Segment dirtyTail;
 
-    private volatile boolean checkpointsDurable;
-
     private boolean stopped;
     private boolean checkpointFailing;
     private long uncheckpointedBytes;
@@ -87,15 +85,6 @@ final class JournalFlusher {
 
     boolean isTailDirty() {
         return dirtyTail != null;
-    }
-
-    /** From now on a power loss leaves a whole checkpoint, if perhaps not the last. */
-    void keepCheckpointsDurable() {
-        checkpointsDurable = true;
-    }
-
-    boolean keepsCheckpointsDurable() {
-        return checkpointsDurable;
     }
 
     /** Waits for a flush that is under way; later ones do nothing. */
@@ -338,7 +327,7 @@ final class JournalFlusher {
                     journal.compactedOffset(),
                     journal.leaderEpochs().entries(),
                     known);
-            boolean durable = sync || checkpointsDurable || journal.isBoundKeptHereOnly();
+            boolean durable = sync || journal.isBoundKeptHereOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;
         } catch (IOException failure) {

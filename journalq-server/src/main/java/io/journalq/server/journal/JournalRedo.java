@@ -16,14 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what the write-ahead files of a data folder hold into the journals once more, where no checkpoint vouches for it,
- * syncs that, and deletes the files: afterwards the journals are all there is. Before any journal of the folder is opened;
- * stopped at any point, it begins anew. A damaged file is kept under another name. One thread; blocks.
+ * Writes what the write-ahead files of a data folder hold of the journals' newest segments there once more, syncs that, and
+ * deletes the files: afterwards the journals are all there is. Before any journal of the folder is opened; stopped at any
+ * point, it begins anew. A damaged file is kept under another name. One thread; blocks.
  *
- * <p>The bytes go to where they were: nothing between two starts changes a segment behind its checkpoint but appends, and
- * what does change segments (compaction, deletion of old ones) writes a checkpoint first that vouches for all of them. On a
- * full disk deletion goes on without one. So no segment is ever made here: one that is not there was deleted, as nothing of
- * a segment counts as covered before its name is synced.
+ * <p>The bytes go to where they were ({@link RedoneJournal}). No segment is ever made: nothing of one counts as covered before
+ * its name is synced, so that one which is not there was deleted.
  */
 public final class JournalRedo {
     /** As many files are open at once, however many journals there are. */
