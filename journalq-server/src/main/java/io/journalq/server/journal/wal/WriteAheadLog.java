@@ -30,6 +30,9 @@ public final class WriteAheadLog {
     /** When so many are full, journals are asked to flush what is in the oldest. */
     private static final int MOST_UNFLUSHED_FILES = FILE_COUNT / 2;
 
+    /** The syncs of so many journals cost less than another file: they are asked as soon as one is full. */
+    private static final int FEW_JOURNALS = 4;
+
     /** The most that is committed together; more is as fast in the journals' own files. */
     private static final int MAX_COMMIT_SIZE_BYTES = 8 << 20;
 
@@ -41,6 +44,10 @@ public final class WriteAheadLog {
     private final List<WriteAheadSegment> full = new ArrayList<>();
     private final AtomicReference<WriteAheadSegment> spare = new AtomicReference<>();
     private WriteAheadSegment active;
+    /** No file will be free when the active one is full, by all that is known. */
+    private volatile boolean spareNeeded = true;
+
+    private boolean lookedAhead;
     private long nextSequence = 1;
     private volatile int made;
     private volatile IOException failure;
@@ -90,6 +97,7 @@ public final class WriteAheadLog {
         }
         try {
             active.sync();
+            lookAhead();
             return true;
         } catch (IOException bad) {
             failure = bad;
@@ -114,11 +122,21 @@ public final class WriteAheadLog {
         }
     }
 
+    /** Once for each file, in its middle: as long before the next is needed as it takes to make one. */
+    private void lookAhead() {
+        if (!lookedAhead && active.isHalfFull()) {
+            lookedAhead = true;
+            spareNeeded = full.stream().noneMatch(WriteAheadSegment::isFree);
+        }
+    }
+
     private boolean beginNext(long sizeBytes) {
         if (active != null) {
             leaveActive();
         }
         WriteAheadSegment next = takeFree();
+        lookedAhead = false;
+        spareNeeded = next == null;
         if (next == null) {
             // Those that were asked before may not have heard, or been written to since.
             full.forEach(WriteAheadSegment::flushSoon);
@@ -136,10 +154,14 @@ public final class WriteAheadLog {
     }
 
     private void leaveActive() {
-        full.add(active);
+        WriteAheadSegment left = active;
+        full.add(left);
         active = null;
         List<WriteAheadSegment> inUse =
                 full.stream().filter(segment -> !segment.isFree()).toList();
+        if (left.journalCount() <= FEW_JOURNALS) {
+            left.flushSoon();
+        }
         if (inUse.size() >= MOST_UNFLUSHED_FILES) {
             // One flush of a journal frees all files of it: the longer that waits, the fewer it takes.
             inUse.get(0).flushSoon();
@@ -157,7 +179,7 @@ public final class WriteAheadLog {
 
     /** Whether {@link #makeSpare} is worth a call. Any thread. */
     public boolean wantsSpare() {
-        return failure == null && spare.get() == null && made < FILE_COUNT;
+        return spareNeeded && failure == null && spare.get() == null && made < FILE_COUNT;
     }
 
     /**

@@ -28,8 +28,8 @@ final class WriteAheadSegment {
     }
 
     /**
-     * Makes a file of the full size, all zeros: when blocks are there already, a sync later writes data and no metadata.
-     * Blocks.
+     * Makes a file of the full size, all zeros: when blocks are there already, a sync later writes data and no metadata. It
+     * goes to the disk piece by piece, so that the syncs of others come in between. Blocks.
      */
     static WriteAheadSegment create(FileStore store, Path path, int sizeBytes) throws IOException {
         LogFile file = store.open(path, true);
@@ -37,8 +37,8 @@ final class WriteAheadSegment {
             ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(ZEROS_SIZE_BYTES, sizeBytes));
             for (int at = 0; at < sizeBytes; at += zeros.capacity()) {
                 file.write(zeros.clear().limit(Math.min(zeros.capacity(), sizeBytes - at)), at);
+                file.sync();
             }
-            file.sync();
             store.syncDirectory(path.getParent());
             return new WriteAheadSegment(path, file, sizeBytes);
         } catch (IOException failure) {
@@ -54,6 +54,10 @@ final class WriteAheadSegment {
 
     boolean hasRoom(long moreBytes) {
         return moreBytes <= sizeBytes - position;
+    }
+
+    boolean isHalfFull() {
+        return position > sizeBytes / 2;
     }
 
     /** Begins anew; what it held is not needed any more. */
@@ -81,6 +85,11 @@ final class WriteAheadSegment {
         covered.entrySet()
                 .removeIf(entry -> entry.getKey().isGone() || entry.getKey().flushedOffset() >= entry.getValue());
         return covered.isEmpty();
+    }
+
+    /** How many have something here that was not safe elsewhere when {@link #isFree} last looked. */
+    int journalCount() {
+        return covered.size();
     }
 
     /** Asks those whose records it holds to make them safe elsewhere. */

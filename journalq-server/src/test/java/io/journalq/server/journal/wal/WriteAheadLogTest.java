@@ -1,0 +1,144 @@
+package io.journalq.server.journal.wal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.server.journal.FaultyFileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** How many files are made, when journals are asked to be safe without them, and what ends it. */
+class WriteAheadLogTest {
+    private static final Path DATA = Path.of("data");
+    private static final Path FOLDER = DATA.resolve(WriteAheadLog.FOLDER_NAME);
+    private static final byte[] JOURNAL = {'t'};
+
+    /** Room for two records of a journal. */
+    private static final int FILE_SIZE_BYTES = 500;
+
+    private static final int RECORD_BYTES = 200;
+
+    private final MemoryFileStore store = new MemoryFileStore();
+
+    /** A journal that does as it is asked. */
+    private static final class Prompt implements Covered {
+        private long writtenOffset;
+        private long flushedOffset;
+        private int asked;
+
+        @Override
+        public long flushedOffset() {
+            return flushedOffset;
+        }
+
+        @Override
+        public boolean isGone() {
+            return false;
+        }
+
+        @Override
+        public void flushSoon() {
+            asked++;
+            flushedOffset = writtenOffset;
+        }
+    }
+
+    private static List<WriteAheadFrames> record(Prompt journal) {
+        WriteAheadFrames frames = new WriteAheadFrames(1_000);
+        ByteBuf batch = Unpooled.wrappedBuffer(new byte[RECORD_BYTES]);
+        long endOffset = ++journal.writtenOffset;
+        assertThat(frames.add(new WriteAheadFrames.Entry(journal, endOffset), JOURNAL, 0, 0, List.of(batch)))
+                .isTrue();
+        return List.of(frames);
+    }
+
+    private static void commit(WriteAheadLog log, Prompt journal) throws IOException {
+        if (log.wantsSpare()) {
+            log.makeSpare();
+        }
+        assertThat(log.commit(record(journal))).isTrue();
+    }
+
+    @Test
+    void shouldNeedTwoFilesWhenOneJournalIsWritten() throws IOException {
+        // given
+        WriteAheadLog log = new WriteAheadLog(store, DATA, (long) WriteAheadLog.FILE_COUNT * FILE_SIZE_BYTES);
+        Prompt journal = new Prompt();
+
+        // when
+        for (int i = 0; i < 50; i++) {
+            commit(log, journal);
+        }
+
+        // then
+        assertThat(store.list(FOLDER)).containsExactly("01.wal", "02.wal");
+        assertThat(journal.asked).isLessThan(30);
+    }
+
+    @Test
+    void shouldAskManyJournalsOnlyWhenHalfOfTheFilesAreFull() throws IOException {
+        // given files with room for one record of each
+        int count = 10;
+        WriteAheadLog log = new WriteAheadLog(store, DATA, (long) WriteAheadLog.FILE_COUNT * 250 * count);
+        List<Prompt> journals = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            journals.add(new Prompt());
+        }
+
+        // when
+        for (int i = 0; i < 40; i++) {
+            for (Prompt journal : journals) {
+                commit(log, journal);
+            }
+        }
+
+        // then
+        assertThat(store.list(FOLDER)).hasSizeBetween(4, WriteAheadLog.FILE_COUNT);
+        assertThat(journals).allMatch(journal -> journal.asked > 0 && journal.asked <= 15);
+    }
+
+    @Test
+    void shouldTakeNothingMoreWhenASyncFailed() throws IOException {
+        // given
+        FaultyFileStore faulty = new FaultyFileStore(store);
+        WriteAheadLog log = new WriteAheadLog(faulty, DATA, 1 << 20);
+        log.makeSpare();
+        Prompt journal = new Prompt();
+        faulty.setSyncFails(true);
+        assertThatThrownBy(() -> log.commit(record(journal))).isInstanceOf(IOException.class);
+        faulty.setSyncFails(false);
+
+        // when, then
+        assertThatThrownBy(() -> log.commit(record(journal))).hasMessageContaining("takes nothing any more");
+        assertThat(log.failure()).isNotNull();
+    }
+
+    @Test
+    void shouldMakeNoFileWhenThatWouldTakeTheLastRoom() throws IOException {
+        // given
+        long fileSizeBytes = (1 << 20) / WriteAheadLog.FILE_COUNT;
+        long[] usableBytes = {2 * fileSizeBytes - 1};
+        WriteAheadLog log = new WriteAheadLog(
+                new FilterFileStore(store) {
+                    @Override
+                    public long usableBytes(Path directory) {
+                        return usableBytes[0];
+                    }
+                },
+                DATA,
+                1 << 20);
+
+        // when, then
+        assertThatThrownBy(log::makeSpare).hasMessageContaining("bytes are left on the disk");
+        usableBytes[0]++;
+        log.makeSpare();
+        assertThat(store.sizeBytes(FOLDER.resolve("01.wal"))).isEqualTo(fileSizeBytes);
+    }
+}
