@@ -83,6 +83,8 @@ final class Flusher {
             toldNanos = nowNanos;
             log.warn("cannot flush, trying again: partition={} reason=\"{}\"", host.name(), reason.getMessage());
         }
+        // What write-ahead files cover may be waiting for much longer already.
+        later.remove(host);
         flushLater(host, host.settings().flushIntervalMs());
     }
 

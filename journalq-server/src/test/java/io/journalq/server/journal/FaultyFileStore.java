@@ -30,7 +30,12 @@ public final class FaultyFileStore extends FilterFileStore {
 
     /** Whether nothing more can be written. */
     public void setFull(boolean full) {
-        writableBytes = full ? 0 : Long.MAX_VALUE;
+        setWritableBytes(full ? 0 : Long.MAX_VALUE);
+    }
+
+    /** How much more can be written; of what is beyond, a part is. */
+    public void setWritableBytes(long bytes) {
+        writableBytes = bytes;
     }
 
     /** Whether the next syncs of files fail. */

@@ -8,12 +8,18 @@ import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadScan;
 import io.journalq.server.shard.SteppedPartition.Outcome;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -121,6 +127,83 @@ class DurabilityTest {
     }
 
     @Test
+    void shouldTellWhoeverWaitsForTheDiskWhenTheCommitIsThrough() {
+        // given
+        partition.append(1, EPOCH, sequence++, false, "waits");
+        List<ErrorCode> told = new ArrayList<>();
+        partition.host().flush(told::add);
+        partition.loop().run();
+        assertThat(told).isEmpty();
+
+        // when
+        commit();
+
+        // then
+        assertThat(told).containsExactly(ErrorCode.NONE);
+        assertThat(partition.host().journal().flushedOffset()).isEqualTo(2);
+        partition.host().flush(told::add);
+        assertThat(told).containsExactly(ErrorCode.NONE, ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldTellWhoeverWaitsForTheDiskAfterAFlushWhenTheCommitCannotBeWritten() {
+        // given
+        partition.append(1, EPOCH, sequence++, false, "waits");
+        List<ErrorCode> told = new ArrayList<>();
+        partition.host().flush(told::add);
+
+        // when
+        store.setFull(true);
+        commit();
+        store.setFull(false);
+
+        // then
+        assertThat(told).containsExactly(ErrorCode.NONE);
+        assertThat(partition.host().journal().flushedOffset()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldTellWhoeverWaitsForTheDiskWhenTheCommitFailed() {
+        // given
+        partition.append(1, EPOCH, sequence++, false, "waits");
+        List<ErrorCode> told = new ArrayList<>();
+        partition.host().flush(told::add);
+
+        // when
+        store.setSyncFails(true);
+        commit();
+        store.setSyncFails(false);
+
+        // then
+        assertThat(told).containsExactly(ErrorCode.KAFKA_STORAGE_ERROR);
+    }
+
+    @Test
+    void shouldBringBackWhatTookThePlaceOfAFailedWrite() throws IOException {
+        // given a write that leaves a part of it, which a flush clears away
+        append("covered");
+        store.setWritableBytes(50);
+        Outcome failed = partition.append(1, EPOCH, sequence, false, "failed");
+        store.setFull(false);
+        partition.loop().run();
+        assertThat(failed.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+        Path log = Segment.logPath(SteppedPartition.folder(directory), 0);
+        long flushedBytes = Files.size(log);
+        assertThat(flushedBytes).isEqualTo(partition.host().journal().sizeBytes());
+
+        // when
+        append("in its place");
+        try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
+            channel.truncate(flushedBytes);
+        }
+        JournalRedo.run(store, directory);
+
+        // then
+        SteppedPartition again = SteppedPartition.openCovered(store, directory, WRITE_AHEAD_BYTES, committing::add);
+        assertThat(again.readCommitted(0, ALL)).containsExactly("first", "second", "covered", "in its place");
+    }
+
+    @Test
     void shouldKeepWaitingForTheCommitWhenAFlushThatNobodyWaitsForCannotBegin() {
         // given
         Outcome outcome = partition.append(1, EPOCH, sequence++, false, "waits");
@@ -132,6 +215,23 @@ class DurabilityTest {
         assertThat(outcome.error()).isNull();
         commit();
         assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldTryAFlushAgainSoonWhenItCouldNotBegin() {
+        // given what would wait for much longer
+        append("covered");
+        partition.loop().advance(1_000);
+        partition.loop().fireTimers();
+        assertThat(partition.host().journal().flushedOffset()).isEqualTo(2);
+
+        // when
+        partition.host().onFlushFailure(new SyncNotBegunException(directory, new IOException("Too many open files")));
+        partition.loop().advance(1_000);
+        partition.loop().fireTimers();
+
+        // then
+        assertThat(partition.host().journal().flushedOffset()).isEqualTo(3);
     }
 
     @Test

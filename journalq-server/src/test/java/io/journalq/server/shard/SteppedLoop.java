@@ -4,12 +4,14 @@ import io.journalq.server.loop.Loop;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** A loop that the test's thread is on, and that runs when the test says so. Timers fire when the test lets them. */
 final class SteppedLoop implements Loop {
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final ArrayDeque<Runnable> afterIteration = new ArrayDeque<>();
     private final List<Runnable> timers = new ArrayList<>();
+    private long nowNanos;
 
     /** Runs iterations until nothing is left to do. */
     void run() {
@@ -25,6 +27,11 @@ final class SteppedLoop implements Loop {
         timers.clear();
         due.forEach(Runnable::run);
         run();
+    }
+
+    /** Lets time pass; timers still fire when the test lets them. */
+    void advance(long ms) {
+        nowNanos += TimeUnit.MILLISECONDS.toNanos(ms);
     }
 
     private static void runAll(ArrayDeque<Runnable> now, ArrayDeque<Runnable> from) {
@@ -55,6 +62,6 @@ final class SteppedLoop implements Loop {
 
     @Override
     public long nanoTime() {
-        return 0;
+        return nowNanos;
     }
 }
