@@ -103,7 +103,7 @@ final class WriteAheadTarget implements FuzzTarget {
         } catch (IOException expected) {
             return;
         }
-        if (!store.list(DATA).equals(List.of(JOURNAL, "write-ahead"))) {
+        if (!List.of(JOURNAL, "write-ahead").containsAll(store.list(DATA))) {
             throw new AssertionError("something was made beside the journal: " + store.list(DATA));
         }
     }

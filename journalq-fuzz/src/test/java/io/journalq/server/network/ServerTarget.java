@@ -79,6 +79,7 @@ public final class ServerTarget implements FuzzTarget {
             {"transaction.state.log.num.partitions", "1"},
             {"group.initial.rebalance.delay.ms", "0"},
             {"log.cleaner.dedupe.buffer.size", "1MiB"},
+            {"write.ahead.max.bytes", "1MiB"},
         };
         try {
             for (String[] setting : settings) {
