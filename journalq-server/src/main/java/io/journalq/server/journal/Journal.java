@@ -21,6 +21,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -242,6 +243,11 @@ public final class Journal implements AutoCloseable {
 
     Segment[] segments() {
         return segments.all();
+    }
+
+    /** Those that are off the list and that a crash may bring back. Any thread. */
+    List<Segment> segmentsBeingDeleted() {
+        return segments.beingDeleted();
     }
 
     boolean isClosed() {

@@ -223,15 +223,12 @@ final class JournalFlusher {
 
     private void sync(Segment[] segments) throws IOException {
         try {
+            // A crash may bring them back, and then the name of what follows says that they are whole.
+            for (Segment segment : journal.segmentsBeingDeleted()) {
+                syncData(segment);
+            }
             for (Segment segment : segments) {
-                settle(segment);
-                if (segment.endOffset() > flushedOffset && segment.tryRetain()) {
-                    try {
-                        opened(segment).sync();
-                    } finally {
-                        segment.release();
-                    }
-                }
+                syncData(segment);
             }
             syncDirectoryIfChanged();
         } catch (SyncNotBegunException mayBeTriedAgain) {
@@ -239,6 +236,19 @@ final class JournalFlusher {
             throw mayBeTriedAgain;
         } catch (IOException failure) {
             throw fenced(failure);
+        }
+    }
+
+    private void syncData(Segment segment) throws IOException {
+        if (segment.endOffset() > flushedOffset && segment.tryRetain()) {
+            try {
+                settle(segment);
+                opened(segment).sync();
+            } finally {
+                segment.release();
+            }
+        } else {
+            settle(segment);
         }
     }
 

@@ -129,6 +129,11 @@ final class SegmentList {
         return !deletions.isEmpty();
     }
 
+    /** Those segments, oldest first. Any thread. */
+    List<Segment> beingDeleted() {
+        return deletions.stream().flatMap(deletion -> deletion.dropped.stream()).toList();
+    }
+
     /** One deletion after the other, whichever thread comes first: no older segment stays without those behind it. */
     private void deleteDropped() {
         synchronized (deletions) {
@@ -141,10 +146,9 @@ final class SegmentList {
                             directory,
                             failure.toString());
                     return;
-                } finally {
-                    oldest.release();
                 }
                 deletions.remove();
+                oldest.release();
                 oldest.after.run();
                 oldest.dropped.forEach(this::deleteRenamed);
             }
@@ -176,7 +180,7 @@ final class SegmentList {
             store.syncDirectory(directory);
         }
 
-        /** Readers keep what they have; a second try needs nothing but the names. */
+        /** Readers keep what they have. */
         void release() {
             if (!released) {
                 released = true;
@@ -264,6 +268,9 @@ final class SegmentList {
     void release() {
         for (Segment segment : segments) {
             segment.release();
+        }
+        synchronized (deletions) {
+            deletions.forEach(Deletion::release);
         }
     }
 

@@ -119,6 +119,41 @@ class LostTailTest {
                 .containsExactly("sync", "00000000000000000003.log", "sync", "00000000000000000006.log", "sync");
     }
 
+    @Test // seed 130060737
+    void shouldSyncWhatIsBeingDeletedBeforeTheNextSegmentCounts() throws IOException {
+        // given segments that are deleted before they were synced, of which nothing is done yet
+        List<String> calls = new ArrayList<>();
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                return new FilterLogFile(super.open(file, create)) {
+                    @Override
+                    public void sync() throws IOException {
+                        calls.add("sync "
+                                + Integer.parseInt(file.getFileName().toString().substring(0, 20)));
+                        super.sync();
+                    }
+                };
+            }
+
+            @Override
+            public void move(Path from, Path to) throws IOException {
+                calls.add("name " + to.getFileName().toString().substring(19));
+                super.move(from, to);
+            }
+        };
+        Journal journal = Journal.open(watched, DIRECTORY, CONFIG, background::add);
+        append(journal, 9, 1, VALUE_BYTES);
+        journal.deleteRecordsBefore(6);
+        calls.clear();
+
+        // when
+        journal.flush();
+
+        // then a crash that brings them back brings all of them
+        assertThat(calls).containsExactly("sync 0", "name 3.log", "sync 3", "name 6.log", "sync 6");
+    }
+
     @Test
     void shouldKeepEverySegmentWhenTheProcessWasKilled() throws IOException {
         written();
