@@ -190,6 +190,11 @@ public final class PartitionHistory {
         return lostAny || isAcknowledgedFromMemory();
     }
 
+    /** Whether records were deleted, or are about to be. */
+    boolean losesItsBeginning() {
+        return deletedUpTo > 0 || !deleted.isEmpty();
+    }
+
     /** The largest offset before which somebody asked to delete. */
     public long deletedUpTo() {
         return deletedUpTo;

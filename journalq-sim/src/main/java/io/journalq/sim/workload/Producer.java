@@ -217,7 +217,8 @@ public final class Producer {
             return;
         }
         if (isRefusedForGood(headError)) {
-            if (!world.isHarmed() && !partition.mayBreakSequences()) {
+            boolean forgotten = world.diskFillsUp() && partition.losesItsBeginning();
+            if (!world.isHarmed() && !forgotten && !partition.mayBreakSequences()) {
                 world.violations()
                         .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);
             }

@@ -31,6 +31,7 @@ public final class World {
     private final Map<Work, Long> work = new EnumMap<>(Work.class);
     private long records;
     private boolean harmed;
+    private boolean diskFillsUp;
 
     public World(Scheduler scheduler, Random random, Trace trace, Violations violations) {
         this.scheduler = scheduler;
@@ -59,6 +60,16 @@ public final class World {
     /** Whether synced data were damaged. */
     public boolean isHarmed() {
         return harmed;
+    }
+
+    /** The disk has so little room that it fills up: see {@link #diskFillsUp}. */
+    public void setDiskFillsUp() {
+        diskFillsUp = true;
+    }
+
+    /** Whether records may be deleted without the state of their producers being kept first, as only that makes room. */
+    boolean diskFillsUp() {
+        return diskFillsUp;
     }
 
     /** Records that were acknowledged or read so far, each time counted. */
