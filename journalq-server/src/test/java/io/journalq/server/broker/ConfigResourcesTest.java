@@ -87,6 +87,44 @@ class ConfigResourcesTest {
         assertThat(listed(ConfigResource.Type.GROUP)).isEmpty();
     }
 
+    /** As Kafka's test of it does, which cannot run here only as it names Kafka's default. */
+    @Test
+    void shouldSayWhereAGroupHasItsSettingFromWhenBrokersAndTheGroupChangeIt() throws Exception {
+        String ofGroup = "consumer.assignment.interval.ms";
+        String ofBroker = "group." + ofGroup;
+        assertSources(ofGroup, "0", ofBroker + " DEFAULT_CONFIG");
+
+        get(alter(BROKER, ofBroker, "1500", OpType.SET));
+        assertSources(ofGroup, "1500", ofBroker + " DYNAMIC_BROKER_CONFIG", ofBroker + " DEFAULT_CONFIG");
+
+        get(alter(EVERY_BROKER, ofBroker, "2000", OpType.SET));
+        assertSources(
+                ofGroup,
+                "1500",
+                ofBroker + " DYNAMIC_BROKER_CONFIG",
+                ofBroker + " DYNAMIC_DEFAULT_BROKER_CONFIG",
+                ofBroker + " DEFAULT_CONFIG");
+
+        get(alter(GROUP, ofGroup, "3000", OpType.SET));
+        assertSources(
+                ofGroup,
+                "3000",
+                ofGroup + " DYNAMIC_GROUP_CONFIG",
+                ofBroker + " DYNAMIC_BROKER_CONFIG",
+                ofBroker + " DYNAMIC_DEFAULT_BROKER_CONFIG",
+                ofBroker + " DEFAULT_CONFIG");
+    }
+
+    /** The value that holds for the group, and all that it is chosen from, the first of them first. */
+    private void assertSources(String name, String value, String... sources) throws Exception {
+        ConfigEntry entry = entry(GROUP, name);
+        assertThat(entry.value()).isEqualTo(value);
+        assertThat(entry.synonyms())
+                .extracting(synonym -> synonym.name() + " " + synonym.source())
+                .containsExactly(sources);
+        assertThat(sources[0]).endsWith(" " + entry.source());
+    }
+
     @Test
     void shouldRefuseWhatIsOutsideTheBrokersRange() {
         assertFails(

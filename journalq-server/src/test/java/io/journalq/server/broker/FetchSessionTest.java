@@ -249,6 +249,27 @@ class FetchSessionTest {
     }
 
     @Test
+    void shouldAnswerAWaitingFetchAtOnceWhenItsSessionIsEnded() throws Exception {
+        // given a fetch that waits, as a consumer's that is closed
+        int session = fetch(request(0, 0).setTopics(all(0))).sessionId();
+        int waiting = client.send(request(session, 1).setMinBytes(1).setMaxWaitMs(60_000), VERSION);
+
+        // when the client ends the session behind it
+        long startNanos = System.nanoTime();
+        int end = client.send(request(session, -1), VERSION);
+
+        // then it need not wait until the time of the fetch is up
+        assertThat(client.receive(FetchResponse.class, ApiKey.FETCH, VERSION, waiting)
+                        .errorCode())
+                .isEqualTo(ErrorCode.FETCH_SESSION_ID_NOT_FOUND.code());
+        assertThat(client.receive(FetchResponse.class, ApiKey.FETCH, VERSION, end)
+                        .sessionId())
+                .isZero();
+        assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos))
+                .isLessThan(30_000);
+    }
+
+    @Test
     void shouldAnswerWaitingFetchesAtOnceWhenTheBrokerStops() throws Exception {
         long requests = broker.network().requests();
         int id = client.send(request(0, -1).setTopics(all(0)).setMinBytes(1).setMaxWaitMs(120_000), VERSION);
