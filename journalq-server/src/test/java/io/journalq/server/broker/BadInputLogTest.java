@@ -234,8 +234,10 @@ class BadInputLogTest {
         long beganNanos = System.nanoTime();
         try (WireClient client = new WireClient(broker.port())) {
             for (int i = 0; i < wrong; i++) {
-                client.produce("t", 0, corrupt.copy());
+                client.produce("t", 0, corrupt.retainedDuplicate());
             }
+        } finally {
+            corrupt.release();
         }
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - beganNanos);
 

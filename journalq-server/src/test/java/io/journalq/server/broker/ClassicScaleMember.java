@@ -14,6 +14,8 @@ import io.journalq.common.protocol.message.LeaveGroupResponse;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,7 +85,15 @@ final class ClassicScaleMember implements ScaleMember {
         MessageWriter out = new MessageWriter(UnpooledByteBufAllocator.DEFAULT);
         out.writeShort(SUBSCRIPTION_VERSION);
         new ConsumerProtocolSubscription().setTopics(List.of(topic)).write(out, SUBSCRIPTION_VERSION);
-        return (ByteBuf) out.finish().get(0);
+        return onHeap(out);
+    }
+
+    /** What was written, in a buffer that need not be released. */
+    private static ByteBuf onHeap(MessageWriter out) {
+        ByteBuf written = (ByteBuf) out.finish().get(0);
+        byte[] bytes = ByteBufUtil.getBytes(written);
+        written.release();
+        return Unpooled.wrappedBuffer(bytes);
     }
 
     private void onJoined(JoinGroupResponse answer) {
@@ -122,7 +132,7 @@ final class ClassicScaleMember implements ScaleMember {
                     .write(out, SUBSCRIPTION_VERSION);
             assignments.add(new SyncGroupRequest.SyncGroupRequestAssignment()
                     .setMemberId(members.get(i).memberId())
-                    .setAssignment((ByteBuf) out.finish().get(0)));
+                    .setAssignment(onHeap(out)));
         }
         return assignments;
     }
