@@ -6,19 +6,24 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,23 +33,51 @@ class ProducerEpochsTest {
     /** The last epoch that a producer is given. */
     private static final short LAST_EPOCH = Short.MAX_VALUE - 1;
 
+    private static final String ID = "a";
+
     private static final int INIT_VERSION = 5;
     private static final int TRANSACTION_TIMEOUT_MS = 60_000;
     private static final int REQUESTS_IN_FLIGHT = 500;
     private static final long LIMIT_SECONDS = 30;
+
+    /** What a broker left behind that had started {@link #ID} until it was two epochs before the last. */
+    @TempDir
+    static Path nearTheEnd;
 
     @TempDir
     Path dataDirectory;
 
     private TestBroker broker;
 
-    @BeforeEach
-    void start() throws Exception {
-        broker = new TestBroker(dataDirectory)
+    private static TestBroker start(Path directory) throws Exception {
+        return new TestBroker(directory)
                 .with("transaction.state.log.num.partitions", "2")
                 .with("offsets.topic.num.partitions", "1")
                 .start();
-        broker.createTopic("t", 1, Map.of());
+    }
+
+    /** Once for all: it is tens of thousands of requests. */
+    @BeforeAll
+    static void useUpEpochs() throws Exception {
+        try (TestBroker first = start(nearTheEnd);
+                TransactionClient producer = producer(first)) {
+            first.createTopic("t", 1, Map.of());
+            startUntil(producer, (short) (LAST_EPOCH - 2));
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        copy(nearTheEnd, dataDirectory);
+        broker = start(dataDirectory);
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(from.relativize(file)), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
     }
 
     @AfterEach
@@ -52,8 +85,8 @@ class ProducerEpochsTest {
         broker.close();
     }
 
-    private TransactionClient producer(String id) throws Exception {
-        TransactionClient client = new TransactionClient(broker.port(), id, true);
+    private static TransactionClient producer(TestBroker broker) throws Exception {
+        TransactionClient client = new TransactionClient(broker.port(), ID, true);
         client.findCoordinators("g");
         assertThat(client.init()).isEqualTo(ErrorCode.NONE);
         return client;
@@ -120,7 +153,7 @@ class ProducerEpochsTest {
 
     @Test
     void shouldGoOnUnderAnotherProducerIdWhenATransactionEndsInTheLastEpoch() throws Exception {
-        try (TransactionClient producer = producer("a")) {
+        try (TransactionClient producer = producer(broker)) {
             // given
             startUntil(producer, LAST_EPOCH);
             assertThat(producer.produce("t", 0, "first")).isEqualTo(ErrorCode.NONE);
@@ -149,13 +182,13 @@ class ProducerEpochsTest {
 
     @Test
     void shouldGiveAnotherProducerIdWhenAProducerStartsAgainAfterTheLastEpoch() throws Exception {
-        try (TransactionClient old = producer("a")) {
+        try (TransactionClient old = producer(broker)) {
             // given an instance in the last epoch with an open transaction
             startUntil(old, LAST_EPOCH);
             assertThat(old.produce("t", 0, "open")).isEqualTo(ErrorCode.NONE);
 
             // when
-            try (TransactionClient young = producer("a")) {
+            try (TransactionClient young = producer(broker)) {
                 // then
                 assertThat(young.producerId).isGreaterThan(old.producerId);
                 // It asks again while the transaction is being aborted, which gives it the next epoch.
@@ -172,10 +205,7 @@ class ProducerEpochsTest {
     @Test
     void shouldCarryAKafkaProducerOverToAnotherProducerId() throws Exception {
         // given
-        try (TransactionClient client = producer("a")) {
-            startUntil(client, (short) (LAST_EPOCH - 2));
-        }
-        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", "a"))) {
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", ID))) {
             producer.initTransactions();
 
             // when each transaction takes it to its next epoch, and then to its next id
@@ -194,7 +224,7 @@ class ProducerEpochsTest {
             // then
             assertThat(committed(expected.size())).isEqualTo(expected);
         }
-        try (TransactionClient next = producer("a")) {
+        try (TransactionClient next = producer(broker)) {
             assertThat(next.epoch).isLessThan((short) 100);
         }
     }
