@@ -66,7 +66,7 @@ final class LateWrites {
         List<PartitionHost> hosts = List.copyOf(waiting);
         waiting.clear();
         unwrittenBytes = 0;
-        hosts.forEach(PartitionHost::writeLate);
+        hosts.forEach(PartitionHost::writeStaged);
     }
 
     private void cancelTimer() {

@@ -6,25 +6,18 @@ import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
-import io.journalq.server.journal.file.SyncNotBegunException;
-import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.replication.KnownProducer;
-import io.journalq.server.replication.PartitionTransactions;
-import io.journalq.server.replication.ProducerDedup;
-import io.journalq.server.replication.ProducerSnapshot;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One partition on its shard: its journal, its producers' state, the appends that wait for their journal and the
- * readers that wait for news. Appends of one iteration of the loop are staged and written at its end, all at once.
+ * One partition on its shard, for whoever appends to it or reads it, and for the shard, which opens, follows and closes it.
+ * {@link BatchAdmission} stages what may enter the journal, {@link PartitionWriter} writes and acknowledges it, {@link
+ * ReadableLog} shows it to readers, {@link PartitionProducers} keeps the producers' state.
  *
  * <p>Every method on the shard's loop unless it says otherwise.
  */
@@ -34,31 +27,15 @@ public final class PartitionHost {
     private final Shard shard;
     private final TopicPartition name;
     private final Journal journal;
-    private final ProducerDedup producers;
-    private final PartitionTransactions transactions;
+    private final PartitionProducers producers;
     private final BatchAdmission admission;
     private final AppendQueue queue;
-    private final ArmedReaders readers = new ArmedReaders();
-    private final ArmedReaders committedReaders = new ArmedReaders();
-    private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
-    private final ArrayDeque<Append> unflushed = new ArrayDeque<>();
-    private final ArrayDeque<FlushWait> flushWaits = new ArrayDeque<>();
-
-    /** What lies before this was acknowledged, perhaps from memory: it is not dropped when it cannot be written. */
-    private long acknowledgedOffset;
-
-    private final Runnable write = this::write;
+    private final ReadableLog readable;
     private final Durability durability;
+    private final PartitionWriter writer;
     private PartitionSettings settings;
     private int leaderEpoch;
-    private long highWatermark;
-    private long readableBytes;
-    private long unreadableBytes;
-    private int snapshotSegmentCount;
     private CompactionFailure compactionFailure;
-    private int hangingTransactions;
-    private boolean writeRegistered;
-    private boolean failing;
     private volatile boolean closed;
 
     /** Begins to host a partition whose journal and producer state are recovered. */
@@ -66,18 +43,15 @@ public final class PartitionHost {
         this.shard = shard;
         this.name = recovered.name();
         this.journal = recovered.journal();
-        this.producers = recovered.producers();
-        this.transactions = recovered.transactions();
+        this.producers = new PartitionProducers(shard, recovered);
         this.admission = new BatchAdmission(
                 shard.validator(), shard.inlineRoom(), recovered, shard.cycle().counters());
         this.queue = new AppendQueue(shard, this);
+        this.readable = new ReadableLog(recovered);
         this.settings = settings;
         this.leaderEpoch = leaderEpoch;
-        this.snapshotSegmentCount = journal.segmentCount();
-        journal.keepBeforeRemoval(() -> ProducerSnapshot.encode(transactions));
-        // What a restart finds, it flushes or has flushed: all of it may be seen.
-        this.highWatermark = journal.endOffset();
         this.durability = new Durability(shard, this);
+        this.writer = new PartitionWriter(shard, this, admission, producers, readable, durability);
         durability.follow(settings.deliveryMode());
     }
 
@@ -101,7 +75,7 @@ public final class PartitionHost {
 
     /** Offset behind the last record that consumers may see. */
     public long highWatermark() {
-        return highWatermark;
+        return readable.highWatermark();
     }
 
     /**
@@ -109,8 +83,7 @@ public final class PartitionHost {
      * records see up to here. At least {@link #logStartOffset}, at most {@link #highWatermark}.
      */
     public long lastStableOffset() {
-        long unstable = Math.max(transactions.firstUnstableOffset(), journal.startOffset());
-        return Math.min(highWatermark, unstable);
+        return readable.lastStableOffset();
     }
 
     StoredPartition stored() {
@@ -190,11 +163,11 @@ public final class PartitionHost {
         long nowMs = shard.times().clock().millis();
         if (append instanceof MarkerAppend marker) {
             if (admission.admit(marker, leaderEpoch, nowMs)) {
-                await(marker, TransactionMarker.BATCH_SIZE_BYTES);
+                writer.writeAndAcknowledge(marker, TransactionMarker.BATCH_SIZE_BYTES);
             }
             return true;
         }
-        boolean fromMemory = isAcknowledgedFromMemory(append);
+        boolean fromMemory = writer.acknowledgesFromMemory(append);
         BatchAdmission.Outcome outcome = admission.admit(append, settings, leaderEpoch, nowMs, fromMemory);
         onAdmitted(append, outcome, fromMemory);
         return outcome != BatchAdmission.Outcome.TOO_LARGE_HERE;
@@ -208,7 +181,7 @@ public final class PartitionHost {
             append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
             return;
         }
-        boolean fromMemory = isAcknowledgedFromMemory(append);
+        boolean fromMemory = writer.acknowledgesFromMemory(append);
         long nowMs = shard.times().clock().millis();
         onAdmitted(append, admission.admit(check, leaderEpoch, nowMs, fromMemory), fromMemory);
     }
@@ -217,29 +190,10 @@ public final class PartitionHost {
         if (outcome == BatchAdmission.Outcome.STAGED) {
             int sizeBytes = append.keptSizeBytes();
             if (fromMemory) {
-                acknowledgeFromMemory(append, sizeBytes);
+                writer.acknowledgeFromMemory(append, sizeBytes);
             } else {
-                await(append, sizeBytes);
+                writer.writeAndAcknowledge(append, sizeBytes);
             }
-        }
-    }
-
-    /** While writing fails, nothing is: what cannot be kept would be acknowledged without end. */
-    private boolean isAcknowledgedFromMemory(Append append) {
-        return settings.deliveryMode() == DeliveryMode.PERFORMANCE && !failing && !append.isInTransaction();
-    }
-
-    private void acknowledgeFromMemory(Append append, int sizeBytes) {
-        unreadableBytes += sizeBytes;
-        acknowledgedOffset = Math.max(acknowledgedOffset, append.nextOffset());
-        shard.lateWrites().add(this, sizeBytes, settings.writeIntervalMs());
-        append.complete(journal.startOffset());
-    }
-
-    /** Writes what was acknowledged from memory. */
-    void writeLate() {
-        if (journal.isDirty()) {
-            write();
         }
     }
 
@@ -250,15 +204,6 @@ public final class PartitionHost {
      */
     public void appendMarker(MarkerAppend append) {
         append(append);
-    }
-
-    private void await(Append append, int sizeBytes) {
-        unwritten.add(append);
-        unreadableBytes += sizeBytes;
-        if (!writeRegistered) {
-            writeRegistered = true;
-            shard.cycle().onWrite(write);
-        }
     }
 
     /**
@@ -278,38 +223,9 @@ public final class PartitionHost {
             boolean atLeastOneBatch,
             boolean readCommitted) {
         ErrorCode epochError = checkLeaderEpoch(currentLeaderEpoch);
-        if (epochError != ErrorCode.NONE) {
-            return PartitionRead.failed(epochError);
-        }
-        if (lastFetchedEpoch >= 0) {
-            EpochEndOffset end = journal.endOffsetForEpoch(lastFetchedEpoch);
-            if (end.epoch() < lastFetchedEpoch || end.endOffset() < offset) {
-                return found(ErrorCode.NONE, null, null, end);
-            }
-        }
-        if (offset < journal.startOffset() || offset > journal.endOffset()) {
-            return found(ErrorCode.OFFSET_OUT_OF_RANGE, null, null, null);
-        }
-        long visible = readCommitted ? lastStableOffset() : highWatermark;
-        if (offset >= visible || (maxSizeBytes <= 0 && !atLeastOneBatch)) {
-            return found(ErrorCode.NONE, null, null, null);
-        }
-        try {
-            JournalSlice slice = journal.read(offset, visible, maxSizeBytes, atLeastOneBatch);
-            if (slice.isEmpty()) {
-                return found(ErrorCode.NONE, null, null, null);
-            }
-            AbortedLookup aborted = readCommitted ? new AbortedLookup(journal, offset, slice) : null;
-            return found(ErrorCode.NONE, slice, aborted, null);
-        } catch (IOException failure) {
-            log.error("cannot read: partition={} offset={}", name, offset, failure);
-            return PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR);
-        }
-    }
-
-    private PartitionRead found(ErrorCode error, JournalSlice slice, AbortedLookup aborted, EpochEndOffset diverging) {
-        return new PartitionRead(
-                error, highWatermark, lastStableOffset(), journal.startOffset(), slice, aborted, diverging);
+        return epochError == ErrorCode.NONE
+                ? readable.read(offset, lastFetchedEpoch, maxSizeBytes, atLeastOneBatch, readCommitted)
+                : PartitionRead.failed(epochError);
     }
 
     /** Whether a client's idea of the leader's epoch is this one (KIP-320); -1 always is. */
@@ -325,18 +241,15 @@ public final class PartitionHost {
 
     /** Remembers how far {@code reader} has read, so that only what comes later is news to it. */
     public void markRead(PartitionReader reader) {
-        boolean committed = reader.readsCommitted();
-        reader.see(visibleOffset(committed), visibleBytes(committed));
+        readable.markRead(reader);
     }
 
     /** Has {@code reader} told of the next news; at once when there was some since its last read. */
     public void arm(PartitionReader reader) {
-        boolean committed = reader.readsCommitted();
-        if (closed || reader.hasUnseen(visibleOffset(committed))) {
-            ArmedReaders.disarm(reader);
-            reader.onNews(reader.takeGrowth(visibleOffset(committed), visibleBytes(committed)));
+        if (closed || readable.hasNewsFor(reader)) {
+            readable.tell(reader);
         } else {
-            (committed ? committedReaders : readers).add(reader);
+            readable.arm(reader);
         }
     }
 
@@ -344,28 +257,14 @@ public final class PartitionHost {
         ArmedReaders.disarm(reader);
     }
 
-    private long visibleOffset(boolean committed) {
-        return committed ? lastStableOffset() : highWatermark;
-    }
-
-    /** Bytes are counted up to the high watermark only: before an open transaction their number is not known. */
-    private long visibleBytes(boolean committed) {
-        return visibleOffset(committed) == highWatermark ? readableBytes : PartitionReader.UNKNOWN_BYTES;
-    }
-
-    private void fireAll() {
-        readers.fire(visibleOffset(false), visibleBytes(false));
-        committedReaders.fire(visibleOffset(true), visibleBytes(true));
-    }
-
     /** The idempotent and transactional producers that wrote here and are not forgotten. */
     public List<KnownProducer> producers() {
-        return transactions.knownProducers();
+        return producers.known();
     }
 
     /** Transactions that are open for longer than any may be: their coordinator does not end them. */
     int hangingTransactions() {
-        return hangingTransactions;
+        return producers.hangingTransactions();
     }
 
     /** The epoch in which the record at {@code offset} was written; -1 when unknown. */
@@ -375,12 +274,12 @@ public final class PartitionHost {
 
     /** Finds offsets by time, on a thread that may block; of records that are committed, or of all that is readable. */
     public OffsetLookup offsetLookup(boolean readCommitted) {
-        return new OffsetLookup(journal, visibleOffset(readCommitted));
+        return new OffsetLookup(journal, readable.visibleOffset(readCommitted));
     }
 
     /** Where the partition ends, before anything is appended to it. */
     RecoveredEnd recoveredEnd() {
-        return new RecoveredEnd(journal, highWatermark, leaderEpoch);
+        return new RecoveredEnd(journal, readable.highWatermark(), leaderEpoch);
     }
 
     /** Where an epoch's records end. */
@@ -401,14 +300,14 @@ public final class PartitionHost {
             done.accept(ErrorCode.POLICY_VIOLATION);
             return;
         }
-        long target = offset == -1 ? highWatermark : offset;
-        if (target < 0 || target > highWatermark || target > journal.writtenOffset()) {
+        long target = offset == -1 ? readable.highWatermark() : offset;
+        if (target < 0 || target > readable.highWatermark() || target > journal.writtenOffset()) {
             done.accept(ErrorCode.OFFSET_OUT_OF_RANGE);
             return;
         }
         writeStaged();
         journal.deleteRecordsBefore(target);
-        fireAll();
+        readable.tellAll();
         if (!shard.runBlocking(() -> {
             ErrorCode outcome = keepStart();
             shard.cycle().execute(() -> done.accept(outcome));
@@ -428,9 +327,6 @@ public final class PartitionHost {
         }
     }
 
-    /** Somebody who waits until what is before an offset is on the disk. */
-    private record FlushWait(long offset, Consumer<ErrorCode> done) {}
-
     /**
      * Syncs soon what is written by now, whatever the topic's mode.
      *
@@ -440,85 +336,22 @@ public final class PartitionHost {
     public void flush(Consumer<ErrorCode> done) {
         if (closed) {
             done.accept(ErrorCode.NOT_LEADER_OR_FOLLOWER);
-        } else if (durability.durableOffset(journal.flushedOffset()) >= journal.writtenOffset()) {
-            done.accept(ErrorCode.NONE);
         } else {
-            flushWaits.add(new FlushWait(journal.writtenOffset(), done));
-            if (isFlushAwaited() || journal.isFenced()) {
-                shard.flusher().flushSoon(this);
-            }
+            writer.flush(done);
         }
     }
 
     /** Whether somebody waits for a flush of the journal, and not for what else makes it durable. */
     boolean isFlushAwaited() {
-        return durability.awaitsFlush() || (!flushWaits.isEmpty() && !durability.isCovered());
-    }
-
-    private void endFlushWaits(long upToOffset, ErrorCode outcome) {
-        while (!flushWaits.isEmpty() && flushWaits.peek().offset() <= upToOffset) {
-            flushWaits.poll().done().accept(outcome);
-        }
-    }
-
-    /** The state of producers can be kept before records are deleted only while nothing is ahead of the journal. */
-    private void writeStaged() {
-        if (journal.isDirty()) {
-            write();
-        }
-    }
-
-    private void write() {
-        writeRegistered = false;
-        if (closed) {
-            return;
-        }
-        long writtenBefore = journal.writtenOffset();
-        durability.fenceAfterFailure();
-        try {
-            journal.write(acknowledgedOffset);
-            if (failing && journal.writtenOffset() > writtenBefore) {
-                failing = false;
-                log.info("partition accepts records again: partition={}", name);
-            }
-        } catch (IOException failure) {
-            onWriteFailure(failure);
-        }
-        admission.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
-        shard.flusher().onWritten(this);
-        snapshotIfRolled();
-        if (settings.deliveryMode() == DeliveryMode.CONSISTENT) {
-            unflushed.addAll(unwritten);
-            unwritten.clear();
-        } else {
-            advanceHighWatermark(journal.writtenOffset());
-            completeUpTo(unwritten, highWatermark);
-        }
+        return writer.isFlushAwaited();
     }
 
     /**
-     * What could not be written is dropped from the journal: its producers are told, and may send it again. What was
-     * acknowledged from memory stays there, and is tried again.
+     * Writes what is staged, before the end of the cycle: what was acknowledged from memory, or all of it before records are
+     * deleted, as the state of producers can be kept only while nothing is ahead of the journal.
      */
-    private void onWriteFailure(IOException failure) {
-        if (!failing) {
-            failing = true;
-            log.error("cannot write: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
-        }
-        shard.flusher().flushSoon(this);
-        long keptOffset = Math.max(journal.writtenOffset(), acknowledgedOffset);
-        if (journal.isDirty()) {
-            shard.lateWrites().add(this, 0, settings.writeIntervalMs());
-        }
-        transactions.truncateTo(keptOffset);
-        List<Append> lost = new ArrayList<>();
-        for (Append append : unwritten) {
-            if (append.nextOffset() > keptOffset) {
-                lost.add(append);
-            }
-        }
-        unwritten.removeAll(lost);
-        refuseByDisk(lost, failure);
+    void writeStaged() {
+        writer.writeStaged();
     }
 
     /** Up to where it is durable, and what more waits for. */
@@ -528,98 +361,34 @@ public final class PartitionHost {
 
     /** What was written before {@code offset} survives a power loss now. */
     void onDurable(long offset) {
-        if (closed) {
-            return;
-        }
-        if (offset > highWatermark) {
-            advanceHighWatermark(offset);
-        }
-        completeUpTo(unflushed, offset);
-        endFlushWaits(offset, ErrorCode.NONE);
+        writer.onDurable(offset);
     }
 
     /** The disk failed under what was written: nobody can say what of it is safe. */
     void onFlushFailure(IOException failure) {
-        if (failure instanceof SyncNotBegunException) {
-            shard.flusher().onNotBegun(this, failure);
-            if (!isFlushAwaited()) {
-                return; // Appends that wait do so for something else.
-            }
-        } else if (!failing) {
-            failing = true;
-            log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
-        }
-        List<Append> lost = List.copyOf(unflushed);
-        unflushed.clear();
-        refuseByDisk(lost, failure);
-        endFlushWaits(Long.MAX_VALUE, ErrorCode.KAFKA_STORAGE_ERROR);
-    }
-
-    private void refuseByDisk(List<Append> lost, IOException failure) {
-        shard.cycle().counters().onRefusedByDisk(lost.size());
-        lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
+        writer.onFlushFailure(failure);
     }
 
     /** Forgets silent producers. */
     void expireProducers(ShardTimes times) {
-        producers.onTick(times.clock().millis(), times.producerExpiryMs().getAsLong());
+        producers.expire(times);
     }
 
     /** Looks after the journal by the clock: closes and gives up old segments. */
     void maintain(ShardTimes times) {
         long nowMs = times.clock().millis();
-        countHangingTransactions(times, nowMs);
+        producers.countHanging(times, nowMs, lastStableOffset());
         writeStaged();
-        if (journal.applyRetention(nowMs, highWatermark) > 0) {
-            fireAll();
+        if (journal.applyRetention(nowMs, readable.highWatermark()) > 0) {
+            readable.tellAll();
         }
         journal.releaseIdleFiles();
-        snapshotIfRolled();
-    }
-
-    private void countHangingTransactions(ShardTimes times, long nowMs) {
-        int count = transactions.openLongerThan(times.transactionMaxTimeoutMs(), nowMs);
-        if (count > hangingTransactions) {
-            log.warn(
-                    "transactions are open for longer than any may be, committed records behind them are not seen:"
-                            + " partition={} transactions={} lastStableOffset={}",
-                    name,
-                    count,
-                    lastStableOffset());
-        }
-        hangingTransactions = count;
-    }
-
-    /** Keeps the producers' state with each new segment, so that a restart replays little. */
-    private void snapshotIfRolled() {
-        // The producers' state is ahead of the journal while something is staged.
-        if (journal.segmentCount() == snapshotSegmentCount || journal.isDirty()) {
-            return;
-        }
-        snapshotSegmentCount = journal.segmentCount();
-        long offset = journal.writtenOffset();
-        ByteBuffer state = ProducerSnapshot.encode(transactions);
-        shard.runBlocking(() -> {
-            try {
-                journal.writeDurableSnapshot(offset, state);
-            } catch (IOException failure) {
-                onSnapshotFailure(failure);
-            }
-        });
-    }
-
-    private void onSnapshotFailure(IOException failure) {
-        log.warn("cannot write a producer snapshot: partition={} reason=\"{}\"", name, failure.getMessage());
+        producers.snapshotIfRolled();
     }
 
     /** After {@link #close}: flushes and closes the journal. Any thread; blocks. */
     void closeJournal() {
-        try {
-            // Not synced: a stop is quick, and the one before it is.
-            journal.writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
-        } catch (IOException failure) {
-            onSnapshotFailure(failure);
-        }
+        producers.snapshotAtClose();
         try {
             journal.close();
         } catch (IOException failure) {
@@ -639,52 +408,18 @@ public final class PartitionHost {
 
     /** Leaves the shard. Waiting appends are refused, waiting readers told. The journal stays open for its next owner. */
     void close() {
-        if (journal.isDirty()) {
-            // What is staged is in the producers' state already: both go on together.
-            write();
-        }
+        // What is staged is in the producers' state already: both go on together.
+        writeStaged();
         if (journal.isDirty()) {
             log.error(
                     "what was acknowledged from memory is lost, as it cannot be written: partition={} fromOffset={}",
                     name,
                     journal.writtenOffset());
-            transactions.truncateTo(journal.writtenOffset());
+            producers.truncateTo(journal.writtenOffset());
         }
         durability.end();
         closed = true;
-        failAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
-        fireAll();
-    }
-
-    private void failAll(ErrorCode error) {
-        while (!unflushed.isEmpty()) {
-            unflushed.poll().refuse(error, null);
-        }
-        while (!unwritten.isEmpty()) {
-            unwritten.poll().refuse(error, null);
-        }
-        endFlushWaits(Long.MAX_VALUE, error);
-    }
-
-    private void advanceHighWatermark(long offset) {
-        if (offset == highWatermark) {
-            return;
-        }
-        long stableOffset = lastStableOffset();
-        highWatermark = offset;
-        transactions.onHighWatermark(offset);
-        readableBytes += unreadableBytes;
-        unreadableBytes = 0;
-        readers.fire(visibleOffset(false), visibleBytes(false));
-        if (lastStableOffset() > stableOffset) {
-            committedReaders.fire(visibleOffset(true), visibleBytes(true));
-        }
-    }
-
-    private void completeUpTo(ArrayDeque<Append> waiting, long offset) {
-        long startOffset = journal.startOffset();
-        for (Append head = waiting.peek(); head != null && head.nextOffset() <= offset; head = waiting.peek()) {
-            waiting.poll().complete(startOffset);
-        }
+        writer.end();
+        readable.tellAll();
     }
 }

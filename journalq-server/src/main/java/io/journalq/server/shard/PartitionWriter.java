@@ -1,0 +1,175 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.file.SyncNotBegunException;
+import java.io.IOException;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes what one partition staged, once for all that one iteration of the loop brought, and acknowledges it when it is as
+ * safe as the topic's delivery mode demands: at once, written, or durable. What the disk does not take is refused. On the
+ * partition's loop.
+ */
+final class PartitionWriter {
+    private static final Logger log = LoggerFactory.getLogger(PartitionWriter.class);
+
+    private final Shard shard;
+    private final PartitionHost host;
+    private final Journal journal;
+    private final BatchAdmission admission;
+    private final PartitionProducers producers;
+    private final ReadableLog readable;
+    private final Durability durability;
+    private final PendingAcknowledgements acknowledgements;
+    private final Runnable write = this::write;
+
+    /** What lies before this was acknowledged, perhaps from memory: it is not dropped when it cannot be written. */
+    private long acknowledgedOffset;
+
+    private boolean writeRegistered;
+
+    /** The disk does not take what comes. */
+    private boolean failing;
+
+    PartitionWriter(
+            Shard shard,
+            PartitionHost host,
+            BatchAdmission admission,
+            PartitionProducers producers,
+            ReadableLog readable,
+            Durability durability) {
+        this.shard = shard;
+        this.host = host;
+        this.journal = host.journal();
+        this.admission = admission;
+        this.producers = producers;
+        this.readable = readable;
+        this.durability = durability;
+        this.acknowledgements = new PendingAcknowledgements(shard.cycle().counters());
+    }
+
+    /** While writing fails, nothing is: what cannot be kept would be acknowledged without end. */
+    boolean acknowledgesFromMemory(Append append) {
+        return host.settings().deliveryMode() == DeliveryMode.PERFORMANCE && !failing && !append.isInTransaction();
+    }
+
+    /** Acknowledges a staged append now, and has it written later. */
+    void acknowledgeFromMemory(Append append, int sizeBytes) {
+        readable.onAppended(sizeBytes);
+        acknowledgedOffset = Math.max(acknowledgedOffset, append.nextOffset());
+        shard.lateWrites().add(host, sizeBytes, host.settings().writeIntervalMs());
+        append.complete(journal.startOffset());
+    }
+
+    /** Writes a staged append at the end of this cycle, and acknowledges it then or later. */
+    void writeAndAcknowledge(Append append, int sizeBytes) {
+        acknowledgements.add(append);
+        readable.onAppended(sizeBytes);
+        if (!writeRegistered) {
+            writeRegistered = true;
+            shard.cycle().onWrite(write);
+        }
+    }
+
+    /** See {@link PartitionHost#writeStaged}. */
+    void writeStaged() {
+        if (journal.isDirty()) {
+            write();
+        }
+    }
+
+    private void write() {
+        writeRegistered = false;
+        if (host.isClosed()) {
+            return;
+        }
+        long writtenBefore = journal.writtenOffset();
+        durability.fenceAfterFailure();
+        try {
+            journal.write(acknowledgedOffset);
+            if (failing && journal.writtenOffset() > writtenBefore) {
+                failing = false;
+                log.info("partition accepts records again: partition={}", host.name());
+            }
+        } catch (IOException failure) {
+            onWriteFailure(failure);
+        }
+        admission.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
+        shard.flusher().onWritten(host);
+        producers.snapshotIfRolled();
+        if (host.settings().deliveryMode() == DeliveryMode.CONSISTENT) {
+            acknowledgements.awaitDurability();
+        } else {
+            readable.advanceTo(journal.writtenOffset());
+            acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());
+        }
+    }
+
+    /**
+     * What could not be written is dropped from the journal: its producers are told, and may send it again. What was
+     * acknowledged from memory stays there, and is tried again.
+     */
+    private void onWriteFailure(IOException failure) {
+        if (!failing) {
+            failing = true;
+            log.error("cannot write: partition={} reason=\"{}\"", host.name(), failure.getMessage(), failure);
+        }
+        shard.flusher().flushSoon(host);
+        long keptOffset = Math.max(journal.writtenOffset(), acknowledgedOffset);
+        if (journal.isDirty()) {
+            shard.lateWrites().add(host, 0, host.settings().writeIntervalMs());
+        }
+        producers.truncateTo(keptOffset);
+        acknowledgements.refuseUnwritten(keptOffset, failure);
+    }
+
+    /** See {@link PartitionHost#flush}. */
+    void flush(Consumer<ErrorCode> done) {
+        if (durability.durableOffset(journal.flushedOffset()) >= journal.writtenOffset()) {
+            done.accept(ErrorCode.NONE);
+        } else {
+            acknowledgements.addFlushWait(journal.writtenOffset(), done);
+            if (isFlushAwaited() || journal.isFenced()) {
+                shard.flusher().flushSoon(host);
+            }
+        }
+    }
+
+    /** See {@link PartitionHost#isFlushAwaited}. */
+    boolean isFlushAwaited() {
+        return durability.awaitsFlush() || (acknowledgements.hasFlushWaits() && !durability.isCovered());
+    }
+
+    /** See {@link PartitionHost#onDurable}. */
+    void onDurable(long offset) {
+        if (host.isClosed()) {
+            return;
+        }
+        if (offset > readable.highWatermark()) {
+            readable.advanceTo(offset);
+        }
+        acknowledgements.completeDurable(offset, journal.startOffset());
+    }
+
+    /** See {@link PartitionHost#onFlushFailure}. */
+    void onFlushFailure(IOException failure) {
+        if (failure instanceof SyncNotBegunException) {
+            shard.flusher().onNotBegun(host, failure);
+            if (!isFlushAwaited()) {
+                return; // Appends that wait do so for something else.
+            }
+        } else if (!failing) {
+            failing = true;
+            log.error("cannot flush: partition={} reason=\"{}\"", host.name(), failure.getMessage(), failure);
+        }
+        acknowledgements.refuseUnflushed(failure);
+    }
+
+    /** The partition has left its shard: whoever waits is told so. */
+    void end() {
+        acknowledgements.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+}

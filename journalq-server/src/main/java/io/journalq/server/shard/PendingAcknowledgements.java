@@ -1,0 +1,107 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.loop.LoopCounters;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The acknowledgements that one partition owes: to appends that are not written yet, or written and not durable, and to
+ * those who wait for a flush; each in the order of offsets. Everybody hears once, of success or of failure. On the
+ * partition's loop.
+ */
+final class PendingAcknowledgements {
+    private final LoopCounters counters;
+    private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
+    private final ArrayDeque<Append> unflushed = new ArrayDeque<>();
+    private final ArrayDeque<FlushWait> flushWaits = new ArrayDeque<>();
+
+    PendingAcknowledgements(LoopCounters counters) {
+        this.counters = counters;
+    }
+
+    /** Somebody who waits until what is before an offset is on the disk. */
+    private record FlushWait(long offset, Consumer<ErrorCode> done) {}
+
+    /** The append is staged. */
+    void add(Append append) {
+        unwritten.add(append);
+    }
+
+    /** Somebody wants to hear that everything before {@code offset} is on the disk, or why it is not. */
+    void addFlushWait(long offset, Consumer<ErrorCode> done) {
+        flushWaits.add(new FlushWait(offset, done));
+    }
+
+    boolean hasFlushWaits() {
+        return !flushWaits.isEmpty();
+    }
+
+    /** What waited to be written is, and waits to be durable now. */
+    void awaitDurability() {
+        unflushed.addAll(unwritten);
+        unwritten.clear();
+    }
+
+    /** To be written is enough, and everything before {@code offset} is. */
+    void completeWritten(long offset, long logStartOffset) {
+        completeUpTo(unwritten, offset, logStartOffset);
+    }
+
+    /** Everything before {@code offset} is durable. */
+    void completeDurable(long offset, long logStartOffset) {
+        completeUpTo(unflushed, offset, logStartOffset);
+        endFlushWaits(offset, ErrorCode.NONE);
+    }
+
+    private static void completeUpTo(ArrayDeque<Append> waiting, long offset, long logStartOffset) {
+        for (Append head = waiting.peek(); head != null && head.nextOffset() <= offset; head = waiting.peek()) {
+            waiting.poll().complete(logStartOffset);
+        }
+    }
+
+    /** What is behind {@code keptOffset} could not be written and is dropped. */
+    void refuseUnwritten(long keptOffset, IOException failure) {
+        List<Append> lost = new ArrayList<>();
+        for (Append append : unwritten) {
+            if (append.nextOffset() > keptOffset) {
+                lost.add(append);
+            }
+        }
+        unwritten.removeAll(lost);
+        refuseByDisk(lost, failure);
+    }
+
+    /** Nobody can say what is safe of that which is written. */
+    void refuseUnflushed(IOException failure) {
+        List<Append> lost = List.copyOf(unflushed);
+        unflushed.clear();
+        refuseByDisk(lost, failure);
+        endFlushWaits(Long.MAX_VALUE, ErrorCode.KAFKA_STORAGE_ERROR);
+    }
+
+    private void refuseByDisk(List<Append> lost, IOException failure) {
+        counters.onRefusedByDisk(lost.size());
+        lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
+    }
+
+    /** Nothing more is written or flushed here. */
+    void refuseAll(ErrorCode error) {
+        while (!unflushed.isEmpty()) {
+            unflushed.poll().refuse(error, null);
+        }
+        while (!unwritten.isEmpty()) {
+            unwritten.poll().refuse(error, null);
+        }
+        endFlushWaits(Long.MAX_VALUE, error);
+    }
+
+    private void endFlushWaits(long upToOffset, ErrorCode outcome) {
+        while (!flushWaits.isEmpty() && flushWaits.peek().offset() <= upToOffset) {
+            flushWaits.poll().done().accept(outcome);
+        }
+    }
+}
