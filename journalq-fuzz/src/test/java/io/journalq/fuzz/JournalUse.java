@@ -46,9 +46,9 @@ final class JournalUse {
                 append(journal, 1 + i / 4);
             }
             long end = journal.writtenOffset();
-            journal.addAborted(new AbortedTransaction(7, 1, 5, 1));
-            journal.addAborted(new AbortedTransaction(8, end - 6, end - 2, end - 6));
-            journal.writeSnapshot(end, ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            journal.derivedState().addAborted(new AbortedTransaction(7, 1, 5, 1));
+            journal.derivedState().addAborted(new AbortedTransaction(8, end - 6, end - 2, end - 6));
+            journal.derivedState().writeSnapshot(end, ByteBuffer.wrap(new byte[] {1, 2, 3}));
         }
     }
 
@@ -60,7 +60,7 @@ final class JournalUse {
             attempt(journal::maxTimestamp);
             attempt(() -> journal.forEachBatch(journal.startOffset(), header -> {}));
             attempt(() -> restore(journal));
-            attempt(() -> journal.abortedTransactions().find(0, journal.writtenOffset()));
+            attempt(() -> journal.derivedState().abortedTransactions().find(0, journal.writtenOffset()));
             attempt(() -> {
                 for (int epoch = 0; epoch <= journal.latestEpoch() && epoch < 10; epoch++) {
                     journal.endOffsetForEpoch(epoch);
@@ -98,7 +98,7 @@ final class JournalUse {
     }
 
     private static void restore(Journal journal) throws IOException {
-        JournalSnapshot snapshot = journal.restoreSnapshot();
+        JournalSnapshot snapshot = journal.derivedState().restoreSnapshot();
         if (snapshot != null && snapshot.offset() > journal.writtenOffset()) {
             throw new AssertionError("a snapshot from behind the end");
         }

@@ -99,7 +99,7 @@ final class MetadataLogTarget implements FuzzTarget {
             record = left > 1 ? parts.next() : null;
         }
         if (count > 0) {
-            journal.writeSnapshot(0, ByteBuffer.wrap(state.toByteArray()));
+            journal.derivedState().writeSnapshot(0, ByteBuffer.wrap(state.toByteArray()));
         }
     }
 

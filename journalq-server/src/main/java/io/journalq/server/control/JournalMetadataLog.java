@@ -71,7 +71,7 @@ public final class JournalMetadataLog implements MetadataLog {
     }
 
     private long replaySnapshot(Consumer<Message> replay) throws IOException {
-        JournalSnapshot snapshot = journal.restoreSnapshot();
+        JournalSnapshot snapshot = journal.derivedState().restoreSnapshot();
         if (snapshot == null) {
             return 0;
         }
@@ -165,7 +165,7 @@ public final class JournalMetadataLog implements MetadataLog {
             long offset = journal.writtenOffset();
             ByteBuffer content = state.nioBuffer();
             snapshotSizeBytes = content.remaining();
-            journal.writeDurableSnapshot(offset, content);
+            journal.derivedState().writeDurableSnapshot(offset, content);
             journal.deleteRecordsBefore(snapshotOffset);
             snapshotOffset = offset;
         } finally {

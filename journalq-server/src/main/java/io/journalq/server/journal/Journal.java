@@ -15,15 +15,10 @@ import io.journalq.server.journal.read.TimestampOffset;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.transaction.AbortedTransaction;
-import io.journalq.server.journal.transaction.TransactionIndex;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,20 +38,16 @@ public final class Journal implements AutoCloseable {
     private final Path directory;
     private final SegmentList segments;
     private final LeaderEpochs epochs;
-    private final DerivedState derived;
     private final JournalFlusher flusher;
     private final JournalCompactor compactor;
     private final JournalReads reads = new JournalReads();
     private final JournalWriter writer;
+    private final DerivedState derived;
+    private final JournalStart start;
     private volatile JournalConfig config;
-    private volatile long startOffset;
-    private Supplier<ByteBuffer> derivedState = () -> null;
 
     /** End of the log when idle files were last looked for. */
     private long idleSinceOffset = -1;
-
-    /** Somebody else may hold what was written: {@link JournalRedo}. */
-    private boolean observed;
 
     private boolean closed;
 
@@ -70,12 +61,12 @@ public final class Journal implements AutoCloseable {
         this.directory = directory;
         this.config = config;
         this.epochs = recovered.epochs();
-        this.derived = recovered.derived();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
-        this.startOffset = recovered.startOffset();
-        this.flusher = new JournalFlusher(store, directory, this, recovered.flushedOffset());
+        this.flusher = new JournalFlusher(store, directory, this, segments, epochs, recovered.flushedOffset());
         this.compactor = new JournalCompactor(this, segments, flusher, recovered.compactedOffset());
         this.writer = new JournalWriter(directory, segments, epochs, reads, flusher);
+        this.derived = new DerivedState(recovered.snapshots(), recovered.transactions(), segments, writer, flusher);
+        this.start = new JournalStart(directory, segments, epochs, flusher, writer, derived, recovered.startOffset());
     }
 
     /**
@@ -177,7 +168,6 @@ public final class Journal implements AutoCloseable {
 
     /** Shows {@code observer} what is written from now on; null for nobody. */
     public void setObserver(JournalWrites observer) {
-        observed |= observer != null;
         writer.setObserver(observer);
     }
 
@@ -198,7 +188,7 @@ public final class Journal implements AutoCloseable {
 
     /** First offset that may be read. Any thread. */
     public long startOffset() {
-        return startOffset;
+        return start.offset();
     }
 
     /** The offset that the next appended record gets. */
@@ -245,17 +235,13 @@ public final class Journal implements AutoCloseable {
         return segments.all();
     }
 
-    /** Those that are off the list and that a crash may bring back. Any thread. */
-    List<Segment> segmentsBeingDeleted() {
-        return segments.beingDeleted();
+    /** See {@link JournalStart#isKeptInCheckpointOnly}. */
+    boolean isStartKeptInCheckpointOnly() {
+        return start.isKeptInCheckpointOnly();
     }
 
     boolean isClosed() {
         return closed;
-    }
-
-    LeaderEpochs leaderEpochs() {
-        return epochs;
     }
 
     /** The newest leader epoch that wrote here, -1 when there is none. Any thread. */
@@ -296,7 +282,7 @@ public final class Journal implements AutoCloseable {
         if (offset >= end || maxSizeBytes < 0) {
             return JournalSlice.EMPTY;
         }
-        Check.that(offset >= startOffset, "a read begins at the start offset or behind it");
+        Check.that(offset >= start.offset(), "a read begins at the start offset or behind it");
         JournalSlice.Search search = new JournalSlice.Search(offset, end, 0, maxSizeBytes, atLeastOneBatch);
         return reads.read(segments.all(), search, config.warmSizeBytes());
     }
@@ -307,7 +293,9 @@ public final class Journal implements AutoCloseable {
      * @return null when there is none
      */
     public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
-        return search(in -> in.findByTimestamp(timestampMs));
+        try (JournalSearch search = search()) {
+            return search.findByTimestamp(timestampMs);
+        }
     }
 
     /**
@@ -316,7 +304,9 @@ public final class Journal implements AutoCloseable {
      * @return null when no record has a timestamp
      */
     public TimestampOffset maxTimestamp() throws IOException {
-        return search(JournalSearch::maxTimestamp);
+        try (JournalSearch search = search()) {
+            return search.maxTimestamp();
+        }
     }
 
     /**
@@ -324,71 +314,18 @@ public final class Journal implements AutoCloseable {
      * them. Any thread; blocks.
      */
     public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
-        search(in -> {
-            in.forEachBatch(fromOffset, visitor);
-            return null;
-        });
-    }
-
-    private interface Search<T> {
-        T in(JournalSearch search) throws IOException;
-    }
-
-    private <T> T search(Search<T> search) throws IOException {
-        Segment[] held = segments.retainAll();
-        try {
-            return search.in(new JournalSearch(held, startOffset));
-        } finally {
-            for (Segment segment : held) {
-                segment.release();
-            }
+        try (JournalSearch search = search()) {
+            search.forEachBatch(fromOffset, visitor);
         }
     }
 
-    // ---- what is derived from the batches
-
-    /**
-     * Keeps {@code state} as of {@code offset}, with the one before it; older ones are deleted. Every aborted transaction
-     * that ended before it must have been added. Any thread; blocks.
-     */
-    public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
-        derived.write(offset, state, false, flushedOffset());
+    private JournalSearch search() {
+        return new JournalSearch(segments.retainAll(), start.offset());
     }
 
-    /** As {@link #writeSnapshot}, and it is on the disk when this returns. */
-    public void writeDurableSnapshot(long offset, ByteBuffer state) throws IOException {
-        derived.write(offset, state, true, flushedOffset());
-    }
-
-    /**
-     * The newest healthy snapshot of what this journal holds, to which the index of aborted transactions is brought; what
-     * comes behind it is to be replayed, and aborted transactions to be added. Before the first append; any thread; blocks.
-     *
-     * @return null when there is none: then everything is to be replayed
-     */
-    public JournalSnapshot restoreSnapshot() throws IOException {
-        return derived.restore(writer.writtenOffset(), segments.all()[0].baseOffset());
-    }
-
-    /**
-     * Before records are deleted or compacted away, what they say is kept as {@link #writeDurableSnapshot} does.
-     *
-     * @param state as of the journal's end; asked by the owner when nothing is staged
-     */
-    public void keepBeforeRemoval(Supplier<ByteBuffer> state) {
-        derivedState = state;
-    }
-
-    /** Takes in an aborted transaction whose end is written. Ends come in order. */
-    public void addAborted(AbortedTransaction aborted) {
-        Segment[] all = segments.all();
-        Segment segment = all[JournalReads.segmentAt(all, aborted.markerOffset())];
-        derived.transactions().add(segment.baseOffset(), aborted);
-    }
-
-    /** The aborted transactions. Any thread. */
-    public TransactionIndex abortedTransactions() {
-        return derived.transactions();
+    /** What is kept besides the log. Any thread. */
+    public DerivedState derivedState() {
+        return derived;
     }
 
     // ---- deleting
@@ -400,35 +337,7 @@ public final class Journal implements AutoCloseable {
      * @param offset at most {@link #writtenOffset}
      */
     public void deleteRecordsBefore(long offset) {
-        Check.that(offset <= writer.writtenOffset(), "only written records are deleted");
-        if (offset <= startOffset) {
-            return;
-        }
-        startOffset = offset;
-        dropBeforeStart();
-    }
-
-    /**
-     * Whether only the checkpoint says where the log begins or ends: then it must be whole after a power loss, else the
-     * segments' names say it too. Any thread.
-     */
-    boolean isBoundKeptHereOnly() {
-        Segment oldest = segments.all()[0];
-        boolean empty = oldest.sizeBytes() == 0 && oldest.baseOffset() > 0;
-        return empty || startOffset > oldest.baseOffset() || segments.isDeleting();
-    }
-
-    private void dropBeforeStart() {
-        dropOldest(countBeforeStart());
-    }
-
-    private int countBeforeStart() {
-        Segment[] all = segments.all();
-        int count = 0;
-        while (count < all.length - 1 && all[count + 1].baseOffset() <= startOffset) {
-            count++;
-        }
-        return count;
+        start.moveTo(offset);
     }
 
     /**
@@ -440,64 +349,7 @@ public final class Journal implements AutoCloseable {
      * @return the number of segments deleted
      */
     public int applyRetention(long nowMs, long committedOffset) {
-        if (Retention.isRollDue(segments.newest(), config, nowMs)) {
-            writer.roll(config);
-        }
-        Segment[] all = segments.all();
-        int expired = Retention.expired(all, config, nowMs, committedOffset);
-        if (expired > 0) {
-            startOffset = Math.max(startOffset, all[expired].baseOffset());
-        }
-        int gone = Math.max(expired, countBeforeStart());
-        if (gone > 0) {
-            dropOldest(gone);
-        }
-        return gone;
-    }
-
-    private void dropOldest(int count) {
-        flusher.stateChanged();
-        if (count == 0) {
-            segments.inBackground(writer::flushAndCheckpoint);
-        } else {
-            long firstBaseOffset = segments.all()[count].baseOffset();
-            segments.dropOldest(count, beforeDeletion(), () -> dropAborted(firstBaseOffset));
-            LOG.info("{}: deleted {} segments, the log begins at offset {}", directory, count, startOffset);
-        }
-        epochs.truncateBefore(startOffset);
-    }
-
-    /** Without a snapshot of what they say a restart knows less, but nothing is lost: on a full disk they go all the same. */
-    private SegmentList.Before beforeDeletion() {
-        DerivedState.Snapshot snapshot = writer.isDirty() ? () -> {} : snapshotOfNow();
-        return () -> {
-            try {
-                snapshot.write();
-            } catch (IOException failure) {
-                LOG.warn("{}: could not write a snapshot of producers: {}", directory, failure.toString());
-            }
-            return flusher.checkpointOrName();
-        };
-    }
-
-    /** What the log says now is kept, and all of it synced. Owner only, with nothing staged. */
-    DerivedState.Snapshot snapshotOfNow() {
-        long offset = writer.writtenOffset();
-        ByteBuffer state = derivedState.get();
-        return () -> {
-            if (state != null) {
-                writeDurableSnapshot(offset, state);
-                flusher.flush(false);
-            }
-        };
-    }
-
-    /** Not before the segments are gone for good: who sees them again must see what was aborted in them. Blocks. */
-    private void dropAborted(long firstBaseOffset) {
-        TransactionIndex transactions = derived.transactions();
-        if (!transactions.isEmpty()) {
-            transactions.deleteAll(transactions.dropBefore(firstBaseOffset));
-        }
+        return start.applyRetention(config, nowMs, committedOffset);
     }
 
     /**
@@ -508,7 +360,7 @@ public final class Journal implements AutoCloseable {
      */
     public long truncateTo(long offset) throws IOException {
         Check.that(!writer.isDirty(), "nothing is staged while a journal is cut");
-        Check.that(!observed, "nothing would take what is cut out of the write-ahead files");
+        Check.that(!writer.wasObserved(), "nothing would take what is cut out of the write-ahead files");
         if (offset >= writer.writtenOffset()) {
             return writer.writtenOffset();
         }
@@ -516,7 +368,7 @@ public final class Journal implements AutoCloseable {
         flusher.flush(false);
         long endOffset = segments.truncateTo(offset);
         writer.truncated(endOffset);
-        startOffset = Math.min(startOffset, endOffset);
+        start.truncateTo(endOffset);
         compactor.truncateTo(endOffset);
         epochs.truncateTo(endOffset);
         derived.truncateTo(endOffset);
@@ -623,6 +475,6 @@ public final class Journal implements AutoCloseable {
             return;
         }
         reads.closeIdle(segments.all(), flushedOffset());
-        derived.transactions().releaseIdle();
+        derived.abortedTransactions().releaseIdle();
     }
 }

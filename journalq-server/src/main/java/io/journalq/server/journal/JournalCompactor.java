@@ -76,7 +76,7 @@ final class JournalCompactor implements CompactedLog {
 
     @Override
     public TransactionIndex abortedTransactions() {
-        return journal.abortedTransactions();
+        return journal.derivedState().abortedTransactions();
     }
 
     @Override
@@ -91,7 +91,7 @@ final class JournalCompactor implements CompactedLog {
         AtomicReference<DerivedState.Snapshot> keep = new AtomicReference<>();
         boolean quiet = owner.run(() -> {
             if (!journal.isDirty()) {
-                keep.set(journal.snapshotOfNow());
+                keep.set(journal.derivedState().snapshotOfNow());
             }
             return !journal.isDirty();
         });

@@ -3,6 +3,7 @@ package io.journalq.server.journal;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentState;
@@ -28,6 +29,8 @@ final class JournalFlusher {
     private final FileStore store;
     private final Path directory;
     private final Journal journal;
+    private final SegmentList listed;
+    private final LeaderEpochs epochs;
     private volatile long flushedOffset;
     private volatile IOException fence;
     /** A file was created since the directory was synced. */
@@ -43,10 +46,18 @@ final class JournalFlusher {
     private long uncheckpointedBytes;
     private SegmentExtent lastFlushed;
 
-    JournalFlusher(FileStore store, Path directory, Journal journal, long flushedOffset) {
+    JournalFlusher(
+            FileStore store,
+            Path directory,
+            Journal journal,
+            SegmentList listed,
+            LeaderEpochs epochs,
+            long flushedOffset) {
         this.store = store;
         this.directory = directory;
         this.journal = journal;
+        this.listed = listed;
+        this.epochs = epochs;
         this.flushedOffset = flushedOffset;
     }
 
@@ -98,7 +109,7 @@ final class JournalFlusher {
         if (stopped) {
             return flushedOffset;
         }
-        Segment[] segments = journal.segments();
+        Segment[] segments = listed.all();
         List<SegmentState> states = syncWritten(segments);
         boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
         if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
@@ -113,7 +124,7 @@ final class JournalFlusher {
         if (stopped) {
             throw new IOException(directory + " is closed");
         }
-        Segment[] segments = journal.segments();
+        Segment[] segments = listed.all();
         writeCheckpoint(List.of(segments), syncWritten(segments), true);
     }
 
@@ -131,7 +142,7 @@ final class JournalFlusher {
                 throw failure;
             }
             LOG.warn("{}: could not write the checkpoint: {}", directory, failure.toString());
-            Segment[] segments = journal.segments();
+            Segment[] segments = listed.all();
             segments[segments.length - 1].file();
             sync(segments);
             store.syncDirectory(directory);
@@ -171,7 +182,7 @@ final class JournalFlusher {
         }
         checkNotFenced();
         swap.retireReplaced();
-        Segment[] segments = journal.segments();
+        Segment[] segments = listed.all();
         writeCheckpoint(List.of(segments), syncWritten(segments), true);
         swap.takePlace();
         stateChanged = true;
@@ -224,7 +235,7 @@ final class JournalFlusher {
     private void sync(Segment[] segments) throws IOException {
         try {
             // A crash may bring them back, and then the name of what follows says that they are whole.
-            for (Segment segment : journal.segmentsBeingDeleted()) {
+            for (Segment segment : listed.beingDeleted()) {
                 syncData(segment);
             }
             for (Segment segment : segments) {
@@ -284,7 +295,7 @@ final class JournalFlusher {
     synchronized void syncDirectory() throws IOException {
         checkNotFenced();
         try {
-            for (Segment segment : journal.segments()) {
+            for (Segment segment : listed.all()) {
                 if (segment.baseOffset() <= flushedOffset) {
                     settle(segment);
                 }
@@ -332,12 +343,9 @@ final class JournalFlusher {
                     }
                 }
             }
-            JournalCheckpoint checkpoint = new JournalCheckpoint(
-                    journal.startOffset(),
-                    journal.compactedOffset(),
-                    journal.leaderEpochs().entries(),
-                    known);
-            boolean durable = sync || journal.isBoundKeptHereOnly();
+            JournalCheckpoint checkpoint =
+                    new JournalCheckpoint(journal.startOffset(), journal.compactedOffset(), epochs.entries(), known);
+            boolean durable = sync || journal.isStartKeptInCheckpointOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;
         } catch (IOException failure) {
@@ -352,7 +360,7 @@ final class JournalFlusher {
         lastFlushed = null;
         List<Segment> segments = new ArrayList<>();
         List<SegmentState> states = new ArrayList<>();
-        for (Segment segment : journal.segments()) {
+        for (Segment segment : listed.all()) {
             if (segment.endOffset() <= flushedOffset) {
                 segments.add(segment);
                 states.add(state(segment));

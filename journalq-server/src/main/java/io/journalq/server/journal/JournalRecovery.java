@@ -75,11 +75,13 @@ final class JournalRecovery {
             long compactedOffset,
             long flushedOffset,
             LeaderEpochs epochs,
-            DerivedState derived,
+            ProducerSnapshots snapshots,
+            TransactionIndex transactions,
             boolean unvouched) {
         Recovered flushed() {
             long endOffset = segments[segments.length - 1].endOffset();
-            return new Recovered(segments, startOffset, compactedOffset, endOffset, epochs, derived, true);
+            return new Recovered(
+                    segments, startOffset, compactedOffset, endOffset, epochs, snapshots, transactions, true);
         }
     }
 
@@ -386,7 +388,8 @@ final class JournalRecovery {
                 compactedOffset,
                 Math.min(flushedOffset, endOffset),
                 epochs,
-                new DerivedState(snapshots, transactions),
+                snapshots,
+                transactions,
                 false);
     }
 

@@ -31,6 +31,9 @@ final class JournalWriter {
     /** Null when nobody wants to see. */
     private JournalWrites observer;
 
+    /** Somebody else may hold what was written: {@link JournalRedo}. */
+    private boolean observed;
+
     JournalWriter(
             Path directory, SegmentList segments, LeaderEpochs epochs, JournalReads reads, JournalFlusher flusher) {
         this.directory = directory;
@@ -54,7 +57,13 @@ final class JournalWriter {
 
     /** Shows what is written from now on; null for nobody. */
     void setObserver(JournalWrites newObserver) {
+        observed |= newObserver != null;
         observer = newObserver;
+    }
+
+    /** Whether anybody has ever wanted to see. */
+    boolean wasObserved() {
+        return observed;
     }
 
     boolean isDirty() {

@@ -17,9 +17,9 @@ public final class AbortedLookup {
         this.journal = journal;
         this.fromOffset = fromOffset;
         if (slice.isWarm()) {
-            known = journal.abortedTransactions().findInMemory(fromOffset, slice.offsetLimit());
+            known = journal.derivedState().abortedTransactions().findInMemory(fromOffset, slice.offsetLimit());
         } else {
-            known = journal.abortedTransactions().isEmpty() ? List.of() : null;
+            known = journal.derivedState().abortedTransactions().isEmpty() ? List.of() : null;
         }
     }
 
@@ -38,7 +38,8 @@ public final class AbortedLookup {
         if (known != null) {
             return known;
         }
-        List<AbortedTransaction> found = journal.abortedTransactions().find(fromOffset, endOffset);
+        List<AbortedTransaction> found =
+                journal.derivedState().abortedTransactions().find(fromOffset, endOffset);
         return journal.startOffset() > fromOffset ? null : found;
     }
 }

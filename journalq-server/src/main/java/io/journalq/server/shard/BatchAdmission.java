@@ -245,7 +245,7 @@ final class BatchAdmission {
         }
         for (AbortedTransaction aborted : unwrittenAborts) {
             if (aborted.markerOffset() < offset) {
-                journal.addAborted(aborted);
+                journal.derivedState().addAborted(aborted);
             }
         }
         unwrittenAborts.removeIf(aborted -> aborted.markerOffset() < offset || aborted.markerOffset() >= keptOffset);

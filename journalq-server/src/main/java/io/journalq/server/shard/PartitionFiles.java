@@ -72,7 +72,7 @@ final class PartitionFiles {
     }
 
     private PartitionTransactions recoverProducers(TopicPartition name, Journal journal) throws IOException {
-        JournalSnapshot snapshot = journal.restoreSnapshot();
+        JournalSnapshot snapshot = journal.derivedState().restoreSnapshot();
         PartitionTransactions restored = snapshot == null ? null : ProducerSnapshot.decode(snapshot.state());
         if (snapshot != null && restored == null) {
             log.warn("producer snapshot is unreadable, replaying the journal instead: partition={}", name);

@@ -36,7 +36,7 @@ final class PartitionProducers {
         this.producers = recovered.producers();
         this.transactions = recovered.transactions();
         this.snapshotSegmentCount = journal.segmentCount();
-        journal.keepBeforeRemoval(() -> ProducerSnapshot.encode(transactions));
+        journal.derivedState().keepBeforeRemoval(() -> ProducerSnapshot.encode(transactions));
     }
 
     /** Those that are not forgotten. */
@@ -89,7 +89,7 @@ final class PartitionProducers {
         ByteBuffer state = ProducerSnapshot.encode(transactions);
         shard.runBlocking(() -> {
             try {
-                journal.writeDurableSnapshot(offset, state);
+                journal.derivedState().writeDurableSnapshot(offset, state);
             } catch (IOException failure) {
                 onSnapshotFailure(failure);
             }
@@ -100,7 +100,7 @@ final class PartitionProducers {
     void snapshotAtClose() {
         try {
             // Not synced: a stop is quick, and the one before it is.
-            journal.writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
+            journal.derivedState().writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
         } catch (IOException failure) {
             onSnapshotFailure(failure);
         }

@@ -62,7 +62,7 @@ final class ProducerReplay {
             long offset = RecordBatch.baseOffset(batch, 0);
             EndedTransaction ended = transactions.replayMarker(marker, offset, nowMs);
             if (ended != null && !ended.commit()) {
-                journal.addAborted(BatchAdmission.aborted(ended));
+                journal.derivedState().addAborted(BatchAdmission.aborted(ended));
             }
             // What a restart finds may be seen: nothing of it is taken back.
             transactions.onHighWatermark(offset + 1);

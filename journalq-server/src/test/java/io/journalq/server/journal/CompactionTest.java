@@ -348,7 +348,7 @@ class CompactionTest {
             }
         };
         journal = Journal.open(watched, DIRECTORY, CONFIG, Runnable::run);
-        journal.keepBeforeRemoval(() -> ByteBuffer.wrap(new byte[] {1}));
+        journal.derivedState().keepBeforeRemoval(() -> ByteBuffer.wrap(new byte[] {1}));
         append(1_000, "a=1");
         append(1_000, "a=2");
         roll();

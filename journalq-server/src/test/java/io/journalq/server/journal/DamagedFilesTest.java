@@ -50,10 +50,10 @@ class DamagedFilesTest {
     void write() throws IOException {
         try (Journal journal = open()) {
             append(journal, BATCHES, 1, 60);
-            journal.addAborted(new AbortedTransaction(1, 0, 1, 2));
-            journal.writeSnapshot(BATCHES - 2, ByteBuffer.wrap(new byte[] {1}));
-            journal.addAborted(new AbortedTransaction(1, 3, 5, 6));
-            journal.writeSnapshot(BATCHES, ByteBuffer.wrap(new byte[] {2}));
+            journal.derivedState().addAborted(new AbortedTransaction(1, 0, 1, 2));
+            journal.derivedState().writeSnapshot(BATCHES - 2, ByteBuffer.wrap(new byte[] {1}));
+            journal.derivedState().addAborted(new AbortedTransaction(1, 3, 5, 6));
+            journal.derivedState().writeSnapshot(BATCHES, ByteBuffer.wrap(new byte[] {2}));
             assertThat(journal.segments()).hasSize(BATCHES / BATCHES_EACH);
         }
         healthy = contents();
@@ -294,7 +294,7 @@ class DamagedFilesTest {
         for (byte[] content : contents) {
             damage(name, content);
             try (Journal journal = open()) {
-                assertThat(journal.restoreSnapshot().offset()).isEqualTo(BATCHES - 2);
+                assertThat(journal.derivedState().restoreSnapshot().offset()).isEqualTo(BATCHES - 2);
                 if (content != null) {
                     assertNamed(name);
                 }
@@ -321,7 +321,7 @@ class DamagedFilesTest {
             damage(name, content);
             try (Journal journal = open()) {
                 // without a snapshot everything is told again from the journal's beginning
-                assertThat(journal.restoreSnapshot()).isNull();
+                assertThat(journal.derivedState().restoreSnapshot()).isNull();
                 assertNamed(name);
             }
         }

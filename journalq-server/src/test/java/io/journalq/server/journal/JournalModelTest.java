@@ -241,10 +241,10 @@ class JournalModelTest {
         append();
         append();
         for (long at = 0; at <= offset; at++) {
-            journal.writeSnapshot(at, ByteBuffer.wrap(new byte[] {(byte) at}));
+            journal.derivedState().writeSnapshot(at, ByteBuffer.wrap(new byte[] {(byte) at}));
         }
         reopen();
-        assertThat(journal.restoreSnapshot().offset()).isEqualTo(offset);
-        assertThat(journal.restoreSnapshot().state().get()).isEqualTo((byte) offset);
+        assertThat(journal.derivedState().restoreSnapshot().offset()).isEqualTo(offset);
+        assertThat(journal.derivedState().restoreSnapshot().state().get()).isEqualTo((byte) offset);
     }
 }

@@ -304,15 +304,15 @@ class JournalRecoveryTest {
     void shouldTakeTheOlderSnapshotWhenTheNewestIsBad() throws IOException {
         Journal journal = open(SMALL);
         append(journal, 5, 1, 50);
-        journal.writeSnapshot(3, ByteBuffer.wrap(new byte[] {3}));
-        journal.writeSnapshot(5, ByteBuffer.wrap(new byte[] {5}));
+        journal.derivedState().writeSnapshot(3, ByteBuffer.wrap(new byte[] {3}));
+        journal.derivedState().writeSnapshot(5, ByteBuffer.wrap(new byte[] {5}));
         Path newest = DIRECTORY.resolve("00000000000000000005.snapshot");
         byte[] healthy = content(newest);
         for (int at = 0; at < healthy.length; at++) {
             byte[] flipped = healthy.clone();
             flipped[at] ^= 1;
             put(newest, flipped);
-            assertThat(journal.restoreSnapshot().offset()).isEqualTo(3);
+            assertThat(journal.derivedState().restoreSnapshot().offset()).isEqualTo(3);
         }
     }
 

@@ -344,11 +344,11 @@ class LostTailTest {
         };
         Journal journal = Journal.open(watched, DIRECTORY, CONFIG, background::add);
         append(journal, 3, 1, VALUE_BYTES);
-        journal.writeDurableSnapshot(3, ByteBuffer.wrap(new byte[] {1}));
+        journal.derivedState().writeDurableSnapshot(3, ByteBuffer.wrap(new byte[] {1}));
 
         // when
-        journal.writeSnapshot(3, ByteBuffer.wrap(new byte[] {2}));
-        journal.writeSnapshot(4, ByteBuffer.wrap(new byte[] {3}));
+        journal.derivedState().writeSnapshot(3, ByteBuffer.wrap(new byte[] {2}));
+        journal.derivedState().writeSnapshot(4, ByteBuffer.wrap(new byte[] {3}));
 
         // then
         assertThat(synced)
@@ -362,10 +362,10 @@ class LostTailTest {
         Journal journal = open();
         append(journal, 3, 1, VALUE_BYTES);
         journal.flush();
-        journal.writeDurableSnapshot(3, ByteBuffer.wrap(new byte[] {3}));
+        journal.derivedState().writeDurableSnapshot(3, ByteBuffer.wrap(new byte[] {3}));
         append(journal, 6, 1, VALUE_BYTES);
         for (byte offset = 5; offset < 9; offset++) {
-            journal.writeDurableSnapshot(offset, ByteBuffer.wrap(new byte[] {offset}));
+            journal.derivedState().writeDurableSnapshot(offset, ByteBuffer.wrap(new byte[] {offset}));
         }
 
         // when a power loss takes what was not synced
@@ -375,7 +375,7 @@ class LostTailTest {
 
         // then
         assertThat(found.endOffset()).isEqualTo(3);
-        assertThat(found.restoreSnapshot().offset()).isEqualTo(3);
+        assertThat(found.derivedState().restoreSnapshot().offset()).isEqualTo(3);
     }
 
     @Test // seed 95024869
@@ -507,7 +507,7 @@ class LostTailTest {
         // given
         Journal journal = written();
         journal.flush();
-        journal.writeDurableSnapshot(2, ByteBuffer.wrap(new byte[] {2}));
+        journal.derivedState().writeDurableSnapshot(2, ByteBuffer.wrap(new byte[] {2}));
         journal.deleteRecordsBefore(6);
         background.forEach(Runnable::run);
 
@@ -516,14 +516,14 @@ class LostTailTest {
 
         // then
         assertThat(found.startOffset()).isEqualTo(6);
-        assertThat(found.restoreSnapshot()).isNull();
+        assertThat(found.derivedState().restoreSnapshot()).isNull();
     }
 
     @Test
     void shouldKeepASnapshotOfWhatIsDeletedBeforeItIs() throws IOException {
         // given
         Journal journal = written();
-        journal.keepBeforeRemoval(() -> ByteBuffer.wrap(new byte[] {9}));
+        journal.derivedState().keepBeforeRemoval(() -> ByteBuffer.wrap(new byte[] {9}));
         journal.deleteRecordsBefore(6);
         background.forEach(Runnable::run);
 
@@ -532,7 +532,7 @@ class LostTailTest {
 
         // then
         assertThat(found.startOffset()).isEqualTo(6);
-        assertThat(found.restoreSnapshot().offset()).isEqualTo(9);
-        assertThat(found.restoreSnapshot().state().get()).isEqualTo((byte) 9);
+        assertThat(found.derivedState().restoreSnapshot().offset()).isEqualTo(9);
+        assertThat(found.derivedState().restoreSnapshot().state().get()).isEqualTo((byte) 9);
     }
 }

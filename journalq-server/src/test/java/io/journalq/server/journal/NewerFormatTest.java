@@ -30,7 +30,7 @@ class NewerFormatTest {
         directory = folder.resolve("journal");
         try (Journal journal = open()) {
             TestJournals.append(journal, 5, 2, 50);
-            journal.writeSnapshot(journal.writtenOffset(), ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            journal.derivedState().writeSnapshot(journal.writtenOffset(), ByteBuffer.wrap(new byte[] {1, 2, 3}));
         }
     }
 
@@ -54,7 +54,7 @@ class NewerFormatTest {
         makeNewer(only(ProducerSnapshots.FILE_SUFFIX), 16);
 
         try (Journal journal = open()) {
-            assertThatThrownBy(journal::restoreSnapshot)
+            assertThatThrownBy(journal.derivedState()::restoreSnapshot)
                     .isInstanceOf(NewerFormatException.class)
                     .hasMessageContaining("99");
         }
@@ -65,14 +65,14 @@ class NewerFormatTest {
         // given
         Path file = directory.resolve("00000000000000000000.txnindex");
         try (Journal journal = open()) {
-            journal.addAborted(new AbortedTransaction(1, 0, 3, 4));
-            journal.writeSnapshot(journal.writtenOffset(), ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            journal.derivedState().addAborted(new AbortedTransaction(1, 0, 3, 4));
+            journal.derivedState().writeSnapshot(journal.writtenOffset(), ByteBuffer.wrap(new byte[] {1, 2, 3}));
         }
         makeNewer(file, 20);
 
         // when, then
         try (Journal journal = open()) {
-            assertThatThrownBy(journal::restoreSnapshot)
+            assertThatThrownBy(journal.derivedState()::restoreSnapshot)
                     .isInstanceOf(NewerFormatException.class)
                     .hasMessageContaining(file.toString())
                     .hasMessageContaining("99");

@@ -163,21 +163,21 @@ class JournalPowerLossTest {
         AbortedTransaction aborted = new AbortedTransaction(7, 0, 1, 2);
         append(journal);
         append(journal);
-        journal.addAborted(aborted);
+        journal.derivedState().addAborted(aborted);
         append(journal);
         journal.flush();
-        journal.writeDurableSnapshot(3, ByteBuffer.allocate(1));
+        journal.derivedState().writeDurableSnapshot(3, ByteBuffer.allocate(1));
         background.clear();
 
         // when the producers' state is kept after retention has decided, and before it has deleted anything
         assertThat(journal.applyRetention(1_000_000, 2)).isPositive();
-        journal.writeDurableSnapshot(3, ByteBuffer.allocate(2));
+        journal.derivedState().writeDurableSnapshot(3, ByteBuffer.allocate(2));
         Journal found = openAfter(CrashKind.POWER_LOSS);
 
         // then the segments are back, and with them what was aborted in them
         assertThat(found.startOffset()).isZero();
-        assertThat(found.restoreSnapshot()).isNotNull();
-        assertThat(found.abortedTransactions().find(0, 3)).containsExactly(aborted);
+        assertThat(found.derivedState().restoreSnapshot()).isNotNull();
+        assertThat(found.derivedState().abortedTransactions().find(0, 3)).containsExactly(aborted);
     }
 
     @Test // seed 139
@@ -272,7 +272,7 @@ class JournalPowerLossTest {
         append(journal);
         journal.flush();
         append(journal);
-        journal.writeDurableSnapshot(2, ByteBuffer.allocate(1));
+        journal.derivedState().writeDurableSnapshot(2, ByteBuffer.allocate(1));
         Journal cut = openAfter(CrashKind.POWER_LOSS);
         assertThat(cut.endOffset()).isEqualTo(1);
 
@@ -284,7 +284,7 @@ class JournalPowerLossTest {
 
         // then
         assertThat(found.endOffset()).isEqualTo(3);
-        assertThat(found.restoreSnapshot()).isNull();
+        assertThat(found.derivedState().restoreSnapshot()).isNull();
     }
 
     @Test // by reading

@@ -13,18 +13,26 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 
 /**
- * Look-ups that read batches: by time, and all from an offset on. Works on the segments as they were when it was made;
- * any thread; every call may block.
+ * Look-ups that read batches: by time, and all from an offset on. Works on the segments as they were when it was made, and
+ * holds them until it is closed; any thread; every call may block.
  */
-public final class JournalSearch {
+public final class JournalSearch implements AutoCloseable {
     private static final int CHUNK_BYTES = 256 << 10;
 
     private final Segment[] segments;
     private final long startOffset;
 
+    /** @param segments each with a reference, which is given back here */
     public JournalSearch(Segment[] segments, long startOffset) {
         this.segments = segments;
         this.startOffset = startOffset;
+    }
+
+    @Override
+    public void close() {
+        for (Segment segment : segments) {
+            segment.release();
+        }
     }
 
     /** Says of a batch whether the walk goes on behind it. */
