@@ -5,6 +5,7 @@ import io.journalq.common.record.BatchRecompression;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.YieldPoint;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import org.slf4j.Logger;
@@ -35,7 +36,7 @@ final class LargeBatchCheck implements Runnable {
     @Override
     public void run() {
         try {
-            validation = new BatchValidator(PooledByteBufAllocator.DEFAULT)
+            validation = new BatchValidator(PooledByteBufAllocator.DEFAULT, YieldPoint.PROCESSOR)
                     .validate(append.records(), append.produceVersion(), settings.rules(), nowMs);
             if (validation.isSound() && settings.recompresses(validation.codec())) {
                 recompressed = recompress(append.records(), settings);
