@@ -38,7 +38,7 @@ class RollingRestartTest {
     private static final String TOPIC = "t";
 
     /** A multiple of {@link #WAVE}. */
-    private static final int MEMBERS = Integer.getInteger("journalq.members", 30);
+    private static final int MEMBERS = 60;
 
     /**
      * Members that come or go at a time. Kafka's consumer of the newer protocol computes all the time while a heartbeat that
