@@ -2,6 +2,7 @@ package io.journalq.server.api.telemetry;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -10,8 +11,14 @@ import java.util.Map;
  * Any thread; requests of clients are minutes apart, so that one lock does.
  */
 final class TelemetryClients {
-    /** Clients remembered; of more, those that were silent for longest are forgotten, and may ask or send at once. */
+    /**
+     * Clients remembered; of more, those that were silent for longest are forgotten, as are those that were silent for some
+     * intervals. Who is forgotten may ask or send at once.
+     */
     static final int MAX_CLIENTS = 16_384;
+
+    /** Kafka's. */
+    private static final int SILENT_INTERVALS = 3;
 
     private static final long NEVER = Long.MIN_VALUE / 2;
 
@@ -22,11 +29,12 @@ final class TelemetryClients {
         private long lastSentMs = NEVER;
         private boolean mayAskAgain;
         private boolean terminating;
+        private long forgetAtMs;
     }
 
     /** A client asks what it is to send. NONE, or THROTTLING_QUOTA_EXCEEDED when it asks too soon. */
     synchronized ErrorCode onAsked(Uuid instanceId, int intervalMs, long nowMs) {
-        Client client = client(instanceId);
+        Client client = client(instanceId, intervalMs, nowMs);
         long lastMs = Math.max(client.lastAskedMs, client.lastSentMs);
         if (!client.mayAskAgain && nowMs - lastMs < intervalMs) {
             return ErrorCode.THROTTLING_QUOTA_EXCEEDED;
@@ -43,7 +51,7 @@ final class TelemetryClients {
      * @param terminating whether these are its last
      */
     synchronized ErrorCode onSent(Uuid instanceId, int intervalMs, boolean terminating, long nowMs) {
-        Client client = client(instanceId);
+        Client client = client(instanceId, intervalMs, nowMs);
         if (client.terminating) {
             return ErrorCode.INVALID_REQUEST;
         }
@@ -58,19 +66,23 @@ final class TelemetryClients {
 
     /** What the client sent it would not have, had it asked: it may ask at once. */
     synchronized void letAsk(Uuid instanceId) {
-        client(instanceId).mayAskAgain = true;
+        Client client = clientsById.get(instanceId);
+        if (client != null) {
+            client.mayAskAgain = true;
+        }
     }
 
     synchronized int count() {
         return clientsById.size();
     }
 
-    private Client client(Uuid instanceId) {
+    /** @param intervalMs at least 1 */
+    private Client client(Uuid instanceId, int intervalMs, long nowMs) {
         Client client = clientsById.computeIfAbsent(instanceId, id -> new Client());
-        if (clientsById.size() > MAX_CLIENTS) {
-            var oldest = clientsById.keySet().iterator();
-            oldest.next();
-            oldest.remove();
+        client.forgetAtMs = nowMs + (long) SILENT_INTERVALS * intervalMs;
+        Iterator<Client> longestSilent = clientsById.values().iterator();
+        while (longestSilent.next().forgetAtMs <= nowMs || clientsById.size() > MAX_CLIENTS) {
+            longestSilent.remove();
         }
         return client;
     }
