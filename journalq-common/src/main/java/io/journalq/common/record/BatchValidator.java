@@ -28,28 +28,13 @@ public final class BatchValidator {
     /** Of those, how many the message for the whole batch tells of, as Kafka does. */
     private static final int RECORD_ERRORS_IN_MESSAGE = 3;
 
-    /** Records between two points where another thread may have the processor. */
-    private static final int RECORDS_IN_A_PIECE = 1_024;
-
     private final ByteBufAllocator allocator;
-    private final YieldPoint yieldPoint;
     private final RecordCursor cursor = new RecordCursor();
     private final BatchValidation result = new BatchValidation();
 
     /** @param allocator where batches are decompressed for the deep check */
     public BatchValidator(ByteBufAllocator allocator) {
-        this(allocator, YieldPoint.NONE);
-    }
-
-    /**
-     * For large batches.
-     *
-     * @param allocator where batches are decompressed for the deep check
-     * @param yieldPoint passed again and again during a check
-     */
-    public BatchValidator(ByteBufAllocator allocator, YieldPoint yieldPoint) {
         this.allocator = allocator;
-        this.yieldPoint = yieldPoint;
     }
 
     /**
@@ -206,8 +191,7 @@ public final class BatchValidator {
                 decompressed = result.codec.decompress(
                         records.slice(start, end - start),
                         Math.min(rules.maxDecompressedSizeBytes(), roomBytes),
-                        allocator,
-                        yieldPoint);
+                        allocator);
                 result.decompressedSizeBytes = decompressed.readableBytes();
                 cursor.reset(decompressed, 0, decompressed.writerIndex(), result.recordCount);
             }
@@ -263,9 +247,6 @@ public final class BatchValidator {
                 result.maxTimestampOffsetDelta = expectedDelta;
             }
             expectedDelta++;
-            if (expectedDelta % RECORDS_IN_A_PIECE == 0) {
-                yieldPoint.pass();
-            }
         }
         result.maxTimestampMs = maxMs;
         return unsound == null || unsound.fail();

@@ -17,7 +17,7 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
             if (source.readableBytes() > maxSizeBytes) {
                 throw tooLarge(maxSizeBytes);
             }
@@ -31,8 +31,8 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
-            GzipCodec.decompress(source, target, maxSizeBytes, yieldPoint);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            GzipCodec.decompress(source, target, maxSizeBytes);
         }
     },
     SNAPPY(2) {
@@ -42,8 +42,8 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
-            SnappyCodec.decompress(source, target, maxSizeBytes, yieldPoint);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            SnappyCodec.decompress(source, target, maxSizeBytes);
         }
     },
     LZ4(3) {
@@ -53,8 +53,8 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
-            Lz4Codec.decompress(source, target, maxSizeBytes, yieldPoint);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            Lz4Codec.decompress(source, target, maxSizeBytes);
         }
     },
     ZSTD(4) {
@@ -64,8 +64,8 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
-            ZstdCodec.decompress(source, target, maxSizeBytes, yieldPoint);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+            ZstdCodec.decompress(source, target, maxSizeBytes);
         }
     };
 
@@ -75,10 +75,6 @@ public enum CompressionCodec {
 
     private static final int TEXT_RATIO = 64;
     private static final int SMALL_ROOM_BYTES = 256 * 1024;
-
-    /** For large results, as to grow is to copy. Of these the system gives the memory that is used. */
-    private static final int LARGE_ROOM_BYTES = 32 << 20;
-
     private static final int SMALLEST_BUFFER_BYTES = 256;
 
     private final int id;
@@ -128,20 +124,12 @@ public enum CompressionCodec {
      * @throws CorruptBatchException when the bytes are bad or the result would be larger
      */
     public ByteBuf decompress(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
-        return decompress(source, maxSizeBytes, allocator, YieldPoint.NONE);
-    }
-
-    /**
-     * As the other, for a result that is expected to be large: in pieces, where the format has any, with {@code yieldPoint}
-     * between them.
-     */
-    public ByteBuf decompress(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator, YieldPoint yieldPoint) {
         ByteBuf input = asDirect(source);
         ByteBuf output = null;
         try {
-            long guessBytes = yieldPoint == YieldPoint.NONE ? firstGuess(input.readableBytes()) : LARGE_ROOM_BYTES;
-            output = allocator.directBuffer((int) Math.min(guessBytes, Math.max(0, maxSizeBytes)));
-            decompressDirect(input, output, maxSizeBytes, yieldPoint);
+            output = allocator.directBuffer(
+                    (int) Math.min(firstGuess(input.readableBytes()), Math.max(0, maxSizeBytes)));
+            decompressDirect(input, output, maxSizeBytes);
             ByteBuf result = output;
             output = null;
             return result;
@@ -155,7 +143,7 @@ public enum CompressionCodec {
 
     abstract void compressDirect(ByteBuf source, ByteBuf target);
 
-    abstract void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint);
+    abstract void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes);
 
     private static long firstGuess(long inputBytes) {
         long text = Math.min(inputBytes * TEXT_RATIO, SMALL_ROOM_BYTES);

@@ -75,7 +75,7 @@ final class Lz4Codec {
         target.writerIndex(target.writerIndex() + to).writeIntLE(0);
     }
 
-    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
         ByteBuf in = source.slice();
         if (!in.isReadable()) {
             throw new CorruptBatchException("lz4: no frame");
@@ -88,15 +88,14 @@ final class Lz4Codec {
                 need(in, sizeBytes);
                 in.skipBytes(sizeBytes);
             } else if (magic == FRAME_MAGIC) {
-                readFrame(in, bytes, target, maxSizeBytes, yieldPoint);
+                readFrame(in, bytes, target, maxSizeBytes);
             } else {
                 throw new CorruptBatchException("lz4: wrong frame magic");
             }
         }
     }
 
-    private static void readFrame(
-            ByteBuf in, ByteBuffer bytes, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+    private static void readFrame(ByteBuf in, ByteBuffer bytes, ByteBuf target, int maxSizeBytes) {
         int descriptor = in.readerIndex();
         need(in, 2);
         int flags = in.readUnsignedByte();
@@ -134,7 +133,6 @@ final class Lz4Codec {
                 }
             }
             blockBytes = readInt(in);
-            yieldPoint.pass();
         }
         int writtenBytes = target.writerIndex() - contentStart;
         if (contentSizeBytes != -1 && contentSizeBytes != writtenBytes) {

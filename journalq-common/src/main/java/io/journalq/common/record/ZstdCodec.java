@@ -8,14 +8,13 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 
 /**
- * Zstandard frames, in one call between direct buffers. Only what is large is streamed when reading: a stream first
- * allocates the window that the frame's header claims, up to 128 MiB, while one call works in the output alone. Most frames
- * of other clients do not tell their size, so the output grows and the call is repeated until it fits.
+ * Zstandard frames, in one call between direct buffers. Not streamed when reading: a stream first allocates the window
+ * that the frame's header claims, up to 128 MiB, while one call works in the output alone. Most frames of other clients
+ * do not tell their size, so the output grows and the call is repeated until it fits.
  */
 final class ZstdCodec {
     private static final int LEVEL = 3;
     private static final int GROWTH = 4;
-    private static final int PIECE_BYTES = 128 * 1024;
 
     /** Streaming readers, which all other clients are, refuse a larger window: such a batch would stop consumers. */
     private static final int MAX_WINDOW_BYTES = 1 << 27;
@@ -53,17 +52,13 @@ final class ZstdCodec {
         target.writerIndex(at + compressed);
     }
 
-    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
         int sizeBytes = source.readableBytes();
         if (sizeBytes == 0) {
             throw new CorruptBatchException("zstd: no frame");
         }
         checkWindows(source.slice());
         ByteBuffer in = source.nioBuffer();
-        if (yieldPoint != YieldPoint.NONE) {
-            decompressInPieces(in, target, maxSizeBytes, yieldPoint);
-            return;
-        }
         ZstdDecompressCtx context = DECOMPRESSORS.take();
         try {
             int roomBytes = Math.min(target.writableBytes(), maxSizeBytes);
@@ -77,32 +72,6 @@ final class ZstdCodec {
         } finally {
             // Every call starts by resetting the context, so one that met bad bytes is as good as new.
             DECOMPRESSORS.giveBack(context);
-        }
-    }
-
-    private static void decompressInPieces(ByteBuffer in, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
-        // Not from the pool, as it comes to hold a window.
-        try (ZstdDecompressCtx context = new ZstdDecompressCtx()) {
-            boolean frameEnds = false;
-            while (in.hasRemaining() || !frameEnds) {
-                int roomBytes = maxSizeBytes - target.writerIndex();
-                // One byte past the limit tells "too large" from "exactly full and about to end".
-                int pieceBytes = (int) Math.min((long) roomBytes + 1, PIECE_BYTES);
-                target.ensureWritable(pieceBytes);
-                ByteBuffer out = target.nioBuffer(target.writerIndex(), pieceBytes);
-                int from = in.position();
-                frameEnds = context.decompressDirectByteBufferStream(out, in);
-                if (out.position() > roomBytes) {
-                    throw CompressionCodec.tooLarge(maxSizeBytes);
-                }
-                if (out.position() == 0 && in.position() == from) {
-                    throw new CorruptBatchException("zstd: frame cut off");
-                }
-                target.writerIndex(target.writerIndex() + out.position());
-                yieldPoint.pass();
-            }
-        } catch (ZstdException e) {
-            throw new CorruptBatchException("zstd: bad frame");
         }
     }
 

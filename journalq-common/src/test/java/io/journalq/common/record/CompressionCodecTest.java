@@ -16,7 +16,6 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import net.jpountz.lz4.LZ4FrameOutputStream;
 import net.jpountz.lz4.LZ4FrameOutputStream.BLOCKSIZE;
 import net.jpountz.lz4.LZ4FrameOutputStream.FLG.Bits;
@@ -46,7 +45,7 @@ class CompressionCodecTest {
                     codec.compress(source, target);
 
                     // then
-                    ByteBuf back = decompress(codec, target, plain.length, ALLOCATOR);
+                    ByteBuf back = codec.decompress(target, plain.length, ALLOCATOR);
                     assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
                     assertThat(readByKafka(codec, target)).isEqualTo(plain);
                     assertThat(source.refCnt()).isOne();
@@ -65,7 +64,7 @@ class CompressionCodecTest {
             byte[] plain = text(sizeBytes);
             ByteBuf compressed = compressedByKafka(codec, plain);
 
-            ByteBuf back = decompress(codec, compressed, sizeBytes, ALLOCATOR);
+            ByteBuf back = codec.decompress(compressed, sizeBytes, ALLOCATOR);
 
             assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
             back.release();
@@ -77,7 +76,7 @@ class CompressionCodecTest {
     void shouldRefuseWhenTheResultPassesTheLimit(CompressionCodec codec) throws IOException {
         ByteBuf compressed = compressedByKafka(codec, text(100_000));
 
-        assertThatThrownBy(() -> decompress(codec, compressed, 99_999, ALLOCATOR))
+        assertThatThrownBy(() -> codec.decompress(compressed, 99_999, ALLOCATOR))
                 .isInstanceOf(CorruptBatchException.class);
     }
 
@@ -90,7 +89,7 @@ class CompressionCodecTest {
         int limit = 1024 * 1024;
 
         // when
-        assertThatThrownBy(() -> decompress(codec, bomb, limit, new HighWater(counting, 3L * limit)))
+        assertThatThrownBy(() -> codec.decompress(bomb, limit, new HighWater(counting, 3L * limit)))
                 .isInstanceOf(CorruptBatchException.class);
 
         // then
@@ -122,14 +121,14 @@ class CompressionCodecTest {
 
             // when, then
             try {
-                decompress(codec, Unpooled.wrappedBuffer(bad, 0, length), LIMIT, ALLOCATOR)
+                codec.decompress(Unpooled.wrappedBuffer(bad, 0, length), LIMIT, ALLOCATOR)
                         .release();
             } catch (CorruptBatchException e) {
                 refused++;
             }
         }
         assertThat(refused).isGreaterThan(rounds / 4);
-        ByteBuf back = decompress(codec, Unpooled.wrappedBuffer(sound), LIMIT, ALLOCATOR);
+        ByteBuf back = codec.decompress(Unpooled.wrappedBuffer(sound), LIMIT, ALLOCATOR);
         assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
         back.release();
     }
@@ -154,8 +153,8 @@ class CompressionCodecTest {
         }
 
         // when
-        ByteBuf back = decompress(
-                CompressionCodec.LZ4, Unpooled.wrappedBuffer(frames.toByteArray()), 16 * plain.length, ALLOCATOR);
+        ByteBuf back = CompressionCodec.LZ4.decompress(
+                Unpooled.wrappedBuffer(frames.toByteArray()), 16 * plain.length, ALLOCATOR);
 
         // then
         assertThat(back.readableBytes()).isEqualTo(16 * plain.length);
@@ -169,7 +168,7 @@ class CompressionCodecTest {
     void shouldRefuseLz4FramesWhenBlocksDependOnEachOther() {
         byte[] header = {0x04, 0x22, 0x4D, 0x18, 0x40, 0x40, (byte) 0xC0, 0, 0, 0, 0};
 
-        assertThatThrownBy(() -> decompress(CompressionCodec.LZ4, Unpooled.wrappedBuffer(header), LIMIT, ALLOCATOR))
+        assertThatThrownBy(() -> CompressionCodec.LZ4.decompress(Unpooled.wrappedBuffer(header), LIMIT, ALLOCATOR))
                 .isInstanceOf(CorruptBatchException.class)
                 .hasMessageContaining("dependent");
     }
@@ -179,7 +178,7 @@ class CompressionCodecTest {
         byte[] plain = text(200_000);
 
         ByteBuf back =
-                decompress(CompressionCodec.SNAPPY, Unpooled.wrappedBuffer(Snappy.compress(plain)), LIMIT, ALLOCATOR);
+                CompressionCodec.SNAPPY.decompress(Unpooled.wrappedBuffer(Snappy.compress(plain)), LIMIT, ALLOCATOR);
 
         assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
         back.release();
@@ -190,7 +189,7 @@ class CompressionCodecTest {
         byte[] plain = text(100_000);
         byte[] frame = Zstd.compress(plain);
 
-        ByteBuf back = decompress(CompressionCodec.ZSTD, Unpooled.wrappedBuffer(frame, frame), LIMIT, ALLOCATOR);
+        ByteBuf back = CompressionCodec.ZSTD.decompress(Unpooled.wrappedBuffer(frame, frame), LIMIT, ALLOCATOR);
 
         assertThat(back).isEqualTo(Unpooled.copiedBuffer(plain, plain));
         back.release();
@@ -203,50 +202,6 @@ class CompressionCodecTest {
         }
         assertThat(CompressionCodec.of(5)).isNull();
         assertThat(CompressionCodec.of(-1)).isNull();
-    }
-
-    @Test
-    void shouldPassAYieldPointAgainAndAgainWhenTheResultIsLarge() {
-        // given
-        int sizeBytes = 10 * 1024 * 1024;
-        ByteBuf plain = ALLOCATOR.directBuffer(sizeBytes).writeZero(sizeBytes);
-        for (CompressionCodec codec :
-                List.of(CompressionCodec.GZIP, CompressionCodec.SNAPPY, CompressionCodec.LZ4, CompressionCodec.ZSTD)) {
-            ByteBuf compressed = ALLOCATOR.directBuffer();
-            codec.compress(plain, compressed);
-            AtomicInteger passed = new AtomicInteger();
-
-            // when
-            codec.decompress(compressed, sizeBytes, ALLOCATOR, passed::incrementAndGet)
-                    .release();
-
-            // then
-            assertThat(passed.get()).as(codec.name()).isBetween(80, 700);
-            compressed.release();
-        }
-        plain.release();
-    }
-
-    /** In one go and in pieces, which must come to the same. */
-    private static ByteBuf decompress(
-            CompressionCodec codec, ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
-        ByteBuf result = null;
-        CorruptBatchException refusal = null;
-        try {
-            result = codec.decompress(source, maxSizeBytes, allocator);
-        } catch (CorruptBatchException bad) {
-            refusal = bad;
-        }
-        try {
-            ByteBuf inPieces = codec.decompress(source, maxSizeBytes, allocator, () -> {});
-            assertThat(refusal).isNull();
-            assertThat(inPieces).isEqualTo(result);
-            inPieces.release();
-        } catch (CorruptBatchException bad) {
-            assertThat(bad).hasSameClassAs(refusal);
-            throw bad;
-        }
-        return result;
     }
 
     private static byte[] text(int sizeBytes) {

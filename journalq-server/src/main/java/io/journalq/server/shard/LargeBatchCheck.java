@@ -5,7 +5,6 @@ import io.journalq.common.record.BatchRecompression;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CorruptBatchException;
-import io.journalq.common.record.YieldPoint;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import org.slf4j.Logger;
@@ -36,7 +35,7 @@ final class LargeBatchCheck implements Runnable {
     @Override
     public void run() {
         try {
-            validation = new BatchValidator(PooledByteBufAllocator.DEFAULT, YieldPoint.PROCESSOR)
+            validation = new BatchValidator(PooledByteBufAllocator.DEFAULT)
                     .validate(append.records(), append.produceVersion(), settings.rules(), nowMs);
             if (validation.isSound() && settings.recompresses(validation.codec())) {
                 recompressed = recompress(append.records(), settings);
