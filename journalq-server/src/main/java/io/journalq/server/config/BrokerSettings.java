@@ -320,8 +320,8 @@ public final class BrokerSettings {
             MAX_REQUEST_BYTES,
             "Largest batch, decompressed, that an event loop looks into itself while others wait. A larger one goes to a"
                     + " thread that may block, and what comes for its partition waits behind it. Of batches beyond 16 times"
-                    + " their compressed size a loop looks into so much together in an iteration; of those that are to be"
-                    + " compressed anew, into a sixteenth of it.");
+                    + " their compressed size a loop looks into eight times so much together in an iteration; of those that are"
+                    + " to be compressed anew, into a sixteenth of it.");
     public static final ConfigKey<Long> WRITE_AHEAD_MAX_BYTES = ConfigKey.ofLong(
             "write.ahead.max.bytes",
             ConfigUnit.BYTES,

@@ -125,32 +125,40 @@ class AppendQueueTest {
     }
 
     @Test
-    void shouldLookIntoManySmallBatchesElsewhereWhenTheyBecomeMoreThanAnIterationAllows() throws IOException {
+    void shouldLookIntoSmallBatchesElsewhereWhenTheyBecomeMoreThanAnIterationAllows() throws IOException {
         // given batches far beyond the usual ratio, none of them large
         SteppedPartition partition = open(null);
         String value = "x".repeat(INLINE_BYTES / 2);
+        int inFlight = 20;
 
-        // when three come in one iteration
-        Outcome[] outcomes = new Outcome[3];
-        for (int i = 0; i < outcomes.length; i++) {
-            outcomes[i] = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, i, false, value);
+        // when as many come in one iteration as a producer has in flight
+        for (int i = 0; i < inFlight; i++) {
+            partition.stage(CompressionCodec.ZSTD, 7, EPOCH, i, false, value);
         }
         partition.loop().run();
 
-        // then the loop looks into what it has room for
-        assertThat(outcomes[0].error()).isEqualTo(ErrorCode.NONE);
-        assertThat(outcomes[2].error()).isNull();
+        // then the loop looks into all of them
+        assertThat(blocking).isEmpty();
+        assertThat(partition.host().highWatermark()).isEqualTo(inFlight);
+
+        // but when more come, then into what it has room for
+        int many = 40;
+        Outcome[] outcomes = new Outcome[many];
+        for (int i = 0; i < many; i++) {
+            outcomes[i] = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, inFlight + i, false, value);
+        }
+        partition.loop().run();
+        assertThat(outcomes[inFlight - 1].error()).isEqualTo(ErrorCode.NONE);
+        assertThat(outcomes[many - 1].error()).isNull();
         look(partition);
-        assertThat(outcomes[2].offset()).isEqualTo(2);
+        assertThat(outcomes[many - 1].offset()).isEqualTo(inFlight + many - 1);
 
         // and the next iteration has room again
-        assertThat(partition
-                        .stage(CompressionCodec.ZSTD, 7, EPOCH, 3, false, value)
-                        .error())
-                .isNull();
+        Outcome next = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, inFlight + many, false, value);
         partition.loop().run();
         assertThat(blocking).isEmpty();
-        assertThat(partition.readCommitted(0, ALL)).containsExactly(value, value, value, value);
+        assertThat(next.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.readCommitted(0, ALL)).hasSize(inFlight + many + 1).containsOnly(value);
     }
 
     @Test
