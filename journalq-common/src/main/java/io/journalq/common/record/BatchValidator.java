@@ -28,13 +28,32 @@ public final class BatchValidator {
     /** Of those, how many the message for the whole batch tells of, as Kafka does. */
     private static final int RECORD_ERRORS_IN_MESSAGE = 3;
 
-    private final ByteBufAllocator allocator;
+    /** Records between two points where another thread may have the processor. */
+    private static final int RECORDS_IN_A_PIECE = 1_024;
+
+    private final Decompression decompression;
+    private final YieldPoint yieldPoint;
     private final RecordCursor cursor = new RecordCursor();
     private final BatchValidation result = new BatchValidation();
 
     /** @param allocator where batches are decompressed for the deep check */
     public BatchValidator(ByteBufAllocator allocator) {
-        this.allocator = allocator;
+        this((codec, source, maxSizeBytes) -> codec.decompress(source, maxSizeBytes, allocator), YieldPoint.NONE);
+    }
+
+    /** For large batches, which are looked into in pieces: where they are decompressed for the deep check. */
+    public BatchValidator(DecompressionRoom room) {
+        this(room::decompress, room.yieldPoint());
+    }
+
+    private BatchValidator(Decompression decompression, YieldPoint yieldPoint) {
+        this.decompression = decompression;
+        this.yieldPoint = yieldPoint;
+    }
+
+    /** The result is released before the next. */
+    private interface Decompression {
+        ByteBuf decompress(CompressionCodec codec, ByteBuf source, int maxSizeBytes);
     }
 
     /**
@@ -188,10 +207,10 @@ public final class BatchValidator {
             if (result.codec == CompressionCodec.NONE) {
                 cursor.reset(records, start, end, result.recordCount);
             } else {
-                decompressed = result.codec.decompress(
+                decompressed = decompression.decompress(
+                        result.codec,
                         records.slice(start, end - start),
-                        Math.min(rules.maxDecompressedSizeBytes(), roomBytes),
-                        allocator);
+                        Math.min(rules.maxDecompressedSizeBytes(), roomBytes));
                 result.decompressedSizeBytes = decompressed.readableBytes();
                 cursor.reset(decompressed, 0, decompressed.writerIndex(), result.recordCount);
             }
@@ -247,6 +266,9 @@ public final class BatchValidator {
                 result.maxTimestampOffsetDelta = expectedDelta;
             }
             expectedDelta++;
+            if (expectedDelta % RECORDS_IN_A_PIECE == 0) {
+                yieldPoint.pass();
+            }
         }
         result.maxTimestampMs = maxMs;
         return unsound == null || unsound.fail();

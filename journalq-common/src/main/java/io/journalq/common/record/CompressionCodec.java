@@ -17,7 +17,7 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
             if (source.readableBytes() > maxSizeBytes) {
                 throw tooLarge(maxSizeBytes);
             }
@@ -31,8 +31,8 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
-            GzipCodec.decompress(source, target, maxSizeBytes);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+            GzipCodec.decompress(source, target, maxSizeBytes, yieldPoint);
         }
     },
     SNAPPY(2) {
@@ -42,8 +42,8 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
-            SnappyCodec.decompress(source, target, maxSizeBytes);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+            SnappyCodec.decompress(source, target, maxSizeBytes, yieldPoint);
         }
     },
     LZ4(3) {
@@ -53,8 +53,8 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
-            Lz4Codec.decompress(source, target, maxSizeBytes);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+            Lz4Codec.decompress(source, target, maxSizeBytes, yieldPoint);
         }
     },
     ZSTD(4) {
@@ -64,8 +64,13 @@ public enum CompressionCodec {
         }
 
         @Override
-        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
             ZstdCodec.decompress(source, target, maxSizeBytes);
+        }
+
+        @Override
+        void decompressDirectInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+            ZstdCodec.decompressInPieces(source, target, maxSizeBytes, room);
         }
     };
 
@@ -127,9 +132,8 @@ public enum CompressionCodec {
         ByteBuf input = asDirect(source);
         ByteBuf output = null;
         try {
-            output = allocator.directBuffer(
-                    (int) Math.min(firstGuess(input.readableBytes()), Math.max(0, maxSizeBytes)));
-            decompressDirect(input, output, maxSizeBytes);
+            output = roomFor(input, maxSizeBytes, allocator);
+            decompressDirect(input, output, maxSizeBytes, YieldPoint.NONE);
             ByteBuf result = output;
             output = null;
             return result;
@@ -141,9 +145,28 @@ public enum CompressionCodec {
         }
     }
 
+    /** A direct buffer for the likely size of the result. */
+    ByteBuf roomFor(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
+        return allocator.directBuffer((int) Math.min(firstGuess(source.readableBytes()), Math.max(0, maxSizeBytes)));
+    }
+
+    /** Into a direct buffer that is empty, in pieces where the format has any. */
+    void decompressInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+        ByteBuf input = asDirect(source);
+        try {
+            decompressDirectInPieces(input, target, maxSizeBytes, room);
+        } finally {
+            input.release();
+        }
+    }
+
     abstract void compressDirect(ByteBuf source, ByteBuf target);
 
-    abstract void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes);
+    abstract void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint);
+
+    void decompressDirectInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+        decompressDirect(source, target, maxSizeBytes, room.yieldPoint());
+    }
 
     private static long firstGuess(long inputBytes) {
         long text = Math.min(inputBytes * TEXT_RATIO, SMALL_ROOM_BYTES);

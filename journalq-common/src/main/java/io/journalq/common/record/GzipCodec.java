@@ -19,6 +19,7 @@ final class GzipCodec {
     private static final int OPERATING_SYSTEM_UNKNOWN = 0xFF;
     private static final int TRAILER_BYTES = 8;
     private static final int STEP_BYTES = 16 * 1024;
+    private static final int LARGEST_STEP_BYTES = 64 * 1024;
 
     private static final CodecPool<Deflater> DEFLATERS =
             new CodecPool<>(() -> new Deflater(Deflater.DEFAULT_COMPRESSION, true), Deflater::end);
@@ -43,16 +44,14 @@ final class GzipCodec {
         target.writeIntLE((int) crc.getValue()).writeIntLE(source.readableBytes());
     }
 
-    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
         ByteBuf in = source.slice();
         Inflater inflater = INFLATERS.take();
         try {
             do {
                 skipHeader(in);
-                int start = target.writerIndex();
                 inflater.reset();
-                inflate(inflater, in, target, maxSizeBytes);
-                checkTrailer(in, target, start);
+                inflate(inflater, in, target, maxSizeBytes, yieldPoint);
             } while (in.isReadable());
         } finally {
             inflater.reset();
@@ -60,13 +59,18 @@ final class GzipCodec {
         }
     }
 
-    private static void inflate(Inflater inflater, ByteBuf in, ByteBuf target, int maxSizeBytes) {
+    private static void inflate(
+            Inflater inflater, ByteBuf in, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
+        int start = target.writerIndex();
+        CRC32 crc = new CRC32();
         inflater.setInput(in.nioBuffer());
         try {
             while (!inflater.finished()) {
                 int roomBytes = maxSizeBytes - target.writerIndex();
                 // One byte past the limit tells "too large" from "exactly full and about to end".
-                int stepBytes = (int) Math.min((long) roomBytes + 1, Math.max(STEP_BYTES, target.writableBytes()));
+                int stepBytes = (int) Math.min(
+                        (long) roomBytes + 1,
+                        Math.min(LARGEST_STEP_BYTES, Math.max(STEP_BYTES, target.writableBytes())));
                 target.ensureWritable(stepBytes);
                 ByteBuffer out = target.nioBuffer(target.writerIndex(), stepBytes);
                 int written = inflater.inflate(out);
@@ -76,20 +80,16 @@ final class GzipCodec {
                 if (written == 0 && !inflater.finished()) {
                     throw new CorruptBatchException("gzip: data cut off");
                 }
+                crc.update(out.flip());
                 target.writerIndex(target.writerIndex() + written);
+                yieldPoint.pass();
             }
         } catch (DataFormatException e) {
             throw new CorruptBatchException("gzip: bad data");
         }
         in.readerIndex(in.writerIndex() - inflater.getRemaining());
-    }
-
-    private static void checkTrailer(ByteBuf in, ByteBuf target, int start) {
         need(in, TRAILER_BYTES);
-        int sizeBytes = target.writerIndex() - start;
-        CRC32 crc = new CRC32();
-        crc.update(target.nioBuffer(start, sizeBytes));
-        if (in.readIntLE() != (int) crc.getValue() || in.readIntLE() != sizeBytes) {
+        if (in.readIntLE() != (int) crc.getValue() || in.readIntLE() != target.writerIndex() - start) {
             throw new CorruptBatchException("gzip: wrong checksum or size");
         }
     }

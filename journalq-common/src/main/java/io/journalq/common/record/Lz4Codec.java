@@ -75,7 +75,7 @@ final class Lz4Codec {
         target.writerIndex(target.writerIndex() + to).writeIntLE(0);
     }
 
-    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
         ByteBuf in = source.slice();
         if (!in.isReadable()) {
             throw new CorruptBatchException("lz4: no frame");
@@ -88,14 +88,15 @@ final class Lz4Codec {
                 need(in, sizeBytes);
                 in.skipBytes(sizeBytes);
             } else if (magic == FRAME_MAGIC) {
-                readFrame(in, bytes, target, maxSizeBytes);
+                readFrame(in, bytes, target, maxSizeBytes, yieldPoint);
             } else {
                 throw new CorruptBatchException("lz4: wrong frame magic");
             }
         }
     }
 
-    private static void readFrame(ByteBuf in, ByteBuffer bytes, ByteBuf target, int maxSizeBytes) {
+    private static void readFrame(
+            ByteBuf in, ByteBuffer bytes, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
         int descriptor = in.readerIndex();
         need(in, 2);
         int flags = in.readUnsignedByte();
@@ -133,6 +134,7 @@ final class Lz4Codec {
                 }
             }
             blockBytes = readInt(in);
+            yieldPoint.pass();
         }
         int writtenBytes = target.writerIndex() - contentStart;
         if (contentSizeBytes != -1 && contentSizeBytes != writtenBytes) {

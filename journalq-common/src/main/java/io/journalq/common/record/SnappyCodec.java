@@ -42,7 +42,7 @@ final class SnappyCodec {
         }
     }
 
-    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
+    static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
         ByteBuf in = source.slice();
         if (in.readableBytes() < STREAM_HEADER_BYTES || in.getLong(0) != STREAM_MAGIC) {
             readBlock(in, in.readableBytes(), target, maxSizeBytes);
@@ -60,6 +60,7 @@ final class SnappyCodec {
                 throw new CorruptBatchException("snappy: block cut off");
             } else {
                 readBlock(in, blockBytes, target, maxSizeBytes);
+                yieldPoint.pass();
             }
         }
     }

@@ -8,13 +8,14 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 
 /**
- * Zstandard frames, in one call between direct buffers. Not streamed when reading: a stream first allocates the window
- * that the frame's header claims, up to 128 MiB, while one call works in the output alone. Most frames of other clients
- * do not tell their size, so the output grows and the call is repeated until it fits.
+ * Zstandard frames, in one call between direct buffers. Only what is large is streamed when reading: a stream first
+ * allocates the window that the frame's header claims, up to 128 MiB, while one call works in the output alone. Most frames
+ * of other clients do not tell their size, so the output grows and the call is repeated until it fits.
  */
 final class ZstdCodec {
     private static final int LEVEL = 3;
     private static final int GROWTH = 4;
+    private static final int PIECE_BYTES = 128 * 1024;
 
     /** Streaming readers, which all other clients are, refuse a larger window: such a batch would stop consumers. */
     private static final int MAX_WINDOW_BYTES = 1 << 27;
@@ -53,34 +54,68 @@ final class ZstdCodec {
     }
 
     static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes) {
-        int sizeBytes = source.readableBytes();
-        if (sizeBytes == 0) {
-            throw new CorruptBatchException("zstd: no frame");
-        }
-        checkWindows(source.slice());
-        ByteBuffer in = source.nioBuffer();
-        ZstdDecompressCtx context = DECOMPRESSORS.take();
-        try {
-            int roomBytes = Math.min(target.writableBytes(), maxSizeBytes);
-            while (!decompressInto(context, in, sizeBytes, target, roomBytes)) {
-                if (roomBytes >= maxSizeBytes) {
-                    throw CompressionCodec.tooLarge(maxSizeBytes);
-                }
-                roomBytes = (int) Math.min(maxSizeBytes, (long) roomBytes * GROWTH);
-                target.ensureWritable(roomBytes);
+        ByteBuffer in = checked(source);
+        int roomBytes = Math.min(target.writableBytes(), maxSizeBytes);
+        while (!decompressInto(in, target, roomBytes)) {
+            if (roomBytes >= maxSizeBytes) {
+                throw CompressionCodec.tooLarge(maxSizeBytes);
             }
-        } finally {
-            // Every call starts by resetting the context, so one that met bad bytes is as good as new.
-            DECOMPRESSORS.giveBack(context);
+            roomBytes = (int) Math.min(maxSizeBytes, (long) roomBytes * GROWTH);
+            target.ensureWritable(roomBytes);
         }
     }
 
-    /** False when the output does not fit. */
-    private static boolean decompressInto(
-            ZstdDecompressCtx context, ByteBuffer in, int sizeBytes, ByteBuf target, int roomBytes) {
+    /** In one call if the result is small; else in pieces. */
+    static void decompressInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+        ByteBuffer in = checked(source);
+        int pieceBytes = Math.min(PIECE_BYTES, maxSizeBytes);
+        target.ensureWritable(pieceBytes);
+        if (!decompressInto(in, target, pieceBytes)) {
+            stream(in, target, maxSizeBytes, room);
+        }
+    }
+
+    private static void stream(ByteBuffer in, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+        ZstdDecompressCtx context = room.zstd();
         try {
-            int written =
-                    context.decompressDirectByteBuffer(target.nioBuffer(0, roomBytes), 0, roomBytes, in, 0, sizeBytes);
+            boolean frameEnds = false;
+            while (in.hasRemaining() || !frameEnds) {
+                int roomBytes = maxSizeBytes - target.writerIndex();
+                // One byte past the limit tells "too large" from "exactly full and about to end".
+                int pieceBytes = (int) Math.min((long) roomBytes + 1, PIECE_BYTES);
+                target.ensureWritable(pieceBytes);
+                ByteBuffer out = target.nioBuffer(target.writerIndex(), pieceBytes);
+                int from = in.position();
+                frameEnds = context.decompressDirectByteBufferStream(out, in);
+                if (out.position() > roomBytes) {
+                    throw CompressionCodec.tooLarge(maxSizeBytes);
+                }
+                if (out.position() == 0 && in.position() == from) {
+                    throw new CorruptBatchException("zstd: frame cut off");
+                }
+                target.writerIndex(target.writerIndex() + out.position());
+                room.yieldPoint().pass();
+            }
+        } catch (ZstdException e) {
+            throw new CorruptBatchException("zstd: bad frame");
+        }
+    }
+
+    /** The frames, whose windows are not too large. */
+    private static ByteBuffer checked(ByteBuf source) {
+        if (!source.isReadable()) {
+            throw new CorruptBatchException("zstd: no frame");
+        }
+        checkWindows(source.slice());
+        return source.nioBuffer();
+    }
+
+    /** False when the output does not fit. */
+    private static boolean decompressInto(ByteBuffer in, ByteBuf target, int roomBytes) {
+        ZstdDecompressCtx context = DECOMPRESSORS.take();
+        try {
+            int written = context.decompressDirectByteBuffer(
+                    target.nioBuffer(0, roomBytes), 0, roomBytes, in, 0, in.remaining());
             target.writerIndex(written);
             return true;
         } catch (ZstdException e) {
@@ -88,6 +123,9 @@ final class ZstdCodec {
                 return false;
             }
             throw new CorruptBatchException("zstd: bad frame");
+        } finally {
+            // Every call starts by resetting the context, so one that met bad bytes is as good as new.
+            DECOMPRESSORS.giveBack(context);
         }
     }
 

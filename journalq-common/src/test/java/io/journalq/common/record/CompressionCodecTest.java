@@ -16,6 +16,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import net.jpountz.lz4.LZ4FrameOutputStream;
 import net.jpountz.lz4.LZ4FrameOutputStream.BLOCKSIZE;
 import net.jpountz.lz4.LZ4FrameOutputStream.FLG.Bits;
@@ -45,7 +46,7 @@ class CompressionCodecTest {
                     codec.compress(source, target);
 
                     // then
-                    ByteBuf back = codec.decompress(target, plain.length, ALLOCATOR);
+                    ByteBuf back = decompress(codec, target, plain.length, ALLOCATOR);
                     assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
                     assertThat(readByKafka(codec, target)).isEqualTo(plain);
                     assertThat(source.refCnt()).isOne();
@@ -64,7 +65,7 @@ class CompressionCodecTest {
             byte[] plain = text(sizeBytes);
             ByteBuf compressed = compressedByKafka(codec, plain);
 
-            ByteBuf back = codec.decompress(compressed, sizeBytes, ALLOCATOR);
+            ByteBuf back = decompress(codec, compressed, sizeBytes, ALLOCATOR);
 
             assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
             back.release();
@@ -76,7 +77,7 @@ class CompressionCodecTest {
     void shouldRefuseWhenTheResultPassesTheLimit(CompressionCodec codec) throws IOException {
         ByteBuf compressed = compressedByKafka(codec, text(100_000));
 
-        assertThatThrownBy(() -> codec.decompress(compressed, 99_999, ALLOCATOR))
+        assertThatThrownBy(() -> decompress(codec, compressed, 99_999, ALLOCATOR))
                 .isInstanceOf(CorruptBatchException.class);
     }
 
@@ -89,7 +90,7 @@ class CompressionCodecTest {
         int limit = 1024 * 1024;
 
         // when
-        assertThatThrownBy(() -> codec.decompress(bomb, limit, new HighWater(counting, 3L * limit)))
+        assertThatThrownBy(() -> decompress(codec, bomb, limit, new HighWater(counting, 3L * limit)))
                 .isInstanceOf(CorruptBatchException.class);
 
         // then
@@ -121,14 +122,14 @@ class CompressionCodecTest {
 
             // when, then
             try {
-                codec.decompress(Unpooled.wrappedBuffer(bad, 0, length), LIMIT, ALLOCATOR)
+                decompress(codec, Unpooled.wrappedBuffer(bad, 0, length), LIMIT, ALLOCATOR)
                         .release();
             } catch (CorruptBatchException e) {
                 refused++;
             }
         }
         assertThat(refused).isGreaterThan(rounds / 4);
-        ByteBuf back = codec.decompress(Unpooled.wrappedBuffer(sound), LIMIT, ALLOCATOR);
+        ByteBuf back = decompress(codec, Unpooled.wrappedBuffer(sound), LIMIT, ALLOCATOR);
         assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
         back.release();
     }
@@ -153,8 +154,8 @@ class CompressionCodecTest {
         }
 
         // when
-        ByteBuf back = CompressionCodec.LZ4.decompress(
-                Unpooled.wrappedBuffer(frames.toByteArray()), 16 * plain.length, ALLOCATOR);
+        ByteBuf back = decompress(
+                CompressionCodec.LZ4, Unpooled.wrappedBuffer(frames.toByteArray()), 16 * plain.length, ALLOCATOR);
 
         // then
         assertThat(back.readableBytes()).isEqualTo(16 * plain.length);
@@ -168,7 +169,7 @@ class CompressionCodecTest {
     void shouldRefuseLz4FramesWhenBlocksDependOnEachOther() {
         byte[] header = {0x04, 0x22, 0x4D, 0x18, 0x40, 0x40, (byte) 0xC0, 0, 0, 0, 0};
 
-        assertThatThrownBy(() -> CompressionCodec.LZ4.decompress(Unpooled.wrappedBuffer(header), LIMIT, ALLOCATOR))
+        assertThatThrownBy(() -> decompress(CompressionCodec.LZ4, Unpooled.wrappedBuffer(header), LIMIT, ALLOCATOR))
                 .isInstanceOf(CorruptBatchException.class)
                 .hasMessageContaining("dependent");
     }
@@ -178,7 +179,7 @@ class CompressionCodecTest {
         byte[] plain = text(200_000);
 
         ByteBuf back =
-                CompressionCodec.SNAPPY.decompress(Unpooled.wrappedBuffer(Snappy.compress(plain)), LIMIT, ALLOCATOR);
+                decompress(CompressionCodec.SNAPPY, Unpooled.wrappedBuffer(Snappy.compress(plain)), LIMIT, ALLOCATOR);
 
         assertThat(back).isEqualTo(Unpooled.wrappedBuffer(plain));
         back.release();
@@ -189,7 +190,7 @@ class CompressionCodecTest {
         byte[] plain = text(100_000);
         byte[] frame = Zstd.compress(plain);
 
-        ByteBuf back = CompressionCodec.ZSTD.decompress(Unpooled.wrappedBuffer(frame, frame), LIMIT, ALLOCATOR);
+        ByteBuf back = decompress(CompressionCodec.ZSTD, Unpooled.wrappedBuffer(frame, frame), LIMIT, ALLOCATOR);
 
         assertThat(back).isEqualTo(Unpooled.copiedBuffer(plain, plain));
         back.release();
@@ -202,6 +203,51 @@ class CompressionCodecTest {
         }
         assertThat(CompressionCodec.of(5)).isNull();
         assertThat(CompressionCodec.of(-1)).isNull();
+    }
+
+    @Test
+    void shouldPassAYieldPointAgainAndAgainWhenTheResultIsLarge() {
+        // given
+        int sizeBytes = 10 * 1024 * 1024;
+        ByteBuf plain = ALLOCATOR.directBuffer(sizeBytes).writeZero(sizeBytes);
+        for (CompressionCodec codec :
+                List.of(CompressionCodec.GZIP, CompressionCodec.SNAPPY, CompressionCodec.LZ4, CompressionCodec.ZSTD)) {
+            ByteBuf compressed = ALLOCATOR.directBuffer();
+            codec.compress(plain, compressed);
+            AtomicInteger passed = new AtomicInteger();
+
+            // when
+            try (DecompressionRoom room = new DecompressionRoom(ALLOCATOR, passed::incrementAndGet)) {
+                room.decompress(codec, compressed, sizeBytes).release();
+            }
+
+            // then
+            assertThat(passed.get()).as(codec.name()).isBetween(80, 700);
+            compressed.release();
+        }
+        plain.release();
+    }
+
+    /** In one go and in pieces, which must come to the same. */
+    private static ByteBuf decompress(
+            CompressionCodec codec, ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
+        ByteBuf result = null;
+        CorruptBatchException refusal = null;
+        try {
+            result = codec.decompress(source, maxSizeBytes, allocator);
+        } catch (CorruptBatchException bad) {
+            refusal = bad;
+        }
+        try (DecompressionRoom room = new DecompressionRoom(allocator, YieldPoint.NONE)) {
+            ByteBuf inPieces = room.decompress(codec, source, maxSizeBytes);
+            assertThat(refusal).isNull();
+            assertThat(inPieces).isEqualTo(result);
+            inPieces.release();
+        } catch (CorruptBatchException bad) {
+            assertThat(bad).hasSameClassAs(refusal);
+            throw bad;
+        }
+        return result;
     }
 
     private static byte[] text(int sizeBytes) {

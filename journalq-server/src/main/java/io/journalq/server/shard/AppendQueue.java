@@ -42,8 +42,8 @@ final class AppendQueue {
         LargeBatchCheck check = new LargeBatchCheck(
                 append, host.settings(), shard.times().clock().millis());
         shard.cycle().counters().onCheckedElsewhere();
-        shard.largeBatches().add(() -> {
-            check.run();
+        shard.largeBatches().add(room -> {
+            check.accept(room);
             if (!shard.cycle().enqueue(() -> onChecked(check))) {
                 check.drop();
             }

@@ -5,16 +5,18 @@ import io.journalq.common.record.BatchRecompression;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.DecompressionRoom;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A batch that takes too long for a loop to look into: whether it is sound, and, where its topic keeps another compression,
- * its form in that. {@link #run} on a thread that may block, everything else on the partition's loop, after it.
+ * its form in that. {@link #accept} on a thread that may block, everything else on the partition's loop, after it.
  */
-final class LargeBatchCheck implements Runnable {
+final class LargeBatchCheck implements Consumer<DecompressionRoom> {
     private static final Logger log = LoggerFactory.getLogger(LargeBatchCheck.class);
 
     private final Append append;
@@ -33,9 +35,9 @@ final class LargeBatchCheck implements Runnable {
     }
 
     @Override
-    public void run() {
+    public void accept(DecompressionRoom room) {
         try {
-            validation = new BatchValidator(PooledByteBufAllocator.DEFAULT)
+            validation = new BatchValidator(room)
                     .validate(append.records(), append.produceVersion(), settings.rules(), nowMs);
             if (validation.isSound() && settings.recompresses(validation.codec())) {
                 recompressed = recompress(append.records(), settings);

@@ -76,6 +76,7 @@ public final class Shard {
                 hanging += host.hangingTransactions();
             }
             hangingTransactions = hanging;
+            largeBatches.releaseIdle();
         } finally {
             cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
         }

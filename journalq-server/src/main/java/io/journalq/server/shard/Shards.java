@@ -49,6 +49,7 @@ public final class Shards {
     /** Opens partitions: mostly work for processors. */
     private final Executor opening;
 
+    private final LargeBatches largeBatches;
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private MetadataImage followed = MetadataImage.EMPTY;
     private BrokerConfig inForce;
@@ -83,8 +84,8 @@ public final class Shards {
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
         long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
         // As many as there are loops, so that together they cannot take the machine from these.
-        LargeBatches largeBatches = new LargeBatches(
-                config.get(BrokerSettings.DECOMPRESSION_INLINE_MAX_BYTES), blockingPool, cycles.size());
+        largeBatches = new LargeBatches(
+                config.get(BrokerSettings.DECOMPRESSION_INLINE_MAX_BYTES), blockingPool, cycles.size(), clock);
         for (LoopCycle cycle : cycles) {
             shards[cycle.index()] = new Shard(
                     cycle,
@@ -191,7 +192,12 @@ public final class Shards {
             }
         }
         return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
-                .thenRunAsync(writeAheads::close, blockingPool)
+                .thenRunAsync(
+                        () -> {
+                            largeBatches.close();
+                            writeAheads.close();
+                        },
+                        blockingPool)
                 .exceptionally(failure -> {
                     log.error("cannot close the write-ahead files", failure);
                     return null;

@@ -82,7 +82,7 @@ final class SteppedPartition {
                 cycle,
                 new ShardTimes(clock, 1_000, 1_000, () -> 86_400_000, 900_000),
                 MAX_UNWRITTEN_BYTES,
-                new LargeBatches(maxInlineBytes, largeBatches, 1),
+                new LargeBatches(maxInlineBytes, largeBatches, 1, clock),
                 new LoopCommits(writeAheads, cycle),
                 Runnable::run,
                 new OfflinePartitions());

@@ -1,0 +1,69 @@
+package io.journalq.common.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DecompressionRoomTest {
+    private static final int LARGE_BYTES = 10 << 20;
+    private static final int USUAL_BYTES = 100 << 10;
+
+    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    private final UnpooledByteBufAllocator others = new UnpooledByteBufAllocator(true);
+    private final DecompressionRoom room = new DecompressionRoom(allocator, YieldPoint.NONE);
+
+    @ParameterizedTest
+    @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldKeepMemoryWhenABatchIsLarge(CompressionCodec codec) {
+        // given
+        ByteBuf large = compressed(codec, LARGE_BYTES);
+
+        // when
+        room.decompress(codec, large, LARGE_BYTES).release();
+        long keptBytes = usedBytes();
+
+        // then the next ones take none, also when they are refused, and their bytes are right
+        assertThat(keptBytes).isGreaterThanOrEqualTo(LARGE_BYTES);
+        assertThatThrownBy(() -> room.decompress(codec, large, LARGE_BYTES - 1))
+                .isInstanceOf(DecompressedTooLargeException.class);
+        ByteBuf again = room.decompress(codec, large, LARGE_BYTES);
+        assertThat(again).isEqualTo(plain(LARGE_BYTES));
+        again.release();
+        assertThat(usedBytes()).isEqualTo(keptBytes);
+
+        // until it is told so
+        room.close();
+        assertThat(usedBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldTakeMemoryInProportionWhenABatchIsNotLarge(CompressionCodec codec) {
+        ByteBuf usual = compressed(codec, USUAL_BYTES);
+
+        ByteBuf decompressed = room.decompress(codec, usual, LARGE_BYTES);
+
+        assertThat(decompressed).isEqualTo(plain(USUAL_BYTES));
+        assertThat(usedBytes()).isLessThanOrEqualTo(4 * USUAL_BYTES);
+        decompressed.release();
+        assertThat(usedBytes()).isZero();
+    }
+
+    private long usedBytes() {
+        return allocator.metric().usedDirectMemory() + allocator.metric().usedHeapMemory();
+    }
+
+    private ByteBuf plain(int sizeBytes) {
+        return others.directBuffer(sizeBytes).writeZero(sizeBytes);
+    }
+
+    private ByteBuf compressed(CompressionCodec codec, int sizeBytes) {
+        ByteBuf target = others.directBuffer();
+        codec.compress(plain(sizeBytes), target);
+        return target;
+    }
+}
