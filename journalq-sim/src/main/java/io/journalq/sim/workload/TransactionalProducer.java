@@ -48,6 +48,9 @@ public final class TransactionalProducer {
     /** Its own marker, and that of whoever ends it when it does not. */
     private static final int MARKERS_SIZE_BYTES = 2 * TransactionMarker.BATCH_SIZE_BYTES;
 
+    /** Transactions whose ends a new coordinator may write again: what it knows of the last one may be lost. */
+    private static final int ENDED_AGAIN = 2;
+
     private final World world;
     private final List<Topic> topics;
     private final String id;
@@ -76,6 +79,10 @@ public final class TransactionalProducer {
     /** The broker lives again: whatever was under way has no answer. */
     public void onStart() {
         connection = world.broker().connect();
+        transactions.stream()
+                .skip(Math.max(0, transactions.size() - ENDED_AGAIN))
+                .flatMap(ended -> ended.records().keySet().stream())
+                .forEach(partition -> partition.onMarker(TransactionMarker.BATCH_SIZE_BYTES));
         FindCoordinatorRequest request =
                 new FindCoordinatorRequest().setKeyType(TRANSACTIONS).setCoordinatorKeys(List.of(id));
         connection.send(
