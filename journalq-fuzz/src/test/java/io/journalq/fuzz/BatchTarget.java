@@ -6,6 +6,7 @@ import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.DecompressionRoom;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -25,7 +26,6 @@ final class BatchTarget implements FuzzTarget {
             new BatchRules(LIMIT_BYTES, LIMIT_BYTES, 1_000, Long.MAX_VALUE, Long.MAX_VALUE, false, false, true);
 
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
-    private final BatchValidator validator = new BatchValidator(allocator);
 
     @Override
     public String name() {
@@ -59,11 +59,11 @@ final class BatchTarget implements FuzzTarget {
             return;
         }
         ByteBuf batches = allocator.directBuffer().writeBytes(input, 1, input.length - 1);
-        try {
+        try (DecompressionRoom room = DecompressionRoom.ofSmall(allocator)) {
             if ((input[0] & RAW) == 0) {
                 SampleBatches.mend(batches);
             }
-            boolean sound = validator
+            boolean sound = new BatchValidator(room)
                     .validate(batches, NEWEST_PRODUCE, RULES, SampleBatches.TIMESTAMP_MS)
                     .isSound();
             boolean read = read(batches);

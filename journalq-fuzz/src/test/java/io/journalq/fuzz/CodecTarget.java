@@ -83,7 +83,7 @@ final class CodecTarget implements FuzzTarget {
     }
 
     private byte[] decompressInPieces(CompressionCodec codec, byte[] bytes) {
-        try (DecompressionRoom room = new DecompressionRoom(allocator, YieldPoint.NONE)) {
+        try (DecompressionRoom room = DecompressionRoom.ofLarge(allocator, YieldPoint.PROCESSOR)) {
             return decompress(bytes, in -> room.decompress(codec, in, LIMIT_BYTES));
         }
     }

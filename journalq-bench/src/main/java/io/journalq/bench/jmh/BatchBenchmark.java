@@ -6,6 +6,7 @@ import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.DecompressionRoom;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
@@ -52,6 +53,7 @@ public class BatchBenchmark {
     private BatchBuilder plainBuilder;
     private BatchBuilder lz4Builder;
     private BatchReader reader;
+    private DecompressionRoom room;
     private BatchValidator validator;
     private ByteBuf plain;
     private ByteBuf lz4;
@@ -74,7 +76,8 @@ public class BatchBenchmark {
         plainBuilder = new BatchBuilder(allocator, CompressionCodec.NONE, BATCH_SIZE_BYTES);
         lz4Builder = new BatchBuilder(allocator, CompressionCodec.LZ4, BATCH_SIZE_BYTES);
         reader = new BatchReader(allocator);
-        validator = new BatchValidator(allocator);
+        room = DecompressionRoom.ofSmall(allocator);
+        validator = new BatchValidator(room);
         plain = buildWith(plainBuilder);
         lz4 = buildWith(lz4Builder);
         ByteBuf records =
@@ -91,6 +94,7 @@ public class BatchBenchmark {
         plainBuilder.close();
         lz4Builder.close();
         reader.close();
+        room.close();
         plain.release();
         lz4.release();
         lz4Records.release();

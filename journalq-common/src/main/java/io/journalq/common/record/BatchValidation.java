@@ -78,7 +78,10 @@ public final class BatchValidation {
         return sizeBytes;
     }
 
-    /** Size of its records without compression in bytes; 0 for a batch that came so, or was not looked into. */
+    /**
+     * Size of its records without compression in bytes; 0 for a batch that came so, or was not looked into. Of an undecided one
+     * so much was decompressed in vain.
+     */
     public int decompressedSizeBytes() {
         return decompressedSizeBytes;
     }

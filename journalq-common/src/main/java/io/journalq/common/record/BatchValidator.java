@@ -3,7 +3,6 @@ package io.journalq.common.record;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidation.RecordError;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -31,29 +30,13 @@ public final class BatchValidator {
     /** Records between two points where another thread may have the processor. */
     private static final int RECORDS_IN_A_PIECE = 1_024;
 
-    private final Decompression decompression;
-    private final YieldPoint yieldPoint;
+    private final DecompressionRoom room;
     private final RecordCursor cursor = new RecordCursor();
     private final BatchValidation result = new BatchValidation();
 
-    /** @param allocator where batches are decompressed for the deep check */
-    public BatchValidator(ByteBufAllocator allocator) {
-        this((codec, source, maxSizeBytes) -> codec.decompress(source, maxSizeBytes, allocator), YieldPoint.NONE);
-    }
-
-    /** For large batches, which are looked into in pieces: where they are decompressed for the deep check. */
+    /** @param room where batches are decompressed for the deep check; the caller's to close */
     public BatchValidator(DecompressionRoom room) {
-        this(room::decompress, room.yieldPoint());
-    }
-
-    private BatchValidator(Decompression decompression, YieldPoint yieldPoint) {
-        this.decompression = decompression;
-        this.yieldPoint = yieldPoint;
-    }
-
-    /** The result is released before the next. */
-    private interface Decompression {
-        ByteBuf decompress(CompressionCodec codec, ByteBuf source, int maxSizeBytes);
+        this.room = room;
     }
 
     /**
@@ -69,8 +52,8 @@ public final class BatchValidator {
     }
 
     /**
-     * As the other, but gives up where the batch takes more than so much room when it is decompressed: such a batch is
-     * {@link BatchValidation#isUndecided}, and nothing else is known of it.
+     * As the other, but gives up where the batch takes more than so much room when it is decompressed, or looks as if it
+     * would: such a batch is {@link BatchValidation#isUndecided}, and nothing else is known of it.
      *
      * @param roomBytes may be less than what the rules allow
      */
@@ -207,10 +190,14 @@ public final class BatchValidator {
             if (result.codec == CompressionCodec.NONE) {
                 cursor.reset(records, start, end, result.recordCount);
             } else {
-                decompressed = decompression.decompress(
-                        result.codec,
-                        records.slice(start, end - start),
-                        Math.min(rules.maxDecompressedSizeBytes(), roomBytes));
+                ByteBuf compressed = records.slice(start, end - start);
+                if (roomBytes < rules.maxDecompressedSizeBytes()
+                        && result.codec.likelySizeBytes(compressed) > roomBytes) {
+                    result.undecided = true;
+                    return;
+                }
+                decompressed = room.decompress(
+                        result.codec, compressed, Math.min(rules.maxDecompressedSizeBytes(), roomBytes));
                 result.decompressedSizeBytes = decompressed.readableBytes();
                 cursor.reset(decompressed, 0, decompressed.writerIndex(), result.recordCount);
             }
@@ -223,6 +210,7 @@ public final class BatchValidator {
         } catch (DecompressedTooLargeException bomb) {
             if (roomBytes < rules.maxDecompressedSizeBytes()) {
                 result.undecided = true;
+                result.decompressedSizeBytes = roomBytes;
                 return;
             }
             // Producers know what to do: send less at a time.
@@ -267,7 +255,7 @@ public final class BatchValidator {
             }
             expectedDelta++;
             if (expectedDelta % RECORDS_IN_A_PIECE == 0) {
-                yieldPoint.pass();
+                room.yieldPoint().pass();
             }
         }
         result.maxTimestampMs = maxMs;

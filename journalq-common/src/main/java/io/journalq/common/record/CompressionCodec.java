@@ -53,6 +53,11 @@ public enum CompressionCodec {
         }
 
         @Override
+        long likelySizeBytes(ByteBuf source) {
+            return Lz4Codec.likelySizeBytes(source);
+        }
+
+        @Override
         void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
             Lz4Codec.decompress(source, target, maxSizeBytes, yieldPoint);
         }
@@ -64,13 +69,22 @@ public enum CompressionCodec {
         }
 
         @Override
+        long likelySizeBytes(ByteBuf source) {
+            return ZstdCodec.likelySizeBytes(source);
+        }
+
+        @Override
         void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
             ZstdCodec.decompress(source, target, maxSizeBytes);
         }
 
         @Override
-        void decompressDirectInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
-            ZstdCodec.decompressInPieces(source, target, maxSizeBytes, room);
+        void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+            if (room.isInPieces()) {
+                ZstdCodec.decompressInPieces(source, target, maxSizeBytes, room);
+            } else {
+                ZstdCodec.decompress(source, target, maxSizeBytes);
+            }
         }
     };
 
@@ -145,16 +159,26 @@ public enum CompressionCodec {
         }
     }
 
-    /** A direct buffer for the likely size of the result. */
+    /**
+     * About how large the result is, as told by the frames of {@code source} when all their blocks but the last are full;
+     * enough to decide who decompresses it. 0 where the format tells nothing.
+     *
+     * @throws CorruptBatchException when the bytes are seen to be bad
+     */
+    long likelySizeBytes(ByteBuf source) {
+        return 0;
+    }
+
+    /** A direct buffer for the first guess at the result. */
     ByteBuf roomFor(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
         return allocator.directBuffer((int) Math.min(firstGuess(source.readableBytes()), Math.max(0, maxSizeBytes)));
     }
 
-    /** Into a direct buffer that is empty, in pieces where the format has any. */
-    void decompressInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+    /** Into a direct buffer that is empty. */
+    void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
         ByteBuf input = asDirect(source);
         try {
-            decompressDirectInPieces(input, target, maxSizeBytes, room);
+            decompressDirect(input, target, maxSizeBytes, room);
         } finally {
             input.release();
         }
@@ -164,7 +188,7 @@ public enum CompressionCodec {
 
     abstract void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint);
 
-    void decompressDirectInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
+    void decompressDirect(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
         decompressDirect(source, target, maxSizeBytes, room.yieldPoint());
     }
 

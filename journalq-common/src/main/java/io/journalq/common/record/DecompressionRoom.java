@@ -5,26 +5,44 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * Where large batches are decompressed, one after the other, in pieces. What is larger than the allocator keeps in its pool
- * is kept here, as to get, clear and give back so much memory takes several times as long as to fill it. One thread at a time.
+ * Where batches are decompressed, one after the other. Memory that the allocator would not keep in its pool is kept here, as to
+ * get, clear and give it back takes several times as long as to fill it. One thread at a time.
  */
 public final class DecompressionRoom implements AutoCloseable {
     /** What a pooled allocator makes and frees each time, as it is larger than its chunks. */
-    private static final int KEPT_FROM_BYTES = 4 << 20;
+    private static final int KEPT_OF_LARGE_FROM_BYTES = 4 << 20;
 
     private final ByteBufAllocator allocator;
     private final YieldPoint yieldPoint;
+    private final int keptFromBytes;
     private ByteBuf kept;
     private ZstdDecompressCtx zstd;
 
-    /** @param yieldPoint passed after each piece */
-    public DecompressionRoom(ByteBufAllocator allocator, YieldPoint yieldPoint) {
+    private DecompressionRoom(ByteBufAllocator allocator, YieldPoint yieldPoint, int keptFromBytes) {
         this.allocator = allocator;
         this.yieldPoint = yieldPoint;
+        this.keptFromBytes = keptFromBytes;
     }
 
     /**
-     * As {@link CompressionCodec#decompress}, but in pieces.
+     * For batches of which any may be large: they are decompressed in pieces.
+     *
+     * @param yieldPoint passed after each piece
+     */
+    public static DecompressionRoom ofLarge(ByteBufAllocator allocator, YieldPoint yieldPoint) {
+        return new DecompressionRoom(allocator, yieldPoint, KEPT_OF_LARGE_FROM_BYTES);
+    }
+
+    /**
+     * For one batch after the other of a few MiB at most: they are decompressed in one go. All memory is kept: a single MiB
+     * of it may be all that holds a chunk of the allocator's, which is else made and cleared for each batch.
+     */
+    public static DecompressionRoom ofSmall(ByteBufAllocator allocator) {
+        return new DecompressionRoom(allocator, YieldPoint.NONE, 0);
+    }
+
+    /**
+     * As {@link CompressionCodec#decompress}.
      *
      * @return the caller's to release, before this is used again
      */
@@ -33,11 +51,11 @@ public final class DecompressionRoom implements AutoCloseable {
         kept = null;
         boolean done = false;
         try {
-            codec.decompressInPieces(source, target, maxSizeBytes, this);
+            codec.decompress(source, target, maxSizeBytes, this);
             done = true;
             return target;
         } finally {
-            if (target.capacity() >= KEPT_FROM_BYTES) {
+            if (target.capacity() >= keptFromBytes) {
                 kept = target.retain();
             }
             if (!done) {
@@ -48,6 +66,10 @@ public final class DecompressionRoom implements AutoCloseable {
 
     YieldPoint yieldPoint() {
         return yieldPoint;
+    }
+
+    boolean isInPieces() {
+        return yieldPoint != YieldPoint.NONE;
     }
 
     /** For streams: it comes to hold a frame's window, as those of the pool must not. */

@@ -75,6 +75,24 @@ final class Lz4Codec {
         target.writerIndex(target.writerIndex() + to).writeIntLE(0);
     }
 
+    /** Walks the first frame without decoding it; writers leave one. */
+    static long likelySizeBytes(ByteBuf source) {
+        ByteBuf in = source.slice();
+        if (in.readableBytes() < FRAME_HEADER_BYTES || in.readIntLE() != FRAME_MAGIC) {
+            return 0;
+        }
+        int flags = in.readUnsignedByte();
+        int maxBlockBytes = maxBlockBytes(in.readUnsignedByte());
+        skip(in, (flags & CONTENT_SIZE) != 0 ? 9 : 1);
+        int blocks = 0;
+        for (int block = readInt(in); block != 0; block = readInt(in)) {
+            skip(in, block & ~STORED);
+            skip(in, (flags & BLOCK_CHECKSUM) != 0 ? 4 : 0);
+            blocks++;
+        }
+        return Math.max(0, blocks - 1) * (long) maxBlockBytes;
+    }
+
     static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
         ByteBuf in = source.slice();
         if (!in.isReadable()) {
@@ -84,9 +102,7 @@ final class Lz4Codec {
         while (in.isReadable()) {
             int magic = readInt(in);
             if ((magic & SKIPPABLE_MASK) == SKIPPABLE_MAGIC) {
-                int sizeBytes = readInt(in);
-                need(in, sizeBytes);
-                in.skipBytes(sizeBytes);
+                skip(in, readInt(in));
             } else if (magic == FRAME_MAGIC) {
                 readFrame(in, bytes, target, maxSizeBytes, yieldPoint);
             } else {
@@ -107,11 +123,7 @@ final class Lz4Codec {
         if ((flags & INDEPENDENT) == 0 || (flags & DICTIONARY) != 0) {
             throw new CorruptBatchException("lz4: dependent blocks and dictionaries are not supported");
         }
-        int blockSizeId = block >> 4;
-        if (blockSizeId < 4) {
-            throw new CorruptBatchException("lz4: unknown block size");
-        }
-        int maxBlockBytes = 1 << (8 + 2 * blockSizeId);
+        int maxBlockBytes = maxBlockBytes(block);
         long contentSizeBytes = -1;
         if ((flags & CONTENT_SIZE) != 0) {
             need(in, 8);
@@ -180,6 +192,14 @@ final class Lz4Codec {
         in.skipBytes(sizeBytes);
     }
 
+    private static int maxBlockBytes(int blockDescriptor) {
+        int id = blockDescriptor >> 4 & 7;
+        if (id < 4) {
+            throw new CorruptBatchException("lz4: unknown block size");
+        }
+        return 1 << (8 + 2 * id);
+    }
+
     private static int headerChecksum(int hash) {
         return (hash >> 8) & 0xFF;
     }
@@ -187,6 +207,11 @@ final class Lz4Codec {
     private static int readInt(ByteBuf in) {
         need(in, 4);
         return in.readIntLE();
+    }
+
+    private static void skip(ByteBuf in, int sizeBytes) {
+        need(in, sizeBytes);
+        in.skipBytes(sizeBytes);
     }
 
     private static void need(ByteBuf in, int sizeBytes) {

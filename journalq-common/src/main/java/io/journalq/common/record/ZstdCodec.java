@@ -16,6 +16,7 @@ final class ZstdCodec {
     private static final int LEVEL = 3;
     private static final int GROWTH = 4;
     private static final int PIECE_BYTES = 128 * 1024;
+    private static final int MAX_BLOCK_BYTES = 128 * 1024;
 
     /** Streaming readers, which all other clients are, refuse a larger window: such a batch would stop consumers. */
     private static final int MAX_WINDOW_BYTES = 1 << 27;
@@ -106,7 +107,7 @@ final class ZstdCodec {
         if (!source.isReadable()) {
             throw new CorruptBatchException("zstd: no frame");
         }
-        checkWindows(source.slice());
+        likelySizeBytes(source);
         return source.nioBuffer();
     }
 
@@ -129,8 +130,10 @@ final class ZstdCodec {
         }
     }
 
-    /** Walks the frames (RFC 8878) without decoding them. */
-    private static void checkWindows(ByteBuf in) {
+    /** Walks the frames (RFC 8878) without decoding them, and checks that their windows are not too large. */
+    static long likelySizeBytes(ByteBuf source) {
+        ByteBuf in = source.slice();
+        long sizeBytes = 0;
         while (in.isReadable()) {
             need(in, 4);
             int magic = in.readIntLE();
@@ -138,14 +141,15 @@ final class ZstdCodec {
                 need(in, 4);
                 skip(in, in.readIntLE());
             } else if (magic == FRAME_MAGIC) {
-                checkFrame(in);
+                sizeBytes += likelyFrameSizeBytes(in);
             } else {
                 throw new CorruptBatchException("zstd: wrong frame magic");
             }
         }
+        return sizeBytes;
     }
 
-    private static void checkFrame(ByteBuf in) {
+    private static long likelyFrameSizeBytes(ByteBuf in) {
         need(in, 2);
         int descriptor = in.readUnsignedByte();
         boolean singleSegment = (descriptor & 0x20) != 0;
@@ -159,14 +163,19 @@ final class ZstdCodec {
         }
         int contentSizeBytes = descriptor >> 6 == 0 && singleSegment ? 1 : CONTENT_SIZE_BYTES[descriptor >> 6];
         skip(in, DICTIONARY_ID_BYTES[descriptor & 3] + contentSizeBytes);
+        int blocks = 0;
         boolean last = false;
         while (!last) {
             need(in, BLOCK_HEADER_BYTES);
             int block = in.readUnsignedMediumLE();
             last = (block & 1) != 0;
-            skip(in, (block >> 1 & 3) == BLOCK_TYPE_REPEAT ? 1 : block >> 3);
+            int sizeBytes = block >> 3;
+            skip(in, (block >> 1 & 3) == BLOCK_TYPE_REPEAT ? 1 : sizeBytes);
+            // Streaming writers end with an empty one.
+            blocks += sizeBytes == 0 ? 0 : 1;
         }
         skip(in, checksum ? 4 : 0);
+        return Math.max(0, blocks - 1) * (long) MAX_BLOCK_BYTES;
     }
 
     private static void skip(ByteBuf in, int sizeBytes) {

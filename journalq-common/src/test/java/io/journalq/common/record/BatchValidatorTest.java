@@ -28,7 +28,8 @@ class BatchValidatorTest {
     private static final int VERSION = 12;
     private static final long NOW_MS = KafkaBatches.BASE_MS;
 
-    private final BatchValidator validator = new BatchValidator(PooledByteBufAllocator.DEFAULT);
+    private final BatchValidator validator =
+            new BatchValidator(DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT));
 
     @ParameterizedTest
     @EnumSource(CompressionCodec.class)
@@ -357,6 +358,25 @@ class BatchValidatorTest {
         assertThat(roomy.isSound()).isTrue();
         assertThat(roomy.isUndecided()).isFalse();
         assertThat(roomy.decompressedSizeBytes()).isBetween(900_000, 1_000_000);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LZ4", "ZSTD"})
+    void shouldNotDecompressABatchWhenItsFramesTellThatThereIsNotRoomEnough(CompressionCodec codec) {
+        // given
+        Message large = new Message(NOW_MS, new byte[1], new byte[3_000_000], List.of());
+        ByteBuf batch = KafkaBatches.writtenByKafka(codec, List.of(large));
+        BatchRules rules = new BatchRules(1_000_000, 4_000_000, 100, 500, 500, false, false, true);
+
+        // when
+        BatchValidation cramped = validator.validate(batch, VERSION, rules, NOW_MS, 2_000_000);
+
+        // then
+        assertThat(cramped.isUndecided()).isTrue();
+        assertThat(cramped.decompressedSizeBytes()).isZero();
+
+        // and it is not refused for what its frames look like
+        assertThat(validate(batch, rules).isSound()).isTrue();
     }
 
     private BatchValidation validate(ByteBuf records) {

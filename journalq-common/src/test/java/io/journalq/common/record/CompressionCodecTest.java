@@ -25,6 +25,7 @@ import org.apache.kafka.common.utils.ByteBufferOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.xerial.snappy.Snappy;
 
 class CompressionCodecTest {
@@ -217,7 +218,7 @@ class CompressionCodecTest {
             AtomicInteger passed = new AtomicInteger();
 
             // when
-            try (DecompressionRoom room = new DecompressionRoom(ALLOCATOR, passed::incrementAndGet)) {
+            try (DecompressionRoom room = DecompressionRoom.ofLarge(ALLOCATOR, passed::incrementAndGet)) {
                 room.decompress(codec, compressed, sizeBytes).release();
             }
 
@@ -226,6 +227,24 @@ class CompressionCodecTest {
             compressed.release();
         }
         plain.release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 65_536, 131_072, 131_073, 1_000_000, 10_000_000})
+    void shouldTellTheLikelySizeFromTheFramesAlone(int sizeBytes) throws IOException {
+        int largestBlockBytes = 128 * 1024;
+        ByteBuf plain = Unpooled.wrappedBuffer(text(sizeBytes));
+        for (CompressionCodec codec : List.of(CompressionCodec.LZ4, CompressionCodec.ZSTD)) {
+            ByteBuf ours = ALLOCATOR.directBuffer();
+            codec.compress(plain, ours);
+
+            for (ByteBuf compressed : List.of(ours, compressedByKafka(codec, text(sizeBytes)))) {
+                assertThat(codec.likelySizeBytes(compressed))
+                        .as(codec.name())
+                        .isBetween(Math.max(0L, sizeBytes - largestBlockBytes), (long) sizeBytes);
+            }
+            ours.release();
+        }
     }
 
     /** In one go and in pieces, which must come to the same. */
@@ -238,7 +257,7 @@ class CompressionCodecTest {
         } catch (CorruptBatchException bad) {
             refusal = bad;
         }
-        try (DecompressionRoom room = new DecompressionRoom(allocator, YieldPoint.NONE)) {
+        try (DecompressionRoom room = DecompressionRoom.ofLarge(allocator, () -> {})) {
             ByteBuf inPieces = room.decompress(codec, source, maxSizeBytes);
             assertThat(refusal).isNull();
             assertThat(inPieces).isEqualTo(result);

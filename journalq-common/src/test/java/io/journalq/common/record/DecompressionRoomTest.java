@@ -14,7 +14,7 @@ class DecompressionRoomTest {
 
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     private final UnpooledByteBufAllocator others = new UnpooledByteBufAllocator(true);
-    private final DecompressionRoom room = new DecompressionRoom(allocator, YieldPoint.NONE);
+    private final DecompressionRoom room = DecompressionRoom.ofLarge(allocator, () -> {});
 
     @ParameterizedTest
     @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
@@ -50,6 +50,29 @@ class DecompressionRoomTest {
         assertThat(decompressed).isEqualTo(plain(USUAL_BYTES));
         assertThat(usedBytes()).isLessThanOrEqualTo(4 * USUAL_BYTES);
         decompressed.release();
+        assertThat(usedBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldKeepAllMemoryOfSmallBatches(CompressionCodec codec) {
+        // given
+        ByteBuf usual = compressed(codec, USUAL_BYTES);
+        DecompressionRoom ofSmall = DecompressionRoom.ofSmall(allocator);
+
+        // when
+        ofSmall.decompress(codec, usual, LARGE_BYTES).release();
+        long keptBytes = usedBytes();
+        ByteBuf again = ofSmall.decompress(codec, usual, LARGE_BYTES);
+
+        // then
+        assertThat(keptBytes).isBetween((long) USUAL_BYTES, 8L * USUAL_BYTES);
+        assertThat(again).isEqualTo(plain(USUAL_BYTES));
+        again.release();
+        assertThat(usedBytes()).isEqualTo(keptBytes);
+
+        // until it is told so
+        ofSmall.close();
         assertThat(usedBytes()).isZero();
     }
 

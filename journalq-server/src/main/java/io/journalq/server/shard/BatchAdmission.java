@@ -64,10 +64,9 @@ final class BatchAdmission {
     Outcome admit(Append append, PartitionSettings settings, int leaderEpoch, long nowMs, boolean staysInMemory) {
         ByteBuf records = append.records();
         int sizeBytes = records == null ? 0 : records.readableBytes();
-        int roomBytes = room.roomBytes(sizeBytes);
-        BatchValidation checked =
-                validator.validate(records, append.produceVersion(), settings.rules(), nowMs, roomBytes);
-        room.onChecked(checked, sizeBytes, roomBytes);
+        BatchValidation checked = validator.validate(
+                records, append.produceVersion(), settings.rules(), nowMs, room.roomBytes(sizeBytes));
+        room.onChecked(checked, sizeBytes);
         if (checked.isUndecided()) {
             return Outcome.TOO_LARGE_HERE;
         }

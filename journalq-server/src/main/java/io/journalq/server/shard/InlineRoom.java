@@ -46,10 +46,9 @@ final class InlineRoom {
         return (long) sizeBytes * USUAL_RATIO;
     }
 
-    /** A batch of {@code sizeBytes} was looked into with that much room. */
-    void onChecked(BatchValidation checked, int sizeBytes, int roomBytes) {
-        int took = checked.isUndecided() ? roomBytes : checked.decompressedSizeBytes();
-        long beyond = took - usualBytes(sizeBytes);
+    /** A batch of {@code sizeBytes} was looked into. */
+    void onChecked(BatchValidation checked, int sizeBytes) {
+        long beyond = checked.decompressedSizeBytes() - usualBytes(sizeBytes);
         if (beyond > 0) {
             usedBytes += beyond;
             if (!resetRegistered) {

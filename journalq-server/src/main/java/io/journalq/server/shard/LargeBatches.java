@@ -65,7 +65,7 @@ final class LargeBatches {
         IdleRoom last = idle.pollFirst();
         DecompressionRoom room = last != null
                 ? last.room()
-                : new DecompressionRoom(PooledByteBufAllocator.DEFAULT, YieldPoint.PROCESSOR);
+                : DecompressionRoom.ofLarge(PooledByteBufAllocator.DEFAULT, YieldPoint.PROCESSOR);
         do {
             waiting.remove().accept(room);
         } while (unfinished.decrementAndGet() >= mostAtOnce);

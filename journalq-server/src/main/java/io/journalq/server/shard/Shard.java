@@ -3,6 +3,7 @@ package io.journalq.server.shard;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidator;
+import io.journalq.common.record.DecompressionRoom;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.commit.LoopCommits;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -23,7 +24,8 @@ public final class Shard {
     private final LoopCycle cycle;
     private final ShardTimes times;
     private final Executor blockingPool;
-    private final BatchValidator validator = new BatchValidator(PooledByteBufAllocator.DEFAULT);
+    private final DecompressionRoom decompressionRoom = DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT);
+    private final BatchValidator validator = new BatchValidator(decompressionRoom);
     private final InlineRoom inlineRoom;
     private final LargeBatches largeBatches;
     private final Flusher flusher;
@@ -184,12 +186,13 @@ public final class Shard {
         return hosts;
     }
 
-    /** Stops to host anything; the hosts are closed, their journals are not. */
-    List<PartitionHost> removeAll() {
+    /** Stops to host anything, for good; the hosts are closed, their journals are not. */
+    List<PartitionHost> close() {
         List<PartitionHost> hosts = new ArrayList<>();
         for (Uuid topicId : new ArrayList<>(hostsByTopic.keySet())) {
             hosts.addAll(remove(topicId));
         }
+        decompressionRoom.close();
         return hosts;
     }
 }

@@ -187,7 +187,7 @@ public final class Shards {
         for (Shard shard : shards) {
             CompletableFuture<Void> closed = new CompletableFuture<>();
             closing.add(closed);
-            if (!shard.cycle().execute(() -> closeJournals(shard.removeAll(), closed))) {
+            if (!shard.cycle().execute(() -> closeJournals(shard.close(), closed))) {
                 closed.complete(null);
             }
         }
