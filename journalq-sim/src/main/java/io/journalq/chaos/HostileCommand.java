@@ -35,8 +35,8 @@ import picocli.CommandLine.Option;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:its p99 grew by no more than the factor", "1:it did, or the broker failed"})
 final class HostileCommand implements Callable<Integer> {
-    private static final List<String> BROKER_OPTIONS =
-            List.of("-Xms512m", "-Xmx512m", "-XX:MaxDirectMemorySize=512m", "-XX:+ExitOnOutOfMemoryError");
+    private static final List<String> BROKER_OPTIONS = List.of(
+            "-Xms512m", "-Xmx512m", "-XX:NewRatio=7", "-XX:MaxDirectMemorySize=512m", "-XX:+ExitOnOutOfMemoryError");
     private static final int BACKLOG_BATCHES = 64;
     private static final int BACKLOG_BATCH_BYTES = 900 << 10;
     private static final double WARM_UP_SECONDS = 6;

@@ -44,7 +44,7 @@ public final class JournalQBroker extends LocalBroker {
     public void start() {
         BrokerProcess process = newProcess();
         List<String> command = JvmOptions.java();
-        command.addAll(List.of("-Xms" + HEAP, "-Xmx" + HEAP));
+        command.addAll(List.of("-Xms" + HEAP, "-Xmx" + HEAP, "-XX:NewRatio=7"));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.journalq.server.broker.BrokerMain"));
         Map<String, String> settings = new TreeMap<>();
         settings.put("listeners", "PLAINTEXT://localhost:" + port());

@@ -10,18 +10,20 @@ import io.netty.buffer.ByteBufAllocator;
  */
 public final class DecompressionRoom implements AutoCloseable {
     /** What a pooled allocator makes and frees each time, as it is larger than its chunks. */
-    private static final int KEPT_OF_LARGE_FROM_BYTES = 4 << 20;
+    private static final int LARGE_BYTES = 4 << 20;
 
     private final ByteBufAllocator allocator;
     private final YieldPoint yieldPoint;
     private final int keptFromBytes;
+    private final int keptToBytes;
     private ByteBuf kept;
     private ZstdDecompressCtx zstd;
 
-    private DecompressionRoom(ByteBufAllocator allocator, YieldPoint yieldPoint, int keptFromBytes) {
+    private DecompressionRoom(ByteBufAllocator allocator, YieldPoint yieldPoint, int keptFromBytes, int keptToBytes) {
         this.allocator = allocator;
         this.yieldPoint = yieldPoint;
         this.keptFromBytes = keptFromBytes;
+        this.keptToBytes = keptToBytes;
     }
 
     /**
@@ -30,15 +32,15 @@ public final class DecompressionRoom implements AutoCloseable {
      * @param yieldPoint passed after each piece
      */
     public static DecompressionRoom ofLarge(ByteBufAllocator allocator, YieldPoint yieldPoint) {
-        return new DecompressionRoom(allocator, yieldPoint, KEPT_OF_LARGE_FROM_BYTES);
+        return new DecompressionRoom(allocator, yieldPoint, LARGE_BYTES, Integer.MAX_VALUE);
     }
 
     /**
-     * For one batch after the other of a few MiB at most: they are decompressed in one go. All memory is kept: a single MiB
-     * of it may be all that holds a chunk of the allocator's, which is else made and cleared for each batch.
+     * For one batch after the other of a few MiB at most: they are decompressed in one go. Memory of up to 4 MiB is kept: a
+     * single MiB may be all that holds a chunk of the allocator's, which is else made and cleared for each batch.
      */
     public static DecompressionRoom ofSmall(ByteBufAllocator allocator) {
-        return new DecompressionRoom(allocator, YieldPoint.NONE, 0);
+        return new DecompressionRoom(allocator, YieldPoint.NONE, 0, LARGE_BYTES);
     }
 
     /**
@@ -55,7 +57,7 @@ public final class DecompressionRoom implements AutoCloseable {
             done = true;
             return target;
         } finally {
-            if (target.capacity() >= keptFromBytes) {
+            if (target.capacity() >= keptFromBytes && target.capacity() <= keptToBytes) {
                 kept = target.retain();
             }
             if (!done) {
