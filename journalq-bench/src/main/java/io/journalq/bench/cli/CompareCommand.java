@@ -21,8 +21,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -141,7 +143,7 @@ final class CompareCommand implements Callable<Integer> {
         row.put(
                 "consumed_ratio",
                 one.consumed()
-                        ? (Object) ratio(pair.own(), pair.peer(), result -> result.measured()
+                        ? ratio(pair.own(), pair.peer(), result -> result.measured()
                                 .consumedPerSecond())
                         : null);
         row.compare("p50_us", pair, result -> result.measured().latency().p50Us());
@@ -156,8 +158,12 @@ final class CompareCommand implements Callable<Integer> {
                         / result.measured().qps());
         row.compare("broker_rss_mib", pair, result -> result.measured().use().brokerResidentBytes() >> 20);
         row.compare("bytes_on_disk", pair, result -> result.checks().bytesPerMessage());
-        String problem = problem(pair.own()) == null ? problem(pair.peer()) : problem(pair.own());
-        row.put("check", problem == null ? "passed" : problem);
+        row.put(
+                "check",
+                Stream.of(pair.failure(), problem(pair.own()), problem(pair.peer()))
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse("passed"));
         return row.values;
     }
 
@@ -192,7 +198,11 @@ final class CompareCommand implements Callable<Integer> {
         return row.values;
     }
 
-    private static <R> double ratio(List<R> numerator, List<R> denominator, ToDoubleFunction<R> value) {
+    /** Null where a side has no results. */
+    private static <R> Double ratio(List<R> numerator, List<R> denominator, ToDoubleFunction<R> value) {
+        if (numerator.isEmpty() || denominator.isEmpty()) {
+            return null;
+        }
         return Spread.rounded(Spread.of(numerator, value).median()
                 / Spread.of(denominator, value).median());
     }
@@ -223,20 +233,18 @@ final class CompareCommand implements Callable<Integer> {
         }
 
         <R> void compare(String name, List<R> own, List<R> peer, ToDoubleFunction<R> value) {
-            one("journalq_" + name, Spread.of(own, value));
-            one("peer_" + name, Spread.of(peer, value));
-        }
-
-        private void one(String name, Spread spread) {
-            values.put(name, Spread.rounded(spread.median()));
-            values.put(name + "_range", spread.range());
+            one("journalq_" + name, own, value);
+            one("peer_" + name, peer, value);
         }
 
         void leaveOut(String name) {
-            for (String side : List.of("journalq_", "peer_")) {
-                values.put(side + name, null);
-                values.put(side + name + "_range", null);
-            }
+            compare(name, List.of(), List.of(), result -> 0);
+        }
+
+        private <R> void one(String name, List<R> results, ToDoubleFunction<R> value) {
+            Spread spread = results.isEmpty() ? null : Spread.of(results, value);
+            values.put(name, spread == null ? null : Spread.rounded(spread.median()));
+            values.put(name + "_range", spread == null ? null : spread.range());
         }
     }
 }

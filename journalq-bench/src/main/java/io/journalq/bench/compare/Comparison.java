@@ -1,5 +1,6 @@
 package io.journalq.bench.compare;
 
+import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.Machine;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
@@ -25,19 +26,30 @@ public final class Comparison {
         this.duration = duration;
     }
 
-    /** Results of both sides, in the order of the runs. */
-    public record Pair(List<ProduceResult> own, List<ProduceResult> peer) {}
+    /**
+     * Results of both sides, in the order of the runs.
+     *
+     * @param failure what ended it early, or null: then there may be none of a side
+     */
+    public record Pair(List<ProduceResult> own, List<ProduceResult> peer, String failure) {}
 
-    /** Runs one case {@code repetitions} times on each side in turn: A B A B. */
+    /** Runs one case {@code repetitions} times on each side in turn: A B A B. The first run that fails ends it. */
     public Pair alternate(
             ProduceCase produceCase, Side own, Tuning ownTuning, Side peer, Tuning peerTuning, int repetitions)
             throws InterruptedException {
-        Pair pair = new Pair(new ArrayList<>(), new ArrayList<>());
-        for (int i = 0; i < repetitions; i++) {
-            pair.own().add(own.run(settings(produceCase, ownTuning), pool));
-            pair.peer().add(peer.run(settings(produceCase, peerTuning), pool));
+        List<ProduceResult> ours = new ArrayList<>();
+        List<ProduceResult> theirs = new ArrayList<>();
+        String failure = null;
+        try {
+            for (int i = 0; i < repetitions; i++) {
+                ours.add(own.run(settings(produceCase, ownTuning), pool));
+                theirs.add(peer.run(settings(produceCase, peerTuning), pool));
+            }
+        } catch (BenchException failed) {
+            failure = "run " + (ours.size() + theirs.size() + 1) + " failed: " + failed.getMessage();
+            System.err.println("case " + produceCase.number() + ", " + failure);
         }
-        return pair;
+        return new Pair(ours, theirs, failure);
     }
 
     /** Looks for the settings that one side is best at, with callers of one kind. */
