@@ -133,8 +133,7 @@ final class CompareCommand implements Callable<Integer> {
         row.put("journalq_settings", ours.inWords(one.batched()));
         row.put("peer_settings", theirs.inWords(one.batched()));
         row.compare("qps", pair, result -> result.measured().qps());
-        row.put("ratio", ratio(pair.own(), pair.peer(), result -> result.measured()
-                .qps()));
+        row.put("ratio", ratio(qps(pair.own()), qps(pair.peer())));
         if (one.consumed()) {
             row.compare("consumed_per_s", pair, result -> result.measured().consumedPerSecond());
         } else {
@@ -142,10 +141,7 @@ final class CompareCommand implements Callable<Integer> {
         }
         row.put(
                 "consumed_ratio",
-                one.consumed()
-                        ? ratio(pair.own(), pair.peer(), result -> result.measured()
-                                .consumedPerSecond())
-                        : null);
+                one.consumed() ? ratio(consumedPerSecond(pair.own()), consumedPerSecond(pair.peer())) : null);
         row.compare("p50_us", pair, result -> result.measured().latency().p50Us());
         row.compare("p99_us", pair, result -> result.measured().latency().p99Us());
         row.compare("broker_cores", pair, result -> result.measured().use().brokerCores());
@@ -158,6 +154,7 @@ final class CompareCommand implements Callable<Integer> {
                         / result.measured().qps());
         row.compare("broker_rss_mib", pair, result -> result.measured().use().brokerResidentBytes() >> 20);
         row.compare("bytes_on_disk", pair, result -> result.checks().bytesPerMessage());
+        row.batchWork(pair.own(), pair.built(), pair.checked());
         row.put(
                 "check",
                 Stream.of(pair.failure(), problem(pair.own()), problem(pair.peer()))
@@ -184,7 +181,11 @@ final class CompareCommand implements Callable<Integer> {
         row.put("peer_settings", how);
         row.compare("qps", ours, theirs, BrokerLoad.Result::requestsPerSecond);
         // How many times less.
-        row.put("ratio", ratio(theirs, ours, BrokerLoad.Result::brokerMicrosPerRequest));
+        row.put(
+                "ratio",
+                ratio(
+                        spread(theirs, BrokerLoad.Result::brokerMicrosPerRequest),
+                        spread(ours, BrokerLoad.Result::brokerMicrosPerRequest)));
         row.leaveOut("consumed_per_s");
         row.put("consumed_ratio", null);
         row.leaveOut("p50_us");
@@ -194,17 +195,28 @@ final class CompareCommand implements Callable<Integer> {
         row.compare("broker_cpu_us", ours, theirs, BrokerLoad.Result::brokerMicrosPerRequest);
         row.compare("broker_rss_mib", ours, theirs, result -> result.use().brokerResidentBytes() >> 20);
         row.leaveOut("bytes_on_disk");
+        row.batchWork(List.of(), List.of(), List.of());
         row.put("check", "passed");
         return row.values;
     }
 
+    private static Spread qps(List<ProduceResult> results) {
+        return spread(results, result -> result.measured().qps());
+    }
+
+    private static Spread consumedPerSecond(List<ProduceResult> results) {
+        return spread(results, result -> result.measured().consumedPerSecond());
+    }
+
     /** Null where a side has no results. */
-    private static <R> Double ratio(List<R> numerator, List<R> denominator, ToDoubleFunction<R> value) {
-        if (numerator.isEmpty() || denominator.isEmpty()) {
-            return null;
-        }
-        return Spread.rounded(Spread.of(numerator, value).median()
-                / Spread.of(denominator, value).median());
+    private static <R> Spread spread(List<R> results, ToDoubleFunction<R> value) {
+        return results.isEmpty() ? null : Spread.of(results, value);
+    }
+
+    private static Double ratio(Spread numerator, Spread denominator) {
+        return numerator == null || denominator == null
+                ? null
+                : Spread.rounded(numerator.median() / denominator.median());
     }
 
     private static String problem(List<ProduceResult> results) {
@@ -237,12 +249,20 @@ final class CompareCommand implements Callable<Integer> {
             one("peer_" + name, peer, value);
         }
 
+        /** How near JournalQ comes to what the batches alone take. */
+        void batchWork(List<ProduceResult> own, List<Double> built, List<Double> checked) {
+            one("built_only_qps", built, rate -> rate);
+            put("journalq_of_built", ratio(qps(own), spread(built, rate -> rate)));
+            one("built_and_checked_qps", checked, rate -> rate);
+            put("journalq_of_checked", ratio(qps(own), spread(checked, rate -> rate)));
+        }
+
         void leaveOut(String name) {
             compare(name, List.of(), List.of(), result -> 0);
         }
 
         private <R> void one(String name, List<R> results, ToDoubleFunction<R> value) {
-            Spread spread = results.isEmpty() ? null : Spread.of(results, value);
+            Spread spread = spread(results, value);
             values.put(name, spread == null ? null : Spread.rounded(spread.median()));
             values.put(name + "_range", spread == null ? null : spread.range());
         }

@@ -1,6 +1,7 @@
 package io.journalq.bench.compare;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.load.BatchWork;
 import io.journalq.bench.measure.Machine;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
@@ -11,6 +12,7 @@ import io.journalq.bench.produce.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Sweeps and runs that alternate, over one workload. One thread. */
 public final class Comparison {
@@ -29,9 +31,16 @@ public final class Comparison {
     /**
      * Results of both sides, in the order of the runs.
      *
+     * @param built messages a second that {@link BatchWork} alone did after each repetition; case 3 only
+     * @param checked the same with the broker's check
      * @param failure what ended it early, or null: then there may be none of a side
      */
-    public record Pair(List<ProduceResult> own, List<ProduceResult> peer, String failure) {}
+    public record Pair(
+            List<ProduceResult> own,
+            List<ProduceResult> peer,
+            List<Double> built,
+            List<Double> checked,
+            String failure) {}
 
     /** Runs one case {@code repetitions} times on each side in turn: A B A B. The first run that fails ends it. */
     public Pair alternate(
@@ -39,17 +48,31 @@ public final class Comparison {
             throws InterruptedException {
         List<ProduceResult> ours = new ArrayList<>();
         List<ProduceResult> theirs = new ArrayList<>();
+        List<Double> built = new ArrayList<>();
+        List<Double> checked = new ArrayList<>();
         String failure = null;
         try {
             for (int i = 0; i < repetitions; i++) {
                 ours.add(own.run(settings(produceCase, ownTuning), pool));
                 theirs.add(peer.run(settings(produceCase, peerTuning), pool));
+                if (produceCase.batched() && !produceCase.consumed()) {
+                    built.add(batchWork(false));
+                    checked.add(batchWork(true));
+                }
             }
         } catch (BenchException failed) {
             failure = "run " + (ours.size() + theirs.size() + 1) + " failed: " + failed.getMessage();
             System.err.println("case " + produceCase.number() + ", " + failure);
         }
-        return new Pair(ours, theirs, failure);
+        return new Pair(ours, theirs, built, checked, failure);
+    }
+
+    /** Both brokers are frozen. */
+    private double batchWork(boolean checked) throws InterruptedException {
+        double rate = new BatchWork(pool, workload.batchSize(), checked).run(warmup, duration);
+        System.err.printf(
+                Locale.ROOT, "batches %s, no broker: %,.0f msg/s%n", checked ? "built and checked" : "built", rate);
+        return rate;
     }
 
     /** Looks for the settings that one side is best at, with callers of one kind. */
