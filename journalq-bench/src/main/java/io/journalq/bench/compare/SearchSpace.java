@@ -38,8 +38,8 @@ record SearchSpace(Tuning start, List<Knob> knobs) {
         return new SearchSpace(
                 new Tuning(2, false, 1, IN_FLIGHT, Map.of()),
                 List.of(
-                        new Knob(Tuning.THREADS, List.of("1", "3")),
-                        new Knob(Tuning.IN_FLIGHT, List.of("16", "32", "96")),
+                        new Knob(Tuning.THREADS, List.of("1", "3", "4")),
+                        new Knob(Tuning.IN_FLIGHT, List.of("16", "32", "96", "192")),
                         new Knob(Tuning.PRODUCERS, List.of("2"))));
     }
 
@@ -57,11 +57,11 @@ record SearchSpace(Tuning start, List<Knob> knobs) {
 
     private static SearchSpace kafkaBatches(ProduceCase produceCase) {
         List<Knob> knobs = new ArrayList<>(List.of(
-                new Knob(Tuning.IN_FLIGHT, List.of("32", "96")),
+                new Knob(Tuning.IN_FLIGHT, List.of("32", "96", "192")),
                 new Knob("linger.ms", List.of("0", "1")),
                 new Knob("batch.size", List.of("65536")),
                 new Knob(Tuning.PRODUCERS, List.of("1")),
-                new Knob(Tuning.THREADS, List.of("1")),
+                new Knob(Tuning.THREADS, List.of("1", "3")),
                 new Knob("max.in.flight.requests.per.connection", List.of("1", "20")),
                 new Knob("buffer.memory", List.of("134217728"))));
         if (produceCase.consumed()) {
