@@ -55,7 +55,7 @@ public final class JournalQBroker extends LocalBroker {
         settings.put("data.directories", process.folder().resolve("data").toString());
         settings.putAll(extra);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
-        process.start(started, () -> admin().answers(ANSWER_TIMEOUT_MS), START_TIMEOUT_S);
+        process.start(started, () -> answers(ANSWER_TIMEOUT_MS), START_TIMEOUT_S);
     }
 
     /** Whose process becomes the broker's. */

@@ -68,7 +68,7 @@ public final class KafkaBroker extends LocalBroker {
                 FORMAT_TIMEOUT_S);
         process.start(
                 command(classPath, "kafka.Kafka", properties.toString()),
-                () -> admin().answers(ANSWER_TIMEOUT_MS),
+                () -> answers(ANSWER_TIMEOUT_MS),
                 START_TIMEOUT_S);
     }
 

@@ -1,6 +1,9 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -17,6 +20,17 @@ abstract class LocalBroker extends KafkaProtocolBroker {
 
     final int port() {
         return port;
+    }
+
+    /** Whether it answers within {@code timeoutMs}; at once where nobody listens yet. */
+    final boolean answers(int timeoutMs) {
+        // A client that finds the port closed waits for up to a second before it tries again.
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress("localhost", port), timeoutMs);
+        } catch (IOException e) {
+            return false;
+        }
+        return admin().answers(timeoutMs);
     }
 
     @Override

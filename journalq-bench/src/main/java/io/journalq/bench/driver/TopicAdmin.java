@@ -15,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.LogDirDescription;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.KafkaFuture;
@@ -32,6 +33,10 @@ final class TopicAdmin implements AutoCloseable {
     private static final int CREATE_ATTEMPTS = 20;
 
     private static final long CREATE_RETRY_MS = 500;
+    /** Thousands of partitions take a broker a minute. */
+    private static final int LEADERS_ATTEMPTS = 240;
+    /** Kafka's controller refuses a request of which it would make more than 10,000 records, one for each partition. */
+    private static final int MOST_PARTITIONS_AT_ONCE = 5_000;
 
     private final String bootstrap;
     private Admin admin;
@@ -55,6 +60,19 @@ final class TopicAdmin implements AutoCloseable {
     }
 
     void create(String topic, int partitions, Map<String, String> settings) {
+        int created = Math.min(partitions, MOST_PARTITIONS_AT_ONCE);
+        createAtOnce(topic, created, settings);
+        while (created < partitions) {
+            created = Math.min(partitions, created + MOST_PARTITIONS_AT_ONCE);
+            await(
+                    "create partitions of " + topic,
+                    admin().createPartitions(Map.of(topic, NewPartitions.increaseTo(created)))
+                            .all());
+            awaitLeaders(topic, created);
+        }
+    }
+
+    private void createAtOnce(String topic, int partitions, Map<String, String> settings) {
         for (int attempt = 1; ; attempt++) {
             try {
                 NewTopic newTopic = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(settings);
@@ -75,8 +93,8 @@ final class TopicAdmin implements AutoCloseable {
         }
     }
 
-    private void awaitLeaders(String topic, int partitions) throws ExecutionException, InterruptedException {
-        for (int attempt = 0; attempt < CREATE_ATTEMPTS; attempt++) {
+    private void awaitLeaders(String topic, int partitions) {
+        for (int attempt = 0; attempt < LEADERS_ATTEMPTS; attempt++) {
             try {
                 var description = admin().describeTopics(List.of(topic))
                         .allTopicNames()
@@ -88,8 +106,10 @@ final class TopicAdmin implements AutoCloseable {
                 }
             } catch (ExecutionException e) {
                 if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
-                    throw e;
+                    throw failed("describe topic " + topic, e);
                 }
+            } catch (InterruptedException e) {
+                throw interrupted(e);
             }
             sleep();
         }
