@@ -1,5 +1,6 @@
 package io.journalq.chaos;
 
+import io.journalq.server.broker.BrokerCommand;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,15 +8,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A broker in a process of its own, on the class path of this one. One thread. */
+/** A broker in a process of its own. One thread. */
 final class BrokerProcess implements AutoCloseable {
-    private static final String MAIN_CLASS = "io.journalq.server.broker.BrokerMain";
     private static final long START_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int STOP_LIMIT_SECONDS = 60;
     private static final int CONNECT_TIMEOUT_MS = 1_000;
@@ -23,6 +22,7 @@ final class BrokerProcess implements AutoCloseable {
 
     private final Path folder;
     private final int port;
+    private final String heap;
     private final List<String> javaOptions;
     private final List<String> settings;
     private Process process;
@@ -31,12 +31,14 @@ final class BrokerProcess implements AutoCloseable {
     /**
      * Not started yet.
      *
-     * @param javaOptions of its Java machine
+     * @param heap of its Java machine, as Java's options have sizes
+     * @param javaOptions what differs from those of the scripts
      * @param settings as {@code key=value}
      */
-    BrokerProcess(Path folder, int port, List<String> javaOptions, List<String> settings) {
+    BrokerProcess(Path folder, int port, String heap, List<String> javaOptions, List<String> settings) {
         this.folder = folder;
         this.port = port;
+        this.heap = heap;
         this.javaOptions = javaOptions;
         this.settings = settings;
     }
@@ -58,22 +60,14 @@ final class BrokerProcess implements AutoCloseable {
 
     /** Starts it and waits until it accepts connections. */
     void start() throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                MAIN_CLASS,
+        List<String> command = new ArrayList<>(BrokerCommand.inForeground(heap, javaOptions));
+        command.addAll(List.of(
                 "--set",
                 "listeners=PLAINTEXT://" + address(),
                 "--set",
                 "admin.listener=",
                 "--set",
                 "data.directories=" + folder.resolve("data")));
-        Path logging = Path.of(System.getProperty("journalq.home", ""), "conf", "logback.xml");
-        command.addAll(1, javaOptions);
-        if (Files.exists(logging)) {
-            command.add(1, "-Dlogback.configurationFile=" + logging);
-        }
         settings.forEach(setting -> command.addAll(List.of("--set", setting)));
         File log = folder.resolve("broker.log").toFile();
         process = new ProcessBuilder(command)

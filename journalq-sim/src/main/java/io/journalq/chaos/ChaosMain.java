@@ -30,8 +30,10 @@ import picocli.CommandLine.Option;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:nothing was lost, doubled or damaged", "1:something was, and is printed"})
 public final class ChaosMain implements Callable<Integer> {
-    private static final List<String> BROKER_OPTIONS =
-            List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    private static final String BROKER_HEAP = "256m";
+    /** It lives for seconds. */
+    private static final List<String> BROKER_OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
     /** The write interval, and what an overloaded machine may add to it. */
     private static final long LOSS_BOUND_MS = 1_000;
 
@@ -93,7 +95,8 @@ public final class ChaosMain implements Callable<Integer> {
         Losses losses = mode.equals("performance") ? new Losses(LOSS_BOUND_MS) : null;
         Ledger ledger = new Ledger(losses);
         List<String> settings = List.of("delivery.mode=" + mode, "segment.bytes=1048576", "shards=2");
-        try (BrokerProcess broker = new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_OPTIONS, settings)) {
+        try (BrokerProcess broker =
+                new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_HEAP, BROKER_OPTIONS, settings)) {
             broker.start();
             broker.onEnding(() -> {
                 if (losses != null) {

@@ -35,8 +35,7 @@ import picocli.CommandLine.Option;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:its p99 grew by no more than the factor", "1:it did, or the broker failed"})
 final class HostileCommand implements Callable<Integer> {
-    private static final List<String> BROKER_OPTIONS = List.of(
-            "-Xms512m", "-Xmx512m", "-XX:NewRatio=7", "-XX:MaxDirectMemorySize=512m", "-XX:+ExitOnOutOfMemoryError");
+    private static final String BROKER_HEAP = "512m";
     private static final int BACKLOG_BATCHES = 64;
     private static final int BACKLOG_BATCH_BYTES = 900 << 10;
     private static final double WARM_UP_SECONDS = 6;
@@ -79,7 +78,7 @@ final class HostileCommand implements Callable<Integer> {
         List<String> all = new ArrayList<>(settings);
         all.add("admin.listener=127.0.0.1:" + metricsPort);
         boolean within = true;
-        try (BrokerProcess broker = new BrokerProcess(folder, port, BROKER_OPTIONS, all)) {
+        try (BrokerProcess broker = new BrokerProcess(folder, port, BROKER_HEAP, List.of(), all)) {
             broker.start();
             prepare(broker.address(), port);
             try (Neighbour neighbour = new Neighbour(port)) {

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
 final class SoakCommand implements Callable<Integer> {
     private static final int PARTITIONS = 4;
     private static final int FEWEST_SAMPLES = 8;
-    private static final List<String> BROKER_OPTIONS = List.of("-Xms256m", "-Xmx256m", "-XX:+ExitOnOutOfMemoryError");
+    private static final String BROKER_HEAP = "256m";
 
     /** What may be noise: a part of the value, or so many units. */
     private record Limit(String column, double part, double units) {}
@@ -81,7 +81,8 @@ final class SoakCommand implements Callable<Integer> {
                 csv);
         Ledger ledger = new Ledger();
         List<List<Double>> samples;
-        try (BrokerProcess broker = new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_OPTIONS, settings)) {
+        try (BrokerProcess broker =
+                new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_HEAP, List.of(), settings)) {
             broker.start();
             TransactionLedger transactions = new TransactionLedger(ledger);
             int producers = 2 * CompressionCodec.values().length;

@@ -1,7 +1,6 @@
 package io.journalq.bench.driver;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.journalq.server.broker.BrokerCommand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,16 +8,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * JournalQ as a process of its own, started by its script as anybody would, with its defaults and its data in a temporary
- * folder. In a build, where there are no scripts yet, Java runs it from the class path.
+ * JournalQ as a process of its own, started as anybody would start it, with its defaults and its data in a temporary
+ * folder.
  */
 public final class JournalQBroker extends LocalBroker {
     private static final int START_TIMEOUT_S = 120;
     private static final int ANSWER_TIMEOUT_MS = 5_000;
     /** The default of bin/journalq-server, whatever the heap of this program is. */
     private static final String HEAP = "512m";
-
-    private static final String MAIN_CLASS = "io.journalq.server.broker.BrokerMain";
 
     private final Map<String, String> extra;
 
@@ -48,7 +45,7 @@ public final class JournalQBroker extends LocalBroker {
     @Override
     public void start() {
         BrokerProcess process = newProcess();
-        List<String> started = new ArrayList<>(command());
+        List<String> started = new ArrayList<>(BrokerCommand.inForeground(HEAP, List.of()));
         Map<String, String> settings = new TreeMap<>();
         settings.put("listeners", "PLAINTEXT://localhost:" + port());
         settings.put("admin.listener", "");
@@ -56,25 +53,6 @@ public final class JournalQBroker extends LocalBroker {
         settings.putAll(extra);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
         process.start(started, () -> answers(ANSWER_TIMEOUT_MS), START_TIMEOUT_S);
-    }
-
-    /** Whose process becomes the broker's. */
-    private static List<String> command() {
-        Path script = Path.of(System.getProperty("journalq.home", ""), "bin", "journalq-server");
-        if (System.getProperty("journalq.home") == null || !Files.isExecutable(script)) {
-            List<String> java = JvmOptions.java();
-            java.addAll(List.of("-Xmx" + HEAP, "-cp", System.getProperty("java.class.path"), MAIN_CLASS));
-            return java;
-        }
-        return List.of(
-                "env",
-                "-u",
-                "JOURNALQ_OPTS",
-                "JOURNALQ_HEAP=" + HEAP,
-                "JAVA_HOME=" + System.getProperty("java.home"),
-                script.toString(),
-                "start",
-                "--foreground");
     }
 
     @Override

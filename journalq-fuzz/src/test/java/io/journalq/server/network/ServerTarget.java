@@ -264,7 +264,8 @@ public final class ServerTarget implements FuzzTarget {
                 connection::cutShort,
                 connection::onPart,
                 limits.maxFrameSizeBytes(),
-                context.frameRoom());
+                context.frameRoom(),
+                new ReadLowWater(counters));
         connection.readThrough(decoder);
         channel.pipeline().addLast(decoder, connection);
         return channel;

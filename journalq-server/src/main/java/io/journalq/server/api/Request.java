@@ -2,6 +2,7 @@ package io.journalq.server.api;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Connection;
@@ -12,47 +13,52 @@ import java.util.function.Supplier;
 
 /** One request that was read, and its answer once there is one. */
 final class Request extends Exchange implements RequestContext {
+    /** What an element of the body takes as an object, about. */
+    private static final int ENTRY_SIZE_BYTES = 64;
+
     private final HandlerRegistry.Served served;
-    private final RequestHead head;
     private final ClientSession session;
+    private final short apiVersion;
+    private final int correlationId;
+    private final String clientId;
     private ApiMessage body;
+    /** Elements of all arrays of the body. */
+    private int entries;
+
     private ApiMessage response;
     private short responseVersion;
     private int throttleTimeMs;
 
-    /** What stands before a request's body. */
-    record RequestHead(short apiKeyId, short apiVersion, int correlationId, String clientId) {}
-
-    /**
-     * What was read of a frame.
-     *
-     * @param message null for one that nobody could read
-     * @param entries elements of all its arrays
-     */
-    record RequestBody(ApiMessage message, int entries) {
-        static final RequestBody NONE = new RequestBody(null, 0);
-
-        /** What an element takes as an object, about. */
-        private static final int ENTRY_SIZE_BYTES = 64;
-
-        int sizeBytes() {
-            return (int) Math.min(Integer.MAX_VALUE, (long) entries * ENTRY_SIZE_BYTES);
-        }
-    }
-
+    /** One of which the header was read. */
     Request(
             Connection connection,
             ByteBuf frame,
             HandlerRegistry.Served served,
-            RequestHead head,
             ClientSession session,
-            RequestBody body) {
-        super(connection, frame, body.sizeBytes());
+            short apiVersion,
+            int correlationId,
+            String clientId) {
+        super(connection, frame);
         this.served = served;
-        this.head = head;
         this.session = session;
-        this.body = body.message();
-        this.responseVersion = head.apiVersion();
+        this.apiVersion = apiVersion;
+        this.correlationId = correlationId;
+        this.clientId = clientId;
+        this.responseVersion = apiVersion;
+    }
+
+    /** Reads the rest of the frame. Before {@link #handle}. */
+    void readBody(MessageReader in) {
+        if (served.key().requestHeaderVersion(apiVersion) > 1) {
+            in.skipTags();
+        }
+        body = served.key().readRequest(in, apiVersion);
+        entries = in.entries();
+    }
+
+    @Override
+    protected long bodySizeBytes() {
+        return (long) entries * ENTRY_SIZE_BYTES;
     }
 
     @Override
@@ -71,7 +77,7 @@ final class Request extends Exchange implements RequestContext {
 
     @Override
     protected void writeAnswer(MessageWriter out) {
-        out.writeInt(head.correlationId());
+        out.writeInt(correlationId);
         if (served.key().responseHeaderVersion(responseVersion) > 0) {
             out.writeUnsignedVarint(0); // no tagged fields
         }
@@ -80,7 +86,7 @@ final class Request extends Exchange implements RequestContext {
 
     @Override
     protected String description() {
-        return served.key().apiName() + " v" + head.apiVersion();
+        return served.key().apiName() + " v" + apiVersion;
     }
 
     @Override
@@ -127,17 +133,17 @@ final class Request extends Exchange implements RequestContext {
 
     @Override
     public short apiVersion() {
-        return head.apiVersion();
+        return apiVersion;
     }
 
     @Override
     public String clientId() {
-        return head.clientId();
+        return clientId;
     }
 
     @Override
     public int correlationId() {
-        return head.correlationId();
+        return correlationId;
     }
 
     @Override

@@ -55,16 +55,16 @@ public final class RequestDispatcher implements ExchangeFactory {
             throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "
                     + served.lowestVersion() + " to " + served.highestVersion() + " are served");
         }
-        Request.RequestHead head = readHead(frame, session, apiKeyId, version);
-        if (!known) {
-            return new Request(connection, frame, unknownVersion(served), head, session, Request.RequestBody.NONE);
+        Request request = readHead(connection, frame, known ? served : unknownVersion(served), session, version);
+        if (known) {
+            readBody(connection, frame, served.key(), request);
         }
-        Request.RequestBody body = readBody(connection, frame, served.key(), version);
-        return new Request(connection, frame, served, head, session, body);
+        return request;
     }
 
     /** Reads up to the client's name and leaves the frame's reader index behind it. */
-    private static Request.RequestHead readHead(ByteBuf frame, ClientSession session, short apiKeyId, short version) {
+    private static Request readHead(
+            Connection connection, ByteBuf frame, HandlerRegistry.Served served, ClientSession session, short version) {
         int start = frame.readerIndex();
         int correlationId = frame.getInt(start + CORRELATION_ID_INDEX);
         int clientIdSizeBytes = frame.getShort(start + CLIENT_ID_INDEX);
@@ -77,16 +77,12 @@ public final class RequestDispatcher implements ExchangeFactory {
             clientId = session.clientId(frame, frame.readerIndex(), clientIdSizeBytes);
             frame.skipBytes(clientIdSizeBytes);
         }
-        return new Request.RequestHead(apiKeyId, version, correlationId, clientId);
+        return new Request(connection, frame, served, session, version, correlationId, clientId);
     }
 
-    private Request.RequestBody readBody(Connection connection, ByteBuf frame, ApiKey key, short version) {
-        MessageReader in = new MessageReader(frame, maxEntries);
-        if (key.requestHeaderVersion(version) > 1) {
-            in.skipTags();
-        }
+    private void readBody(Connection connection, ByteBuf frame, ApiKey key, Request request) {
         try {
-            return new Request.RequestBody(key.readRequest(in, version), in.entries());
+            request.readBody(new MessageReader(frame, maxEntries));
         } catch (TooManyEntriesException tooMany) {
             connection.cycle().counters().onLimit(Limit.REQUEST_ENTRIES);
             throw new BadFrameException(key.apiName() + ": " + tooMany.getMessage() + " (request.max.entries)");

@@ -5,6 +5,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.LogDirectories;
+import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.admin.config.ConfigRules;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.telemetry.Telemetry;
@@ -193,7 +194,7 @@ public final class BrokerCore implements AutoCloseable {
 
     /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
-        handlers.registerAdmin(identity, directories, shards.offlinePartitions()::contains);
+        handlers.registerAdmin(identity, directories, new OfflineReplicas(shards.offlinePartitions()));
         handlers.registerCluster(identity, surroundings.clock());
     }
 

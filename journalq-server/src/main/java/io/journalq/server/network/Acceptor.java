@@ -196,7 +196,8 @@ public final class Acceptor {
                 connection::cutShort,
                 connection::onPart,
                 limits.maxFrameSizeBytes(),
-                context.frameRoom());
+                context.frameRoom(),
+                new ReadLowWater(counters));
         connection.readThrough(decoder);
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);

@@ -15,7 +15,6 @@ public abstract class Exchange {
     private final ConnectionHandler connection;
     private final ByteBuf frame;
     private final int frameSizeBytes;
-    private final int heldSizeBytes;
     private State state = State.OPEN;
 
     private enum State {
@@ -27,15 +26,9 @@ public abstract class Exchange {
     }
 
     protected Exchange(Connection connection, ByteBuf frame) {
-        this(connection, frame, 0);
-    }
-
-    /** @param readSizeBytes about what was made of the frame takes in memory, besides the frame itself */
-    protected Exchange(Connection connection, ByteBuf frame, int readSizeBytes) {
         this.connection = (ConnectionHandler) connection;
         this.frame = frame;
         this.frameSizeBytes = frame.readableBytes();
-        this.heldSizeBytes = (int) Math.min(Integer.MAX_VALUE, (long) frameSizeBytes + readSizeBytes);
     }
 
     /** The connection that the request came in on. */
@@ -48,6 +41,11 @@ public abstract class Exchange {
 
     /** Writes header and body of the answer. Called once after {@link #answered}, also for a connection now closed. */
     protected abstract void writeAnswer(MessageWriter out);
+
+    /** What was made of the frame takes about so much memory besides the frame itself, until the request is answered. */
+    protected long bodySizeBytes() {
+        return 0;
+    }
 
     /** Names the request in a log line. */
     protected abstract String description();
@@ -84,7 +82,7 @@ public abstract class Exchange {
 
     /** What the request takes in memory until it is answered. */
     final int heldSizeBytes() {
-        return heldSizeBytes;
+        return (int) Math.min(Integer.MAX_VALUE, frameSizeBytes + bodySizeBytes());
     }
 
     final void releaseFrame() {

@@ -13,7 +13,8 @@ import java.util.function.IntConsumer;
  * on as a slice of what was read. One that comes in parts is gathered in a buffer of its own, into which the socket is
  * read directly ({@link FrameReads}), so that the bytes of a large frame are not copied. The buffer has room for the
  * whole frame while {@link FrameRoom} allows, else it grows with what arrives; a length that is negative or above the
- * limit ends the connection. While its connection takes no frames, what arrived stays as it is: a read may hold thousands of
+ * limit ends the connection. For a frame that comes in small parts the socket wakes its loop only when what is missing is
+ * there, so that a client which sends a byte at a time costs no read for each. While its connection takes no frames, what arrived stays as it is: a read may hold thousands of
  * small frames, and the garbage collector would have to move each of them from one turn to the next.
  *
  * <p>One per connection, on its loop.
@@ -25,12 +26,17 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private static final int LARGE_FRAME_BYTES = 64 * 1024;
 
     private static final int BEGINNING_BYTES = 1024;
+    /** A part below this size is small. */
+    private static final int SMALL_PART_BYTES = 512;
+    /** What a socket may gather of a frame before it wakes its loop: within what any socket has room for. */
+    private static final int MOST_AWAITED_BYTES = 16 * 1024;
 
     private final Consumer<String> refuse;
     private final Consumer<String> cutShort;
     private final IntConsumer readPart;
     private final int maxFrameSizeBytes;
     private final FrameRoom room;
+    private final ReadLowWater lowWater;
     private int lastFrameSizeBytes;
     /** A frame from its length on, of which something is missing. */
     private ByteBuf unfinished;
@@ -58,12 +64,14 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
             Consumer<String> cutShort,
             IntConsumer readPart,
             int maxFrameSizeBytes,
-            FrameRoom room) {
+            FrameRoom room,
+            ReadLowWater lowWater) {
         this.refuse = refuse;
         this.cutShort = cutShort;
         this.readPart = readPart;
         this.maxFrameSizeBytes = maxFrameSizeBytes;
         this.room = room;
+        this.lowWater = lowWater;
     }
 
     /** What the socket is to be read into next, the caller's to release; null for any buffer of usual size. */
@@ -91,9 +99,9 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     @SuppressWarnings("ReferenceEquality") // two buffers with the same content are two buffers
     public void channelRead(ChannelHandlerContext handlerContext, Object message) {
         ByteBuf arrived = (ByteBuf) message;
+        int sizeBytes = arrived.readableBytes();
         if (arrived == target) {
             target = null;
-            int sizeBytes = arrived.readableBytes();
             unfinished.writerIndex(unfinished.writerIndex() + sizeBytes);
             arrived.release();
             passOnIfWhole();
@@ -105,6 +113,12 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
             rest.add(arrived);
             cutRest();
         }
+        awaitWhatIsMissing(sizeBytes);
+    }
+
+    private void awaitWhatIsMissing(int arrivedBytes) {
+        boolean slow = unfinished != null && rest.isEmpty() && !refused && arrivedBytes < SMALL_PART_BYTES;
+        lowWater.set(context.channel(), slow ? Math.min(missingBytes(), MOST_AWAITED_BYTES) : 1);
     }
 
     /** Passes on no frames until {@link #goOn}. */

@@ -19,6 +19,7 @@ public final class NetworkCounters {
     final LongAdder pausedMs = new LongAdder();
     final LongAdder turnsEnded = new LongAdder();
     final LongAdder acceptRests = new LongAdder();
+    final LongAdder slowParts = new LongAdder();
 
     public int openConnections() {
         return openConnections.get();
@@ -61,6 +62,11 @@ public final class NetworkCounters {
     /** How often a listener rested as too many connections came in too short a time. */
     public long acceptRests() {
         return acceptRests.sum();
+    }
+
+    /** How often so little of a request came that its socket was left unread until the rest, or 16 KiB of it, is there. */
+    public long slowParts() {
+        return slowParts.sum();
     }
 
     public long requests() {

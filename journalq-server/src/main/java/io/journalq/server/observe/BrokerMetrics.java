@@ -92,6 +92,10 @@ public final class BrokerMetrics implements AutoCloseable {
                 "Times a listener rested for some milliseconds, as connections came faster than they are accepted.",
                 counters::acceptRests);
         counter(
+                "journalq.network.slow.parts",
+                "Times so little of a request came that its socket was left unread until the rest, or 16 KiB, is there.",
+                counters::slowParts);
+        counter(
                 "journalq.network.paused.ms",
                 "Time that connections were left unread because their clients went beyond a quota, all together.",
                 counters::pausedMs);

@@ -6,10 +6,12 @@ import io.journalq.common.protocol.ErrorCode;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The partitions that this broker leads and cannot serve, as their files cannot be used. Any thread. */
 public final class OfflinePartitions {
     private final Map<Key, TopicPartition> names = new ConcurrentHashMap<>();
+    private final AtomicLong changes = new AtomicLong();
 
     private record Key(Uuid topicId, int partition) {}
 
@@ -17,6 +19,7 @@ public final class OfflinePartitions {
 
     void add(Uuid topicId, TopicPartition name) {
         names.put(new Key(topicId, name.partition()), name);
+        changes.incrementAndGet();
     }
 
     /** Forgets a topic; returns the numbers of its partitions that were offline. */
@@ -26,11 +29,17 @@ public final class OfflinePartitions {
                 .map(Key::partition)
                 .toList();
         numbers.forEach(number -> names.remove(new Key(topicId, number)));
+        changes.incrementAndGet();
         return numbers;
     }
 
     public boolean contains(Uuid topicId, int partition) {
         return !names.isEmpty() && names.containsKey(new Key(topicId, partition));
+    }
+
+    /** Grows after every change. */
+    public long changes() {
+        return changes.get();
     }
 
     /** What a client is told when no shard hosts the partition: its disk is at fault, or it is elsewhere or gone. */

@@ -95,6 +95,9 @@ class OfflinePartitionTest {
                     new MetadataRequest().setTopics(List.of(new MetadataRequest.MetadataRequestTopic().setName(TOPIC))),
                     9);
             MetadataResponse.MetadataResponseTopic topic = metadata.topics().get(0);
+            assertThat(client.call(MetadataResponse.class, new MetadataRequest().setTopics(null), 9)
+                            .topics())
+                    .contains(topic);
             assertThat(topic.partitions())
                     .extracting(MetadataResponse.MetadataResponsePartition::leaderId)
                     .containsExactly(0, 0);

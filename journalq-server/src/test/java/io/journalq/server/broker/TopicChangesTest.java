@@ -12,6 +12,7 @@ import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.DeleteTopicsResponse;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
+import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -73,6 +74,33 @@ class TopicChangesTest {
         CreateTopicsResponse created =
                 administrator.receive(CreateTopicsResponse.class, ApiKey.CREATE_TOPICS, CREATE_TOPICS, creation);
         assertThat(created.topics().get(0).errorCode()).isEqualTo(ErrorCode.NONE.code());
+    }
+
+    @Test
+    void shouldListAllTopicsAsTheyAreWheneverSomebodyAsks() throws Exception {
+        assertThat(allTopics(false)).isEmpty();
+
+        broker.createTopic("orders", 2, Map.of());
+        broker.createTopic("payments", 1, Map.of());
+        assertThat(allTopics(false))
+                .extracting(MetadataResponseTopic::name)
+                .containsExactlyInAnyOrder("orders", "payments");
+
+        // Operations are for those who ask for them.
+        assertThat(allTopics(true))
+                .extracting(MetadataResponseTopic::topicAuthorizedOperations)
+                .doesNotContain(Integer.MIN_VALUE);
+        assertThat(allTopics(false))
+                .extracting(MetadataResponseTopic::topicAuthorizedOperations)
+                .containsOnly(Integer.MIN_VALUE);
+
+        administrator.call(DeleteTopicsResponse.class, deletion("orders"), DELETE_TOPICS);
+        assertThat(allTopics(false)).extracting(MetadataResponseTopic::name).containsExactly("payments");
+    }
+
+    private List<MetadataResponseTopic> allTopics(boolean operations) throws IOException {
+        MetadataRequest request = new MetadataRequest().setTopics(null).setIncludeTopicAuthorizedOperations(operations);
+        return user.call(MetadataResponse.class, request, METADATA).topics();
     }
 
     @Test

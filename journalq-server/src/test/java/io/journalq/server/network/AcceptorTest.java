@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.server.network.TestServer.Client;
 import io.journalq.server.network.TestServer.EchoExchange;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -73,6 +74,37 @@ class AcceptorTest {
             for (int i = 0; i < sizes.length; i++) {
                 assertThat(client.receive()).isEqualTo(i);
             }
+        }
+    }
+
+    @Test
+    void shouldReadFewTimesWhatComesAByteAtATime() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0);
+                Client client = new Client(server.port)) {
+            // given a client that sends each byte on its own
+            client.socket.setTcpNoDelay(true);
+            byte[] frame = ByteBuffer.allocate(2_004).putInt(2_000).putInt(1).array();
+            for (byte next : frame) {
+                client.out.write(next);
+                Thread.sleep(0, 50_000);
+            }
+            // then it is answered, and was read when its length was known, and when it was there
+            assertThat(client.receive()).isEqualTo(1);
+            assertThat(server.counters.slowParts()).isBetween(1L, 10L);
+            // and what comes next is read as ever
+            client.send(2, 0);
+            assertThat(client.receive()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldHearOfTheEndOfAConnectionWhoseRequestItAwaits() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0)) {
+            try (Client client = new Client(server.port)) {
+                client.out.write(ByteBuffer.allocate(50).putInt(2_000).array());
+                until(() -> server.counters.slowParts() > 0);
+            }
+            until(() -> server.counters.openConnections() == 0);
         }
     }
 

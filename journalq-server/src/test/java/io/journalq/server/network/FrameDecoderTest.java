@@ -10,7 +10,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Random;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 final class FrameDecoderTest {
@@ -19,9 +21,10 @@ final class FrameDecoderTest {
     private final FrameRoom room = new FrameRoom();
     private final List<String> refusals = new ArrayList<>();
     private final List<Integer> partBytes = new ArrayList<>();
+    private final ReadLowWater lowWater = new ReadLowWater(new NetworkCounters());
 
     private FrameDecoder decoder() {
-        return new FrameDecoder(refusals::add, reason -> {}, partBytes::add, MAX_FRAME_BYTES, room);
+        return new FrameDecoder(refusals::add, reason -> {}, partBytes::add, MAX_FRAME_BYTES, room, lowWater);
     }
 
     @Test
@@ -62,6 +65,51 @@ final class FrameDecoderTest {
                 .as("all room is given back")
                 .isTrue();
         assertThat(refusals).isEmpty();
+    }
+
+    @Test
+    void shouldNeverAwaitMoreThanTheRestOfTheFrameThatIsComing() {
+        // given frames, and where each of them ends
+        Random random = new Random(7);
+        ByteBuf all = Unpooled.buffer();
+        NavigableSet<Integer> ends = new TreeSet<>();
+        for (int i = 0; i < 500; i++) {
+            int size = random.nextInt(random.nextInt(10) == 0 ? 60_000 : 300);
+            all.writeInt(size).writeZero(size);
+            ends.add(all.writerIndex());
+        }
+        FrameDecoder decoder = decoder();
+        EmbeddedChannel channel = new EmbeddedChannel(decoder, new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object frame) {
+                ((ByteBuf) frame).release();
+                if (random.nextInt(5) == 0) {
+                    decoder.hold();
+                }
+            }
+        });
+        // when they come in pieces, while the connection now and then takes none
+        int awaited = 0;
+        while (all.isReadable()) {
+            int most = 1 + random.nextInt(random.nextBoolean() ? 5 : 2_000);
+            ByteBuf target = decoder.nextTarget(PooledByteBufAllocator.DEFAULT);
+            ByteBuf piece = target == null ? PooledByteBufAllocator.DEFAULT.directBuffer(most, most) : target;
+            all.readBytes(piece, Math.min(Math.min(most, piece.writableBytes()), all.readableBytes()));
+            channel.writeInbound(piece);
+            // then what it waits for always comes
+            int toTheEnd = ends.ceiling(all.readerIndex()) - all.readerIndex();
+            assertThat(lowWater.bytes()).isBetween(1, Math.max(1, toTheEnd));
+            awaited += lowWater.bytes() > 1 ? 1 : 0;
+            if (random.nextInt(10) == 0) {
+                decoder.hold();
+            }
+            while (random.nextInt(3) == 0) {
+                decoder.goOn();
+                assertThat(lowWater.bytes()).isBetween(1, Math.max(1, toTheEnd));
+            }
+        }
+        assertThat(awaited).isGreaterThan(100);
+        channel.finishAndReleaseAll();
     }
 
     @Test

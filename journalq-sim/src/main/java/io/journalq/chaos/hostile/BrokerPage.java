@@ -17,6 +17,7 @@ public final class BrokerPage {
             "journalq_limits_reached_total",
             "journalq_network_suspensions_total",
             "journalq_network_turns_ended_total",
+            "journalq_network_slow_parts_total",
             "journalq_batches_checked_elsewhere_total",
             "journalq_network_connections_accepted_total",
             "journalq_network_connections_refused_total",

@@ -37,6 +37,14 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final OfflineReplicas offline;
     private final boolean autoCreate;
     private final CreationRefusals creationRefusals;
+    private volatile AllTopics allTopics = new AllTopics(MetadataImage.EMPTY, 0, List.of());
+    private volatile AllBrokers allBrokers = new AllBrokers(new ListenerAddress("", "", 0), List.of());
+
+    /** Every topic as of one moment. Clients that watch a cluster ask for them again and again. */
+    private record AllTopics(MetadataImage image, long offlineChanges, List<MetadataResponseTopic> topics) {}
+
+    /** The broker, as whoever asked last was told to reach it. */
+    private record AllBrokers(ListenerAddress address, List<MetadataResponseBroker> brokers) {}
 
     /**
      * Serves whoever asks.
@@ -73,17 +81,16 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     private List<TopicSpec> missingTopics(RequestContext context, MetadataRequest request) {
-        List<TopicSpec> missing = new ArrayList<>();
         // Before version 4 a client could not say that it does not want topics created.
         boolean allowed = autoCreate && (context.apiVersion() < 4 || request.allowAutoTopicCreation());
-        if (allowed && request.topics() != null) {
-            for (MetadataRequestTopic topic : request.topics()) {
-                boolean named = topic.name() != null && topic.topicId().equals(Uuid.ZERO);
-                if (named
-                        && metadata.current().topic(topic.name()) == null
-                        && TopicNames.problem(topic.name()) == null) {
-                    missing.add(new TopicSpec(topic.name(), TopicSpec.DEFAULT, TopicSpec.DEFAULT, List.of(), Map.of()));
-                }
+        if (!allowed || request.topics() == null) {
+            return List.of();
+        }
+        List<TopicSpec> missing = new ArrayList<>();
+        for (MetadataRequestTopic topic : request.topics()) {
+            boolean named = topic.name() != null && topic.topicId().equals(Uuid.ZERO);
+            if (named && metadata.current().topic(topic.name()) == null && TopicNames.problem(topic.name()) == null) {
+                missing.add(new TopicSpec(topic.name(), TopicSpec.DEFAULT, TopicSpec.DEFAULT, List.of(), Map.of()));
             }
         }
         return missing;
@@ -109,32 +116,68 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private MetadataResponse response(
             RequestContext context, MetadataRequest request, Map<String, ErrorCode> refusals) {
         MetadataImage image = metadata.current();
-        ListenerAddress address = identity.addressFor(context);
-        List<MetadataResponseTopic> topics = new ArrayList<>();
-        if (asksForAll(context, request)) {
-            image.topics().forEach(topic -> topics.add(found(topic)));
-        } else {
-            for (MetadataRequestTopic wanted : request.topics()) {
-                topics.add(answer(image, wanted, refusals));
-            }
-        }
-        if (request.includeTopicAuthorizedOperations()) {
-            topics.stream()
-                    .filter(topic -> topic.errorCode() == ErrorCode.NONE.code())
-                    .forEach(topic -> topic.setTopicAuthorizedOperations(BrokerIdentity.ALL_TOPIC_OPERATIONS));
-        }
         MetadataResponse response = new MetadataResponse()
                 .setClusterId(image.clusterId())
                 .setControllerId(identity.nodeId())
-                .setBrokers(List.of(new MetadataResponseBroker()
-                        .setNodeId(identity.nodeId())
-                        .setHost(address.host())
-                        .setPort(address.port())))
-                .setTopics(topics);
+                .setBrokers(allBrokers(identity.addressFor(context)))
+                .setTopics(topics(context, request, image, refusals));
         if (context.apiVersion() >= 8 && context.apiVersion() <= 10 && request.includeClusterAuthorizedOperations()) {
             response.setClusterAuthorizedOperations(BrokerIdentity.ALL_CLUSTER_OPERATIONS);
         }
         return response;
+    }
+
+    private List<MetadataResponseBroker> allBrokers(ListenerAddress address) {
+        AllBrokers known = allBrokers;
+        if (!known.address().equals(address)) {
+            known = new AllBrokers(
+                    address,
+                    List.of(new MetadataResponseBroker()
+                            .setNodeId(identity.nodeId())
+                            .setHost(address.host())
+                            .setPort(address.port())));
+            allBrokers = known;
+        }
+        return known.brokers();
+    }
+
+    private List<MetadataResponseTopic> topics(
+            RequestContext context, MetadataRequest request, MetadataImage image, Map<String, ErrorCode> refusals) {
+        boolean all = asksForAll(context, request);
+        if (!request.includeTopicAuthorizedOperations()) {
+            return all ? allTopics(image) : named(request, image, refusals);
+        }
+        List<MetadataResponseTopic> topics = all ? describeAll(image) : named(request, image, refusals);
+        for (MetadataResponseTopic topic : topics) {
+            if (topic.errorCode() == ErrorCode.NONE.code()) {
+                topic.setTopicAuthorizedOperations(BrokerIdentity.ALL_TOPIC_OPERATIONS);
+            }
+        }
+        return topics;
+    }
+
+    /** All topics for many answers: not to be changed. */
+    private List<MetadataResponseTopic> allTopics(MetadataImage image) {
+        AllTopics known = allTopics;
+        long offlineChanges = offline.changes();
+        if (known.image() != image || known.offlineChanges() != offlineChanges) {
+            known = new AllTopics(image, offlineChanges, describeAll(image));
+            allTopics = known;
+        }
+        return known.topics();
+    }
+
+    private List<MetadataResponseTopic> describeAll(MetadataImage image) {
+        return image.topics().stream().map(this::found).toList();
+    }
+
+    private List<MetadataResponseTopic> named(
+            MetadataRequest request, MetadataImage image, Map<String, ErrorCode> refusals) {
+        List<MetadataResponseTopic> topics = new ArrayList<>(request.topics().size());
+        for (MetadataRequestTopic wanted : request.topics()) {
+            topics.add(answer(image, wanted, refusals));
+        }
+        return topics;
     }
 
     private static boolean asksForAll(RequestContext context, MetadataRequest request) {
