@@ -13,9 +13,12 @@ import java.util.function.IntConsumer;
  * on as a slice of what was read. One that comes in parts is gathered in a buffer of its own, into which the socket is
  * read directly ({@link FrameReads}), so that the bytes of a large frame are not copied. The buffer has room for the
  * whole frame while {@link FrameRoom} allows, else it grows with what arrives; a length that is negative or above the
- * limit ends the connection. For a frame that comes in small parts the socket wakes its loop only when what is missing is
- * there, so that a client which sends a byte at a time costs no read for each. While its connection takes no frames, what arrived stays as it is: a read may hold thousands of
- * small frames, and the garbage collector would have to move each of them from one turn to the next.
+ * limit ends the connection.
+ *
+ * <p>For a frame that comes in small parts the socket wakes its loop only when what is missing is there, so that a client
+ * which sends a byte at a time costs no read for each. While its connection takes no frames, what arrived stays as it is:
+ * a read may hold thousands of small frames, and the garbage collector would have to move each of them from one turn to
+ * the next.
  *
  * <p>One per connection, on its loop.
  */
