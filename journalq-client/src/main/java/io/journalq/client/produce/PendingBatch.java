@@ -8,6 +8,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.internal.PlatformDependent;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -32,6 +33,7 @@ final class PendingBatch {
     boolean urgent;
     private Thread[] waiters;
     private int waiterCount;
+    private int platformWaiters;
     private RecordFuture firstFuture;
     private RecordFuture lastFuture;
     private CompletableFuture<BatchMetadata> batchFuture;
@@ -57,7 +59,11 @@ final class PendingBatch {
     private long appendTimeMs;
     private JournalQException failure;
     private volatile boolean done;
+    private WakeUps wakeUps;
     private volatile boolean told;
+
+    /** Whether a waiter went without the result. */
+    private volatile boolean left;
 
     PendingBatch(Lane lane, BuilderPool.Slot slot, long nowNanos, long deliveryTimeoutNanos) {
         this.lane = lane;
@@ -82,6 +88,14 @@ final class PendingBatch {
             waiters = Arrays.copyOf(waiters, waiterCount * 2);
         }
         waiters[waiterCount++] = thread;
+        if (!PlatformDependent.isVirtualThread(thread)) {
+            platformWaiters++;
+        }
+    }
+
+    /** How many threads of the system wait; those that Java switches itself are woken at hardly any cost. */
+    int platformWaiters() {
+        return platformWaiters;
     }
 
     /** Under the lane's lock, while open. */
@@ -172,11 +186,23 @@ final class PendingBatch {
         return true;
     }
 
+    /** Leaves it to others to wake the platform threads. After {@link #complete}, before {@link #tell}. */
+    void leaveWakingTo(WakeUps others) {
+        wakeUps = others;
+        for (int i = 0; i < waiterCount; i++) {
+            if (!PlatformDependent.isVirtualThread(waiters[i])) {
+                others.add(waiters[i], this);
+            }
+        }
+    }
+
     /** Tells those who wait. After {@link #complete}, outside every lock, for futures run the application's code. */
     void tell() {
         told = true;
         for (int i = 0; i < waiterCount; i++) {
-            LockSupport.unpark(waiters[i]);
+            if (wakeUps == null || PlatformDependent.isVirtualThread(waiters[i])) {
+                LockSupport.unpark(waiters[i]);
+            }
         }
         for (RecordFuture future = firstFuture; future != null; future = future.next) {
             if (failure == null) {
@@ -215,10 +241,21 @@ final class PendingBatch {
             LockSupport.park(this);
             if (!told && Thread.interrupted()) {
                 Thread.currentThread().interrupt();
-                throw new InterruptedWaitException(
-                        "interrupted while waiting for an acknowledgement; the record may still be sent", null);
+                left = true;
+                if (!told) {
+                    throw new InterruptedWaitException(
+                            "interrupted while waiting for an acknowledgement; the record may still be sent", null);
+                }
             }
         }
+        if (wakeUps != null) {
+            wakeUps.wakeNext();
+        }
+    }
+
+    /** Whether a waiter may have gone before it was told. */
+    boolean wasLeft() {
+        return left;
     }
 
     /** What became of one record; throws what the batch failed with. After {@link #await}. */

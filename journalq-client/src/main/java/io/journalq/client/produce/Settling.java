@@ -25,6 +25,8 @@ final class Settling implements ProduceCall.Outcome {
     private final Counters counters;
     private final BufferMemory memory;
     private final Gate gate;
+    /** Settled and to be told together. */
+    private final List<PendingBatch> untold = new ArrayList<>();
 
     Settling(ProduceLoop loop, ProducerConfig config, Counters counters, BufferMemory memory, Gate gate) {
         this.loop = loop;
@@ -48,7 +50,7 @@ final class Settling implements ProduceCall.Outcome {
                     batch.outcomeUnknown = false;
                     again(batch, answerError(batch, error, answer));
                 } else {
-                    fail(batch, answerError(batch, error, answer));
+                    end(batch, answerError(batch, error, answer));
                 }
             }
             default -> {
@@ -58,7 +60,7 @@ final class Settling implements ProduceCall.Outcome {
                     loop.cluster().metadata().requestUpdate();
                     again(batch, cause);
                 } else {
-                    fail(batch, cause);
+                    end(batch, cause);
                 }
             }
         }
@@ -73,12 +75,13 @@ final class Settling implements ProduceCall.Outcome {
             batch.outcomeUnknown = true;
             again(batch, cause);
         } else {
-            fail(batch, cause);
+            end(batch, cause);
         }
     }
 
     @Override
     public void onDone(ProduceCall call) {
+        tellSettled();
         loop.onRequestDone(call);
     }
 
@@ -143,6 +146,11 @@ final class Settling implements ProduceCall.Outcome {
 
     /** Ends a batch that is in no queue of the loop any more with an error. */
     void fail(PendingBatch batch, JournalQException cause) {
+        end(batch, cause);
+        tellSettled();
+    }
+
+    private void end(PendingBatch batch, JournalQException cause) {
         boolean decided = batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause);
         if (decided) {
             counters.failedRecords.add(Math.max(1, batch.recordCount));
@@ -238,7 +246,7 @@ final class Settling implements ProduceCall.Outcome {
         long nowNanos = System.nanoTime();
         if (nowNanos - batch.deadlineNanos >= 0) {
             batch.lastError = cause;
-            fail(batch, timedOut(batch));
+            end(batch, timedOut(batch));
             return;
         }
         counters.retriedBatches.increment();
@@ -248,8 +256,9 @@ final class Settling implements ProduceCall.Outcome {
     }
 
     /**
-     * The batch is in no queue any more: its lane forgets it, and may go on. Its senders are told last, so that one that
-     * sends again at once finds the lane free.
+     * The batch is in no queue any more: its lane forgets it, and may go on. Its senders are told after that, so that one
+     * that sends again at once finds the lane free: virtual threads and futures now, platform threads together with those
+     * of the answer's other batches.
      *
      * @param decided whether they were not told before
      */
@@ -273,7 +282,18 @@ final class Settling implements ProduceCall.Outcome {
         }
         if (decided) {
             memory.release(batch.accountedBytes);
-            batch.tell();
+            if (batch.platformWaiters() > 0) {
+                untold.add(batch);
+            } else {
+                batch.tell();
+            }
+        }
+    }
+
+    private void tellSettled() {
+        if (!untold.isEmpty()) {
+            WakeUps.tell(untold);
+            untold.clear();
         }
     }
 

@@ -71,7 +71,7 @@ class PendingBatchTest {
         second.release();
     }
 
-    private static ProducerConfig config() {
+    static ProducerConfig config() {
         Backoff backoff = new Backoff(1, 1);
         ClientConfig client =
                 new ClientConfig(HostAndPort.parseList("localhost:1"), "test", 1, 1, 1, 1, backoff, backoff);
