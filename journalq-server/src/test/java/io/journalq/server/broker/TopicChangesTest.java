@@ -94,7 +94,7 @@ class TopicChangesTest {
                 .extracting(MetadataResponseTopic::topicAuthorizedOperations)
                 .containsOnly(Integer.MIN_VALUE);
 
-        administrator.call(DeleteTopicsResponse.class, deletion("orders"), DELETE_TOPICS);
+        administrator.call(DeleteTopicsResponse.class, deletion("orders", PATIENT_MS), DELETE_TOPICS);
         assertThat(allTopics(false)).extracting(MetadataResponseTopic::name).containsExactly("payments");
     }
 
@@ -111,7 +111,8 @@ class TopicChangesTest {
 
         try (WireClient client = new WireClient(broker.port())) {
             for (int version = 1; version <= DELETE_TOPICS; version++) {
-                DeleteTopicsResponse refused = client.call(DeleteTopicsResponse.class, deletion("orders"), version);
+                DeleteTopicsResponse refused =
+                        client.call(DeleteTopicsResponse.class, deletion("orders", IMPATIENT_MS), version);
                 ErrorCode expected = version < 3 ? ErrorCode.INVALID_REQUEST : ErrorCode.TOPIC_DELETION_DISABLED;
                 assertThat(refused.responses().get(0).errorCode()).isEqualTo(expected.code());
             }
@@ -140,7 +141,7 @@ class TopicChangesTest {
         CreatePartitionsResponse grown =
                 administrator.call(CreatePartitionsResponse.class, growth("bills", 2), CREATE_PARTITIONS);
         DeleteTopicsResponse deleted =
-                administrator.call(DeleteTopicsResponse.class, deletion("orders"), DELETE_TOPICS);
+                administrator.call(DeleteTopicsResponse.class, deletion("orders", IMPATIENT_MS), DELETE_TOPICS);
 
         // then they hear that it takes longer
         short timedOut = ErrorCode.REQUEST_TIMED_OUT.code();
@@ -173,8 +174,8 @@ class TopicChangesTest {
                         .setAssignments(null)));
     }
 
-    private static DeleteTopicsRequest deletion(String topic) {
-        return new DeleteTopicsRequest().setTimeoutMs(IMPATIENT_MS).setTopicNames(List.of(topic));
+    private static DeleteTopicsRequest deletion(String topic, int timeoutMs) {
+        return new DeleteTopicsRequest().setTimeoutMs(timeoutMs).setTopicNames(List.of(topic));
     }
 
     private short metadataError(String topic) {
