@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.journalq.bench.cli.BenchMain;
 import io.journalq.chaos.ChaosMain;
-import io.journalq.server.cli.JournalqMain;
-import io.journalq.server.cli.ServerMain;
-import io.journalq.server.cli.shell.Terminal;
+import io.journalq.cli.JournalqMain;
+import io.journalq.cli.ServerMain;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.sim.SimMain;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -139,7 +139,7 @@ class ScriptsTest {
                         "-XX:+UseCompactObjectHeaders",
                         "--enable-native-access=ALL-UNNAMED",
                         "--sun-misc-unsafe-memory-access=allow")
-                .endsWith("io.journalq.server.cli.JournalqMain", "topics", "list");
+                .endsWith("io.journalq.cli.JournalqMain", "topics", "list");
     }
 
     @Test

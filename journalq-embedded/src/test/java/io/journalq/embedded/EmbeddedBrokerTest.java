@@ -20,12 +20,20 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class EmbeddedBrokerTest {
     private static final long PATIENCE_SECONDS = 30;
 
     /** Large enough to go out as a region of a file. */
     private static final int VALUE_SIZE_BYTES = 200_000;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"picocli.CommandLine", "io.journalq.cli.JournalqMain", "io.journalq.client.Producer"})
+    void shouldCarryNoCommandLineAndNoClient(String name) {
+        assertThatThrownBy(() -> Class.forName(name)).isInstanceOf(ClassNotFoundException.class);
+    }
 
     @Test
     void shouldServeAGroupWhenItIsInMemoryOnly() throws Exception {

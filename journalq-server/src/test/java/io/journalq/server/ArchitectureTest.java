@@ -89,8 +89,7 @@ class ArchitectureTest {
                             "security",
                             "shard",
                             "store",
-                            "transaction")),
-            Map.entry("cli", List.of("config", "folder", "journal"))));
+                            "transaction"))));
 
     private static final String[] PURE = {
         ROOT + "replication..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
@@ -169,12 +168,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldLeaveTheClientToTheCommandLine() {
+    void shouldKnowNoClientAndNoCommandLine() {
         noClasses()
-                .that()
-                .resideOutsideOfPackage(ROOT + "cli..")
                 .should()
-                .dependOnClassesThat(resideInAPackage("io.journalq.client.."))
+                .dependOnClassesThat(resideInAnyPackage("io.journalq.client..", "io.journalq.cli..", "picocli.."))
                 .because("the broker does not talk to itself as a client; ask the package that owns the answer")
                 .check(classes);
     }

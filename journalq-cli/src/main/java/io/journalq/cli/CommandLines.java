@@ -1,0 +1,83 @@
+package io.journalq.cli;
+
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.ExitCode;
+import io.journalq.cli.shell.OutputClosed;
+import io.journalq.cli.shell.Terminal;
+import io.journalq.client.JournalQException;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** What both programs share: how their command lines are parsed, run, and fail. Stateless. */
+final class CommandLines {
+    private static final String DEBUG_HINT = "; JOURNALQ_LOG_LEVEL=DEBUG in the environment shows more";
+
+    private static final int HELP_WIDTH = 110;
+
+    private CommandLines() {}
+
+    /** The command line of {@code program}, the annotated top-level command. */
+    static CommandLine of(Object program, Terminal terminal) {
+        return new CommandLine(program)
+                .setOut(terminal.outWriter())
+                .setErr(terminal.errWriter())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(HELP_WIDTH)
+                .setParameterExceptionHandler((wrong, words) -> explainUsage(wrong, terminal))
+                .setExecutionExceptionHandler((failure, command, parsed) -> explainFailure(failure, terminal));
+    }
+
+    /**
+     * Runs a command line to its end.
+     *
+     * @return the exit code
+     */
+    static int run(CommandLine commandLine, Terminal terminal, String... arguments) {
+        try {
+            int code = commandLine.execute(arguments);
+            terminal.endProgress();
+            terminal.flush();
+            return code;
+        } catch (OutputClosed quiet) {
+            return ExitCode.DONE;
+        }
+    }
+
+    private static int explainUsage(ParameterException wrong, Terminal terminal) {
+        CommandLine command = wrong.getCommandLine();
+        String what = firstLine(wrong.getMessage()).replaceFirst("^Error: ", "");
+        if (wrong instanceof UnmatchedArgumentException unmatched) {
+            var near = unmatched.getSuggestions();
+            what += near.isEmpty() ? "" : "; did you mean '" + near.get(0) + "'?";
+        }
+        String name = command.getCommandSpec().qualifiedName();
+        terminal.tell(command.getCommandSpec().root().name() + ": " + what + "; see '" + name + " --help'");
+        return ExitCode.USAGE;
+    }
+
+    private static int explainFailure(Exception failure, Terminal terminal) {
+        if (failure instanceof OutputClosed) {
+            return ExitCode.DONE;
+        }
+        terminal.endProgress();
+        if (failure instanceof CommandFailure || failure instanceof JournalQException) {
+            terminal.tell("journalq: " + firstLine(failure.getMessage()));
+        } else {
+            terminal.tell("journalq: unexpected " + firstLine(failure.toString()) + DEBUG_HINT);
+        }
+        if ("DEBUG".equals(System.getenv("JOURNALQ_LOG_LEVEL"))) {
+            failure.printStackTrace(terminal.errWriter());
+        }
+        try {
+            terminal.flush();
+        } catch (OutputClosed nobodyReads) {
+            return ExitCode.FAILED;
+        }
+        return ExitCode.FAILED;
+    }
+
+    private static String firstLine(String text) {
+        return text == null ? "" : text.lines().findFirst().orElse("");
+    }
+}

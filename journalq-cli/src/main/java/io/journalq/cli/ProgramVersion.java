@@ -1,0 +1,12 @@
+package io.journalq.cli;
+
+import picocli.CommandLine.IVersionProvider;
+
+/** The version, from the manifest of the jar that this runs from. */
+final class ProgramVersion implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+        String version = ProgramVersion.class.getPackage().getImplementationVersion();
+        return new String[] {"JournalQ " + (version == null ? "(not packaged)" : version), "Java " + Runtime.version()};
+    }
+}

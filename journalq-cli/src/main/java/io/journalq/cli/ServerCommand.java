@@ -1,0 +1,46 @@
+package io.journalq.cli;
+
+import io.journalq.cli.local.StartCommand;
+import io.journalq.cli.local.StatusCommand;
+import io.journalq.cli.local.StopCommand;
+import io.journalq.cli.shell.CommandGroup;
+import io.journalq.cli.shell.Program;
+import io.journalq.cli.shell.Terminal;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ScopeType;
+
+/** {@code journalq-server}. */
+@Command(
+        name = "journalq-server",
+        description = "Starts, stops and watches a broker on this machine.",
+        mixinStandardHelpOptions = true,
+        scope = ScopeType.INHERIT,
+        subcommands = {StartCommand.class, StopCommand.class, StatusCommand.class},
+        versionProvider = ProgramVersion.class,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done; of status: the broker is ready",
+            "1:failed; of status: it runs, but is not ready",
+            "2:wrong usage",
+            "3:of status: it is not running"
+        },
+        footerHeading = "%nEnvironment:%n",
+        footer = {
+            "  JAVA_HOME        the JDK to use (default: the newest found, 17 to 25)",
+            "  JOURNALQ_HEAP    Java heap of the broker, such as 2g (default: 512m)",
+            "  JOURNALQ_OPTS    more Java options for the broker",
+            "  JOURNALQ_LOG_DIR where start writes the broker's log (default: logs/ beside bin/)"
+        })
+final class ServerCommand extends CommandGroup implements Program {
+    private final Terminal terminal;
+
+    ServerCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Terminal terminal() {
+        return terminal;
+    }
+}

@@ -1,0 +1,166 @@
+package io.journalq.cli.group;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.Quantity;
+import io.journalq.cli.shell.Table;
+import io.journalq.client.Admin;
+import io.journalq.client.Consumer;
+import io.journalq.client.admin.GroupDescription;
+import io.journalq.client.admin.ListedOffset;
+import io.journalq.client.admin.OffsetSpec;
+import io.journalq.client.group.CommittedOffset;
+import io.journalq.common.id.TopicPartition;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq groups lag}. One thread. */
+@Command(
+        name = "lag",
+        description = {
+            "Shows how far a group is behind, in messages and in seconds, for each partition that it committed.",
+            "Messages: the end of the partition minus the committed offset; markers of transactions and compacted "
+                    + "messages count, as they have offsets, too.",
+            "Seconds: now minus the timestamp of the next message that the group has to read, which is looked at; 0 when "
+                    + "there is none. It compares this machine's clock with that of the producer (or of the broker, "
+                    + "with message.timestamp.type=LogAppendTime)."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {"  journalq groups lag billing", "  journalq groups lag billing --topic orders --output json"})
+final class GroupLagCommand extends ClientCommand {
+    @Parameters(paramLabel = "GROUP", description = "Name of the group.")
+    private String name;
+
+    @Option(names = "--topic", paramLabel = "NAME", description = "Only partitions of this topic.")
+    private String topic;
+
+    /** Where a group is in one partition; of times -1 when not known, of a member null. */
+    private record Lag(TopicPartition partition, long committed, long end, long behindMs, String member) {
+        private long messages() {
+            return Math.max(0, end - committed);
+        }
+    }
+
+    @Override
+    protected void execute() {
+        List<Lag> lags;
+        try (Admin admin = openAdmin()) {
+            GroupDescription group = admin.describeGroup(name);
+            Map<TopicPartition, Long> committed = new LinkedHashMap<>();
+            admin.listGroupOffsets(name).forEach((partition, offset) -> add(committed, partition, offset));
+            lags = lags(admin, committed, readers(group));
+        }
+        if (wantsJson()) {
+            terminal().printLine(Json.document(jsonOf(lags)));
+        } else {
+            print(lags);
+        }
+    }
+
+    private void add(Map<TopicPartition, Long> committed, TopicPartition partition, CommittedOffset offset) {
+        if (topic == null || topic.equals(partition.topic())) {
+            committed.put(partition, offset.offset());
+        }
+    }
+
+    private static Map<TopicPartition, String> readers(GroupDescription group) {
+        Map<TopicPartition, String> readers = new HashMap<>();
+        group.members()
+                .forEach(member -> member.partitions().forEach(partition -> readers.put(partition, member.memberId())));
+        return readers;
+    }
+
+    private List<Lag> lags(Admin admin, Map<TopicPartition, Long> committed, Map<TopicPartition, String> readers) {
+        Set<TopicPartition> served = Partitions.existing(admin, committed.keySet());
+        Map<TopicPartition, OffsetSpec> ends = new LinkedHashMap<>();
+        served.forEach(partition -> ends.put(partition, OffsetSpec.latest()));
+        Map<TopicPartition, ListedOffset> found = admin.listOffsets(ends);
+        Map<TopicPartition, Long> behind = new LinkedHashMap<>();
+        found.forEach((partition, end) -> {
+            if (committed.get(partition) < end.offset()) {
+                behind.put(partition, committed.get(partition));
+            }
+        });
+        Map<TopicPartition, Long> timestampsMs = behind.isEmpty() ? Map.of() : nextTimestamps(behind);
+        long nowMs = Clock.systemUTC().millis();
+        List<Lag> lags = new ArrayList<>();
+        found.forEach((partition, end) -> {
+            long behindMs = 0;
+            if (behind.containsKey(partition)) {
+                Long nextMs = timestampsMs.get(partition);
+                behindMs = nextMs == null ? -1 : Math.max(0, nowMs - nextMs);
+            }
+            lags.add(new Lag(partition, committed.get(partition), end.offset(), behindMs, readers.get(partition)));
+        });
+        return lags;
+    }
+
+    private Map<TopicPartition, Long> nextTimestamps(Map<TopicPartition, Long> offsets) {
+        try (Consumer consumer = program()
+                .configure(NextTimestamps.forPeeking(Consumer.builder()))
+                .build()) {
+            return NextTimestamps.read(consumer, offsets);
+        }
+    }
+
+    private void print(List<Lag> lags) {
+        if (lags.isEmpty()) {
+            terminal()
+                    .printLine(
+                            "group " + name + " has committed nothing" + (topic == null ? "" : " of topic " + topic));
+            return;
+        }
+        Table table = new Table("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "SECONDS", "MEMBER");
+        long total = 0;
+        long mostMs = -1;
+        for (Lag lag : lags) {
+            table.row(
+                    lag.partition().topic(),
+                    lag.partition().partition(),
+                    lag.committed(),
+                    lag.end(),
+                    lag.messages(),
+                    lag.behindMs() < 0 ? null : seconds(lag.behindMs()),
+                    lag.member());
+            total += lag.messages();
+            mostMs = Math.max(mostMs, lag.behindMs());
+        }
+        table.printTo(terminal());
+        terminal()
+                .printLine("Group " + name + " is behind by " + Quantity.count(total, "message")
+                        + (mostMs < 0 ? "" : ", " + seconds(mostMs) + " s"));
+    }
+
+    private static String seconds(long ms) {
+        return String.format(java.util.Locale.ROOT, "%.1f", ms / 1e3);
+    }
+
+    private Map<String, Object> jsonOf(List<Lag> lags) {
+        List<Object> partitions = new ArrayList<>();
+        for (Lag lag : lags) {
+            Map<String, Object> partition = new LinkedHashMap<>();
+            partition.put("topic", lag.partition().topic());
+            partition.put("partition", lag.partition().partition());
+            partition.put("committed", lag.committed());
+            partition.put("end", lag.end());
+            partition.put("lag", lag.messages());
+            partition.put("lagMs", lag.behindMs() < 0 ? null : lag.behindMs());
+            partition.put("member", lag.member());
+            partitions.add(partition);
+        }
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("group", name);
+        json.put("lag", lags.stream().mapToLong(Lag::messages).sum());
+        json.put("lagMs", lags.stream().mapToLong(Lag::behindMs).max().orElse(0));
+        json.put("partitions", partitions);
+        return json;
+    }
+}

@@ -1,0 +1,184 @@
+package io.journalq.cli.journal;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.JournalCheck;
+import io.journalq.server.journal.SegmentScan;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.wal.WriteAheadLog;
+import io.journalq.server.journal.wal.WriteAheadRecord;
+import io.journalq.server.journal.wal.WriteAheadScan;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq journal dump}. One thread. */
+@Command(
+        name = "dump",
+        description = {
+            "Prints the batches of a journal, or of one segment file, one a line; with --records the records, too.",
+            "Of a write-ahead file it prints which stretch of which segment each record is."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq journal dump data/metadata",
+            "  journalq journal dump data/metadata/00000000000000000000.log --records",
+            "  journalq journal dump data/write-ahead/01.wal"
+        })
+final class DumpCommand extends ClientCommand {
+    private static final int SHOWN_VALUE_BYTES = 200;
+
+    @Parameters(
+            paramLabel = "DIR|FILE",
+            description = "A journal's folder, one of its .log files, or a write-ahead file.")
+    private Path path;
+
+    @Option(names = "--records", description = "Shows the records of each batch, with their keys and values.")
+    private boolean showRecords;
+
+    @Override
+    protected void execute() throws IOException {
+        FileStore store = new SystemFileStore();
+        if (path.toString().endsWith(WriteAheadLog.FILE_SUFFIX)) {
+            printWriteAheadFile(store);
+            return;
+        }
+        for (Path log : logs(store)) {
+            long baseOffset = JournalCheck.baseOffsetOf(log);
+            if (baseOffset < 0) {
+                throw new CommandFailure(log + " is not named as a segment; name a file such as "
+                        + "00000000000000000000.log, or its folder");
+            }
+            terminal().printLine(log.toString());
+            try (BatchReader reader =
+                    new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false)) {
+                SegmentScan.read(store, log, baseOffset, new SegmentScan.Visitor() {
+                    @Override
+                    public void onBatch(int position, ByteBuf header, SegmentScan.Reader whole) throws IOException {
+                        printBatch(position, header);
+                        if (showRecords) {
+                            printRecords(reader, whole.read());
+                        }
+                    }
+
+                    @Override
+                    public void onBadBytes(int position, int endPosition) {
+                        terminal()
+                                .printLine("  byte " + position + "  bad: no healthy batch up to byte " + endPosition);
+                    }
+                });
+            }
+        }
+    }
+
+    private void printWriteAheadFile(FileStore store) throws IOException {
+        try (WriteAheadScan scan = WriteAheadScan.open(store, path)) {
+            for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
+                terminal()
+                        .printLine("  byte " + scan.recordPosition() + "  sequence " + record.sequence() + "  journal "
+                                + printable(record.folder()) + "  segment " + record.segmentBaseOffset() + "  position "
+                                + record.position() + "  end " + record.endOffset() + "  size "
+                                + record.data().remaining());
+            }
+        }
+    }
+
+    private List<Path> logs(FileStore store) throws IOException {
+        if (Files.isRegularFile(path)) {
+            return List.of(path);
+        }
+        List<Path> logs = new ArrayList<>();
+        for (String name : store.list(path)) {
+            if (Segment.isLog(name) && JournalCheck.baseOffsetOf(path.resolve(name)) >= 0) {
+                logs.add(path.resolve(name));
+            }
+        }
+        if (logs.isEmpty()) {
+            throw new CommandFailure("there is no segment in " + path + "; name the folder of one journal");
+        }
+        return logs;
+    }
+
+    private void printBatch(int position, ByteBuf header) {
+        StringBuilder line = new StringBuilder("  byte ").append(position);
+        line.append("  offsets ").append(RecordBatch.baseOffset(header, 0));
+        line.append("..").append(RecordBatch.lastOffset(header, 0));
+        line.append("  records ").append(RecordBatch.recordCount(header, 0));
+        line.append("  size ").append(RecordBatch.sizeBytes(header, 0));
+        line.append("  epoch ").append(RecordBatch.leaderEpoch(header, 0));
+        line.append("  codec ").append(codec(RecordBatch.compressionId(header, 0)));
+        line.append("  max-time ").append(RecordBatch.maxTimestamp(header, 0));
+        if (RecordBatch.producerId(header, 0) >= 0) {
+            line.append("  producer ").append(RecordBatch.producerId(header, 0));
+            line.append(" epoch ").append(RecordBatch.producerEpoch(header, 0));
+            line.append(" sequence ").append(RecordBatch.baseSequence(header, 0));
+        }
+        line.append(RecordBatch.isTransactional(header, 0) ? "  transactional" : "");
+        line.append(RecordBatch.isControl(header, 0) ? "  control" : "");
+        line.append(String.format(Locale.ROOT, "  crc %08x", RecordBatch.crc(header, 0)));
+        terminal().printLine(line.toString());
+    }
+
+    private static String codec(int id) {
+        for (CompressionCodec codec : CompressionCodec.values()) {
+            if (codec.id() == id) {
+                return codec.name().toLowerCase(Locale.ROOT);
+            }
+        }
+        return "unknown " + id;
+    }
+
+    private void printRecords(BatchReader reader, ByteBuf batch) {
+        try {
+            reader.reset(batch);
+            while (reader.nextBatch()) {
+                while (reader.next()) {
+                    terminal()
+                            .printLine("    offset " + reader.offset() + "  time "
+                                    + Instant.ofEpochMilli(reader.timestampMs()) + "  key " + text(reader.key())
+                                    + "  value " + text(reader.value()) + headers(reader));
+                }
+            }
+        } catch (CorruptBatchException bad) {
+            terminal().printLine("    bad: " + bad.getMessage());
+        }
+    }
+
+    private static String headers(BatchReader reader) {
+        StringBuilder text = new StringBuilder();
+        reader.headers().forEach(header -> text.append("  header ").append(printable(header.key())));
+        return text.toString();
+    }
+
+    /** The beginning of it, on one line. */
+    private static String text(ByteBuf bytes) {
+        if (bytes == null) {
+            return "null";
+        }
+        int shown = Math.min(SHOWN_VALUE_BYTES, bytes.readableBytes());
+        String text = printable(bytes.toString(bytes.readerIndex(), shown, StandardCharsets.UTF_8));
+        return '"' + text + '"' + (shown < bytes.readableBytes() ? " (of " + bytes.readableBytes() + " bytes)" : "");
+    }
+
+    private static String printable(String text) {
+        StringBuilder printable = new StringBuilder(text.length());
+        text.codePoints().forEach(point -> printable.appendCodePoint(Character.isISOControl(point) ? '.' : point));
+        return printable.toString();
+    }
+}

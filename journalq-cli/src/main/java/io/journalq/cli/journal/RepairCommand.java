@@ -1,0 +1,131 @@
+package io.journalq.cli.journal;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.Quantity;
+import io.journalq.server.folder.DataLocks;
+import io.journalq.server.journal.JournalCheck;
+import io.journalq.server.journal.JournalFinding;
+import io.journalq.server.journal.JournalRedo;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq journal repair}. */
+@Command(
+        name = "repair",
+        description = {
+            "Says what would make a data folder, or one journal in it, healthy; --execute does it.",
+            "Nothing is deleted: what is cut off a segment, and files that cannot be read, are moved aside."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq journal repair data",
+            "  journalq journal repair data --execute --aside /var/tmp/journalq-aside"
+        })
+final class RepairCommand extends ClientCommand {
+    @Parameters(paramLabel = "DIR", description = "A data folder, or one journal in it.")
+    private Path directory;
+
+    @Option(names = "--execute", description = "Does it; without this nothing is changed.")
+    private boolean execute;
+
+    @Option(
+            names = "--aside",
+            paramLabel = "FOLDER",
+            description = "Where to move what is taken away (default: the data folder's name with .aside behind it).")
+    private Path aside;
+
+    @Override
+    protected void execute() throws IOException {
+        FileStore store = new SystemFileStore();
+        JournalFolder folder = JournalFolder.open(store, directory);
+        Path to = aside != null
+                ? aside.toAbsolutePath().normalize()
+                : folder.dataFolder().resolveSibling(folder.dataFolder().getFileName() + ".aside");
+        if (to.startsWith(folder.dataFolder())) {
+            throw wrongUsage("--aside must lie outside of the data folder " + folder.dataFolder());
+        }
+        Set<RepairStep> steps;
+        if (execute) {
+            DataLocks held = lock(folder);
+            try {
+                // Else the next start would write it over what is repaired here.
+                JournalRedo.run(store, folder.dataFolder());
+                steps = plan(store, folder, to);
+                for (RepairStep step : steps) {
+                    step.run();
+                }
+            } finally {
+                held.close();
+            }
+        } else {
+            steps = plan(store, folder, to);
+            String pendingRedo = folder.pendingRedo(store);
+            if (pendingRedo != null) {
+                terminal().tell(pendingRedo + "; --execute does that first.");
+            }
+        }
+        show(steps);
+    }
+
+    private static DataLocks lock(JournalFolder folder) {
+        try {
+            return DataLocks.acquire(List.of(folder.dataFolder()));
+        } catch (IOException refused) {
+            throw new CommandFailure(refused.getMessage());
+        }
+    }
+
+    private Set<RepairStep> plan(FileStore store, JournalFolder folder, Path to) throws IOException {
+        Set<RepairStep> steps = new LinkedHashSet<>();
+        for (Path journal : folder.journals()) {
+            terminal().showProgress("reading " + journal);
+            Path target = to.resolve(String.valueOf(journal.getFileName()));
+            for (JournalFinding finding : JournalCheck.run(store, journal).findings()) {
+                steps.add(RepairStep.of(finding, target));
+            }
+        }
+        terminal().endProgress();
+        return steps;
+    }
+
+    private void show(Set<RepairStep> steps) {
+        long changes = steps.stream().filter(RepairStep::changes).count();
+        if (wantsJson()) {
+            List<Object> json = new ArrayList<>();
+            for (RepairStep step : steps) {
+                Map<String, Object> one = new LinkedHashMap<>();
+                one.put("file", step.file());
+                one.put("changes", step.changes());
+                one.put("executed", execute && step.changes());
+                one.put("what", step.toString());
+                json.add(one);
+            }
+            terminal().printLine(Json.document(json));
+        } else if (steps.isEmpty()) {
+            terminal().printLine("nothing is wrong with " + directory);
+        } else {
+            steps.forEach(step -> terminal().printLine(step.toString()));
+        }
+        if (changes > 0) {
+            terminal()
+                    .tell(
+                            execute
+                                    ? Quantity.count(changes, "change") + " made."
+                                    : Quantity.count(changes, "change")
+                                            + " to make. Nothing was changed; the same command with --execute does it.");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.journalq.cli.local;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** What a broker wrote into its log since a certain moment. */
+final class LogTail {
+    private static final int MAX_TAIL_BYTES = 64 * 1024;
+
+    private final Path file;
+    private final long startPosition;
+
+    /** Looks at what is appended from now on. */
+    LogTail(Path file) throws IOException {
+        this.file = file;
+        this.startPosition = Files.exists(file) ? Files.size(file) : 0;
+    }
+
+    /** The last lines since then, at most {@code maxLines}. */
+    List<String> lastLines(int maxLines) throws IOException {
+        if (!Files.exists(file)) {
+            return List.of();
+        }
+        try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "r")) {
+            long length = log.length();
+            // A log that was rotated meanwhile starts anew.
+            long from = Math.max(length < startPosition ? 0 : startPosition, length - MAX_TAIL_BYTES);
+            byte[] tail = new byte[(int) (length - from)];
+            log.seek(from);
+            log.readFully(tail);
+            List<String> lines =
+                    new String(tail, StandardCharsets.UTF_8).lines().toList();
+            return lines.subList(Math.max(0, lines.size() - maxLines), lines.size());
+        }
+    }
+}

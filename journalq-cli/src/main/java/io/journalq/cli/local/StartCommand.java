@@ -1,0 +1,200 @@
+package io.journalq.cli.local;
+
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.DurationOption;
+import io.journalq.cli.shell.ExitCode;
+import io.journalq.cli.shell.Quantity;
+import io.journalq.server.folder.LockHolder;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code journalq-server start}: starts the broker as a process of its own and waits until it is ready, so that whatever
+ * comes after may use it, and whatever is wrong is seen here and not only in a log.
+ */
+@Command(
+        name = "start",
+        description = "Starts a broker and waits until it is ready.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq-server start",
+            "  journalq-server start --set listeners=PLAINTEXT://0.0.0.0:9092 "
+                    + "--set advertised.listeners=PLAINTEXT://broker1.example.com:9092",
+            "  JOURNALQ_HEAP=2g journalq-server start --foreground --config /etc/journalq/journalq.yaml"
+        })
+public final class StartCommand extends LocalCommand {
+    private static final int CHECK_INTERVAL_MS = 50;
+    /** How long a process that no longer answers, since it was killed or is stopping, may hold its data folder. */
+    private static final Duration LEAVING_LIMIT = Duration.ofSeconds(15);
+
+    private static final int SHOWN_LOG_LINES = 15;
+    private static final String LOG_FILE = "journalq-server.log";
+    private static final String OUTPUT_FILE = "journalq-server.out";
+
+    @Option(
+            names = "--foreground",
+            description = "Runs the broker here, with its log in this terminal, until it is stopped.")
+    private boolean foreground;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "DURATION",
+            defaultValue = "60s",
+            converter = DurationOption.class,
+            description = "How long to wait for it to be ready (default: 60s). It is left running after that.")
+    private Duration timeout;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (foreground) {
+            // The script has run it by then; without the script nothing else could have given Java its options.
+            throw new CommandFailure("start --foreground is for bin/journalq-server; run that script");
+        }
+        LocalBroker broker = broker();
+        Files.createDirectories(broker.dataDirectory());
+        awaitFree(broker);
+        if (broker.somebodyListens()) {
+            throw new CommandFailure("another program listens at " + broker.address()
+                    + "; stop it, or choose another port with --set listeners=PLAINTEXT://localhost:PORT");
+        }
+        Path logDirectory = logDirectory();
+        // The log is the broker's own; what Java itself says, when it cannot even start, is not in it.
+        Path output = logDirectory.resolve(OUTPUT_FILE);
+        Files.deleteIfExists(output);
+        List<LogTail> tails = List.of(new LogTail(output), new LogTail(logDirectory.resolve(LOG_FILE)));
+        Process process = launch(logDirectory, output);
+        try (StartGuard guard = new StartGuard(process)) {
+            awaitReady(broker, guard, tails, logDirectory.resolve(LOG_FILE));
+        }
+        return ExitCode.DONE;
+    }
+
+    /** The system takes a moment to clear a killed process away; until then its sockets and its lock look alive. */
+    private void awaitFree(LocalBroker broker) throws InterruptedException {
+        long startNs = System.nanoTime();
+        Optional<LockHolder> holder = broker.holder();
+        while (holder.isPresent()) {
+            Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
+            if (broker.as(holder.get()).ready() || waited.compareTo(LEAVING_LIMIT) >= 0) {
+                terminal().endProgress();
+                throw new CommandFailure("a broker is running already with " + broker.dataDirectory() + " ("
+                        + holder.get().describe() + "); stop it with bin/journalq-server stop");
+            }
+            terminal()
+                    .showProgress("waiting for " + holder.get().describe() + " to give back " + broker.dataDirectory()
+                            + ", " + Quantity.duration(waited) + " ...");
+            Thread.sleep(CHECK_INTERVAL_MS);
+            holder = broker.holder();
+        }
+        terminal().endProgress();
+    }
+
+    /** Where the broker's log and output go. */
+    private Path logDirectory() throws IOException {
+        String chosen = System.getenv("JOURNALQ_LOG_DIR");
+        Path directory = chosen == null || chosen.isEmpty() ? home().resolve("logs") : Path.of(chosen);
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException denied) {
+            throw new CommandFailure("cannot create the log folder " + directory
+                    + "; name another with JOURNALQ_LOG_DIR in the environment");
+        }
+        return directory.toAbsolutePath().normalize();
+    }
+
+    /** Starts the script again, in the foreground of a session of its own that outlives this terminal. */
+    private Process launch(Path logDirectory, Path output) throws IOException {
+        List<String> command = new ArrayList<>();
+        if (onPath("setsid")) {
+            command.add("setsid");
+        } else {
+            command.add("nohup");
+        }
+        command.add(home().resolve("bin").resolve("journalq-server").toString());
+        command.addAll(List.of("start", "--foreground"));
+        if (configFile() != null) {
+            command.addAll(List.of("--config", configFile().toString()));
+        }
+        for (String override : overrides()) {
+            command.addAll(List.of("--set", override));
+        }
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("JOURNALQ_LOG_DIR", logDirectory.toString());
+        builder.environment()
+                .putIfAbsent(
+                        "JOURNALQ_LOGBACK",
+                        home().resolve("conf").resolve("logback-file.xml").toString());
+        return builder.redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
+                .redirectErrorStream(true)
+                .start();
+    }
+
+    private static boolean onPath(String program) {
+        for (String directory : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
+            if (Files.isExecutable(Path.of(directory, program))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void awaitReady(LocalBroker wanted, StartGuard guard, List<LogTail> tails, Path log)
+            throws IOException, InterruptedException {
+        Process process = guard.process();
+        long startNs = System.nanoTime();
+        Optional<LocalBroker> broker = ready(wanted);
+        while (broker.isEmpty()) {
+            Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
+            if (guard.interrupted()) {
+                throw new CommandFailure("interrupted; the broker that was starting is stopped");
+            }
+            if (!process.isAlive()) {
+                showLog(tails);
+                throw new CommandFailure("the broker did not start (exit code " + process.exitValue()
+                        + "); its last words stand above, its log is " + log);
+            }
+            if (waited.compareTo(timeout) >= 0) {
+                showLog(tails);
+                throw new CommandFailure("the broker (process " + process.pid() + ") is not ready after "
+                        + Quantity.duration(waited) + "; see " + log + ", and bin/journalq-server status");
+            }
+            terminal().showProgress("starting, " + Quantity.duration(waited) + " ...");
+            Thread.sleep(CHECK_INTERVAL_MS);
+            broker = ready(wanted);
+        }
+        terminal().endProgress();
+        show(broker.get(), process, Duration.ofNanos(System.nanoTime() - startNs), log);
+    }
+
+    /** The broker as it is reached, once it is. */
+    private static Optional<LocalBroker> ready(LocalBroker wanted) {
+        return wanted.holder().map(wanted::as).filter(LocalBroker::ready);
+    }
+
+    private void show(LocalBroker broker, Process process, Duration took, Path log) {
+        terminal().printLine("JournalQ is ready at " + broker.address() + " after " + Quantity.duration(took));
+        terminal().printLine("  process  " + process.pid());
+        terminal().printLine("  data     " + broker.dataDirectory());
+        terminal().printLine("  log      " + log);
+        if (broker.adminAddress() != null) {
+            terminal().printLine("  health   http://" + broker.adminAddress() + "/health, metrics at /metrics");
+        }
+    }
+
+    private void showLog(List<LogTail> tails) throws IOException {
+        for (LogTail tail : tails) {
+            for (String line : tail.lastLines(SHOWN_LOG_LINES)) {
+                terminal().tell("  | " + line);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.journalq.cli.local;
+
+import io.journalq.cli.shell.ExitCode;
+import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.OutputFormat;
+import io.journalq.cli.shell.Quantity;
+import io.journalq.server.folder.LockHolder;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code journalq-server status}. */
+@Command(
+        name = "status",
+        description = {
+            "Says whether the broker runs and is ready.",
+            "The broker is found by its data folder, however it was started; its other settings do not matter."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq-server status",
+            "  journalq-server status --output json",
+            "  journalq-server status --set data.directories=/var/lib/journalq"
+        })
+public final class StatusCommand extends LocalCommand {
+    @Option(
+            names = "--output",
+            paramLabel = "table|json",
+            defaultValue = "table",
+            description = "How the result is shown (default: table).")
+    private OutputFormat output;
+
+    @Override
+    public Integer call() {
+        LocalBroker wanted = broker();
+        Optional<LockHolder> holder = wanted.holder();
+        Optional<ProcessHandle> process = holder.flatMap(LockHolder::process);
+        boolean unseen = holder.isEmpty() && wanted.heldByAnUnseenProcess();
+        LocalBroker broker = holder.map(wanted::as).orElse(wanted);
+        boolean running = holder.isPresent() || unseen;
+        // Where nobody has the folder, whoever answers at the configured address is another broker.
+        boolean ready = running && broker.ready();
+        if (output == OutputFormat.JSON) {
+            terminal().printLine(Json.document(jsonOf(broker, process, running, ready)));
+        } else {
+            terminal().printLine(running ? sentence(broker, process, ready) : broker.notRunning());
+        }
+        if (!running) {
+            return ExitCode.NOT_RUNNING;
+        }
+        return ready ? ExitCode.DONE : ExitCode.FAILED;
+    }
+
+    private static String sentence(LocalBroker broker, Optional<ProcessHandle> process, boolean ready) {
+        return (broker.address() == null ? "starting" : (ready ? "ready" : "running but not ready") + " at ")
+                + (broker.address() == null ? "" : broker.address())
+                + process.map(handle -> ", process " + handle.pid())
+                        .orElse(", in a process that cannot be seen from here")
+                + process.flatMap(StatusCommand::uptime)
+                        .map(uptime -> ", up " + Quantity.duration(uptime))
+                        .orElse("")
+                + ", data in " + broker.dataDirectory();
+    }
+
+    private static Optional<Duration> uptime(ProcessHandle process) {
+        return process.info().startInstant().map(start -> Duration.between(start, Instant.now()));
+    }
+
+    private static Map<String, Object> jsonOf(
+            LocalBroker broker, Optional<ProcessHandle> process, boolean running, boolean ready) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("running", running);
+        json.put("ready", ready);
+        json.put("address", broker.address());
+        json.put("adminAddress", broker.adminAddress());
+        json.put("processId", process.map(ProcessHandle::pid).orElse(null));
+        json.put(
+                "uptimeMs",
+                process.flatMap(StatusCommand::uptime).map(Duration::toMillis).orElse(null));
+        json.put("dataDirectory", broker.dataDirectory());
+        return json;
+    }
+}

@@ -1,0 +1,71 @@
+package io.journalq.cli.local;
+
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.DurationOption;
+import io.journalq.cli.shell.ExitCode;
+import io.journalq.cli.shell.Quantity;
+import io.journalq.server.folder.LockHolder;
+import java.time.Duration;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code journalq-server stop}. */
+@Command(
+        name = "stop",
+        description = {
+            "Stops the broker and waits until its journals are flushed and closed.",
+            "The broker is found by its data folder, however it was started; its other settings do not matter."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq-server stop",
+            "  journalq-server stop --config /etc/journalq/journalq.yaml",
+            "  journalq-server stop --set data.directories=/var/lib/journalq"
+        })
+public final class StopCommand extends LocalCommand {
+    private static final int CHECK_INTERVAL_MS = 50;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "DURATION",
+            defaultValue = "120s",
+            converter = DurationOption.class,
+            description = "How long to wait for it (default: 120s).")
+    private Duration timeout;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        LocalBroker broker = broker();
+        Optional<ProcessHandle> running = broker.holder().flatMap(LockHolder::process);
+        if (running.isEmpty()) {
+            if (broker.heldByAnUnseenProcess()) {
+                throw new CommandFailure("a broker is running with " + broker.dataDirectory()
+                        + ", but its process cannot be seen from here; stop it in its container or on its machine");
+            }
+            terminal().printLine(broker.notRunning());
+            return ExitCode.DONE;
+        }
+        ProcessHandle process = running.get();
+        if (!process.destroy()) {
+            throw new CommandFailure("process " + process.pid() + " cannot be told to stop; do it as "
+                    + process.info().user().orElse("the user who started it"));
+        }
+        long startNs = System.nanoTime();
+        while (process.isAlive()) {
+            Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
+            if (waited.compareTo(timeout) >= 0) {
+                throw new CommandFailure("process " + process.pid() + " has not stopped after "
+                        + Quantity.duration(waited) + "; wait longer, or end it with kill -9 " + process.pid()
+                        + " and lose nothing that was written");
+            }
+            terminal().showProgress("stopping, " + Quantity.duration(waited) + " ...");
+            Thread.sleep(CHECK_INTERVAL_MS);
+        }
+        terminal().endProgress();
+        terminal()
+                .printLine("stopped the broker (process " + process.pid() + ") in "
+                        + Quantity.duration(Duration.ofNanos(System.nanoTime() - startNs)));
+        return ExitCode.DONE;
+    }
+}

@@ -1,0 +1,207 @@
+package io.journalq.cli.message;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.DurationOption;
+import io.journalq.cli.shell.Position;
+import io.journalq.cli.shell.Quantity;
+import io.journalq.client.Consumer;
+import io.journalq.client.ConsumerRecords;
+import io.journalq.common.id.TopicPartition;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq consume}. One thread. */
+@Command(
+        name = "consume",
+        description = "Reads the messages of a topic and writes them to standard output, one a line.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq consume orders                                   what comes from now on",
+            "  journalq consume orders --from beginning --until end      what is there, then ends",
+            "  journalq consume orders --from '10m ago' --format '{partition}:{offset} {key} {value}'",
+            "  journalq consume orders --count --from 2026-01-31 --until 2026-02-01",
+            "  journalq consume orders --partition 3 --from 1500 --max-messages 10 --format json"
+        })
+public final class ConsumeCommand extends ClientCommand {
+    private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);
+    private static final long PROGRESS_INTERVAL_NS = 500_000_000L;
+
+    @Parameters(paramLabel = "TOPIC", description = "Name of the topic.")
+    private String topic;
+
+    @Option(
+            names = "--from",
+            paramLabel = "POSITION",
+            defaultValue = "end",
+            description = "Where to start: " + Position.FORMS + " (default: end, what comes from now on).")
+    private String from;
+
+    @Option(
+            names = "--until",
+            paramLabel = "POSITION",
+            description =
+                    "Where to stop, itself not included; written as for --from, where 'end' is what is there when "
+                            + "the command starts (default: never).")
+    private String until;
+
+    @Option(names = "--max-messages", paramLabel = "COUNT", description = "Ends after this many messages.")
+    private long maxMessages = Long.MAX_VALUE;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            description = "Ends when no message came for this long, such as 5s (default: never).")
+    private Duration timeout;
+
+    @Option(
+            names = "--partition",
+            paramLabel = "NUMBER",
+            split = ",",
+            description = "Reads these partitions only, such as 0,5 (default: all).")
+    private List<Integer> partitions;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            defaultValue = "value",
+            description = "value, json (with key, headers, offset, partition and timestamp), or a template of {topic}, "
+                    + "{partition}, {offset}, {timestamp}, {time}, {key}, {value}, {size} and {headers} "
+                    + "(default: value; with --output json: json).")
+    private String format;
+
+    @Option(names = "--count", description = "Shows only how many messages there are, and their size.")
+    private boolean countOnly;
+
+    @Option(
+            names = "--key-separator",
+            paramLabel = "TEXT",
+            description = "With --format value: shows KEY, this text, VALUE; \\t stands for a tab.")
+    private String keySeparator;
+
+    private final Clock clock = Clock.systemUTC();
+    private final VisitedMessage shown = new VisitedMessage();
+    private long messageCount;
+    private long messageBytes;
+
+    @Override
+    protected void execute() {
+        Position start = read(from, text -> Position.parse(text, clock.instant(), ZoneId.systemDefault()));
+        Position stop = until == null
+                ? null
+                : read(until, text -> Position.parse(text, clock.instant(), ZoneId.systemDefault()));
+        String shown = format.equals("value") && wantsJson() ? "json" : format;
+        String separator = keySeparator == null ? null : MessageFormat.unescape(keySeparator);
+        MessageFormat messageFormat = read(shown, text -> MessageFormat.parse(text, separator, terminal()));
+        if (maxMessages < 1) {
+            throw wrongUsage("--max-messages must be 1 or more");
+        }
+        try (Consumer consumer = program().configure(Consumer.builder()).build()) {
+            ReadRange range = new ReadRange(consumer, partitionsToRead(consumer), clock);
+            range.start(start);
+            range.stopAt(stop);
+            if (start instanceof Position.End && stop == null && terminal().writesToPerson()) {
+                terminal().tell("Waiting for new messages in " + topic + "; --from beginning shows what is there.");
+            }
+            readAll(consumer, range, messageFormat);
+        }
+        if (countOnly) {
+            printCount();
+        }
+    }
+
+    private void printCount() {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("topic", topic);
+        json.put("messages", messageCount);
+        json.put("sizeBytes", messageBytes);
+        report(Quantity.count(messageCount, "message") + ", " + Quantity.size(messageBytes), json);
+    }
+
+    private void readAll(Consumer consumer, ReadRange range, MessageFormat messageFormat) {
+        Instant lastMessage = clock.instant();
+        long nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
+        while (!range.finished()) {
+            long before = messageCount;
+            ConsumerRecords records = consumer.poll(POLL_TIMEOUT);
+            if (countOnly) {
+                count(records, range);
+            } else {
+                show(records, range, messageFormat);
+            }
+            if (messageCount == maxMessages) {
+                return;
+            }
+            // At once: whoever reads this wants to see a message when it comes.
+            terminal().flush();
+            if (messageCount > before) {
+                lastMessage = clock.instant();
+            } else if (timeout != null
+                    && Duration.between(lastMessage, clock.instant()).compareTo(timeout) >= 0) {
+                return;
+            }
+            if ((countOnly || !terminal().writesToPerson()) && System.nanoTime() - nextProgressNs > 0) {
+                terminal().showProgress(Quantity.count(messageCount, "message") + " read");
+                nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
+            }
+        }
+    }
+
+    /** Writes the messages from where they lie. */
+    private void show(ConsumerRecords records, ReadRange range, MessageFormat messageFormat) {
+        records.visit((topicName, partition, record) -> {
+            if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
+                messageFormat.print(shown.at(topicName, partition, record));
+                messageCount++;
+            }
+        });
+    }
+
+    /** Looks at the messages where they lie: nothing is copied for a number. */
+    private void count(ConsumerRecords records, ReadRange range) {
+        records.visit((topicName, partition, record) -> {
+            if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
+                messageCount++;
+                messageBytes += Math.max(0, record.valueSizeBytes());
+            }
+        });
+    }
+
+    private Set<TopicPartition> partitionsToRead(Consumer consumer) {
+        Set<TopicPartition> all = consumer.partitionsOf(topic);
+        if (partitions == null) {
+            return all;
+        }
+        Set<TopicPartition> chosen = new TreeSet<>(java.util.Comparator.comparingInt(TopicPartition::partition));
+        for (int number : partitions) {
+            TopicPartition partition = number < 0 ? null : new TopicPartition(topic, number);
+            if (!all.contains(partition)) {
+                throw new CommandFailure(
+                        "topic " + topic + " has no partition " + number + "; it has 0 to " + (all.size() - 1));
+            }
+            chosen.add(partition);
+        }
+        return chosen;
+    }
+
+    /** Reads an option's text; what is wrong with it is wrong usage. */
+    private <T> T read(String text, Function<String, T> reader) {
+        try {
+            return reader.apply(text);
+        } catch (IllegalArgumentException wrong) {
+            throw wrongUsage(wrong.getMessage());
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.journalq.cli.message;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Json;
+import io.journalq.client.ProducerRecord;
+import io.journalq.common.record.Header;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+
+/** Makes a record of a line: of plain text, perhaps with a key in front, or of one JSON object. Stateless. */
+final class LineParser {
+    private static final String JSON_FORM =
+            "expected one object a line, such as {\"key\":\"k\",\"value\":\"v\",\"headers\":[{\"name\":\"n\",\"value\":\"v\"}]}";
+
+    private final String topic;
+    private final int partition;
+    private final byte[] keySeparator;
+    private final byte[] key;
+    private final List<Header> headers;
+    private final boolean json;
+
+    /**
+     * What all lines have in common.
+     *
+     * @param partition {@link ProducerRecord#ANY_PARTITION} leaves it to the key
+     * @param keySeparator null when lines carry no key
+     * @param key of every line that carries none itself; may be null
+     */
+    LineParser(String topic, int partition, String keySeparator, String key, List<Header> headers, boolean json) {
+        this.topic = topic;
+        this.partition = partition;
+        this.keySeparator = keySeparator == null ? null : keySeparator.getBytes(StandardCharsets.UTF_8);
+        this.key = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+        this.headers = List.copyOf(headers);
+        this.json = json;
+    }
+
+    /** The record of a line. */
+    ProducerRecord parse(byte[] line, long lineNumber) {
+        ProducerRecord.Builder record =
+                ProducerRecord.builder(topic).partition(partition).key(key).headers(headers);
+        if (json) {
+            readJson(line, lineNumber, record);
+        } else if (keySeparator == null) {
+            record.value(line);
+        } else {
+            int at = indexOf(line, keySeparator);
+            if (at < 0) {
+                throw new CommandFailure("line " + lineNumber + " has no key separator '"
+                        + new String(keySeparator, StandardCharsets.UTF_8)
+                        + "'; leave --key-separator out, or mend it");
+            }
+            record.key(Arrays.copyOf(line, at)).value(Arrays.copyOfRange(line, at + keySeparator.length, line.length));
+        }
+        return record.build();
+    }
+
+    private static int indexOf(byte[] line, byte[] separator) {
+        for (int at = 0; at + separator.length <= line.length; at++) {
+            if (Arrays.equals(line, at, at + separator.length, separator, 0, separator.length)) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    private void readJson(byte[] line, long lineNumber, ProducerRecord.Builder record) {
+        try (JsonParser parser = Json.FACTORY.createParser(line)) {
+            require(parser.nextToken() == JsonToken.START_OBJECT, JSON_FORM);
+            while (parser.nextToken() != JsonToken.END_OBJECT) {
+                String field = parser.currentName();
+                parser.nextToken();
+                readField(parser, field, record);
+            }
+            require(parser.nextToken() == null, "more than one JSON value; " + JSON_FORM);
+        } catch (IOException | IllegalArgumentException wrong) {
+            String why = wrong instanceof com.fasterxml.jackson.core.JacksonException malformed
+                    ? malformed.getOriginalMessage()
+                    : wrong.getMessage();
+            throw new CommandFailure(
+                    "line " + lineNumber + ": " + why.lines().findFirst().orElse(JSON_FORM));
+        }
+    }
+
+    private void readField(JsonParser parser, String field, ProducerRecord.Builder record) throws IOException {
+        switch (field) {
+            case "key" -> record.key(text(parser, field));
+            case "keyBase64" -> record.key(base64(parser, field));
+            case "value" -> record.value(text(parser, field));
+            case "valueBase64" -> record.value(base64(parser, field));
+            case "timestamp" -> record.timestampMs(number(parser, field));
+            case "partition" -> {
+                // What --partition says wins, so that a partition can be copied into another.
+                int wanted = Math.toIntExact(number(parser, field));
+                record.partition(partition == ProducerRecord.ANY_PARTITION ? wanted : partition);
+            }
+            case "headers" -> readHeaders(parser, record);
+            // Where a message was is no part of what it is: the output of consume can be read back.
+            case "topic", "offset" -> parser.skipChildren();
+            default ->
+                throw new IllegalArgumentException(
+                        "unknown field '" + field + "'; use key, value, headers, partition or timestamp");
+        }
+    }
+
+    private static void readHeaders(JsonParser parser, ProducerRecord.Builder record) throws IOException {
+        require(parser.currentToken() == JsonToken.START_ARRAY, "headers must be a list of {\"name\":..,\"value\":..}");
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            require(parser.currentToken() == JsonToken.START_OBJECT, "a header must be {\"name\":..,\"value\":..}");
+            String name = null;
+            byte[] value = null;
+            while (parser.nextToken() != JsonToken.END_OBJECT) {
+                String field = parser.currentName();
+                parser.nextToken();
+                switch (field) {
+                    case "name" -> name = parser.getValueAsString();
+                    case "value" -> value = text(parser, field);
+                    case "valueBase64" -> value = base64(parser, field);
+                    default -> throw new IllegalArgumentException("unknown field '" + field + "' in a header");
+                }
+            }
+            require(name != null, "a header must have a name");
+            record.header(name, value);
+        }
+    }
+
+    private static byte[] text(JsonParser parser, String field) throws IOException {
+        if (parser.currentToken() == JsonToken.VALUE_NULL) {
+            return null;
+        }
+        require(parser.currentToken().isScalarValue(), field + " must be a text");
+        return parser.getText().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] base64(JsonParser parser, String field) throws IOException {
+        require(parser.currentToken() == JsonToken.VALUE_STRING, field + " must be a text in base64");
+        try {
+            return Base64.getDecoder().decode(parser.getText());
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException(field + " is not base64");
+        }
+    }
+
+    private static long number(JsonParser parser, String field) throws IOException {
+        require(parser.currentToken() == JsonToken.VALUE_NUMBER_INT, field + " must be a whole number");
+        return parser.getLongValue();
+    }
+
+    private static void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+package io.journalq.cli.message;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.Quantity;
+import io.journalq.client.Acks;
+import io.journalq.client.Producer;
+import io.journalq.client.ProducerRecord;
+import io.journalq.client.RecordMetadata;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Header;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * {@code journalq produce}. The main thread reads lines and sends; acknowledgements are counted on the client's threads.
+ */
+@Command(
+        name = "produce",
+        description = "Writes messages to a topic: one for each line of standard input.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  echo hello | journalq produce orders",
+            "  journalq produce orders --key-separator : --header source=shell <<< 'customer-1:first order'",
+            "  zcat old.txt.gz | journalq produce orders --compression lz4",
+            "  journalq consume orders --from beginning --until end --format json | journalq produce copy --format json"
+        })
+public final class ProduceCommand extends ClientCommand {
+    private static final int DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
+    private static final int LINE_OVERHEAD_BYTES = 16 * 1024;
+    /** A file's lines come fast enough to fill batches; a person's line goes at once. */
+    private static final int LINGER_MS = 5;
+
+    private static final long PROGRESS_INTERVAL_NS = 500_000_000L;
+
+    @Parameters(paramLabel = "TOPIC", description = "Name of the topic.")
+    private String topic;
+
+    @Option(names = "--key", paramLabel = "KEY", description = "Key of every message that has none itself.")
+    private String key;
+
+    @Option(
+            names = "--key-separator",
+            paramLabel = "TEXT",
+            description = "Each line is KEY, this text, VALUE; \\t stands for a tab.")
+    private String keySeparator;
+
+    @Option(
+            names = "--header",
+            paramLabel = "NAME=VALUE",
+            description = "Header of every message; may be given several times.")
+    private Map<String, String> headers = new LinkedHashMap<>();
+
+    @Option(
+            names = "--format",
+            paramLabel = "value|json",
+            defaultValue = "value",
+            description =
+                    "What a line is: the value as it stands, or a JSON object with key, value, headers, partition "
+                            + "and timestamp (default: value).")
+    private String format;
+
+    @Option(names = "--partition", paramLabel = "NUMBER", description = "Partition of every message (default: any).")
+    private int partition = ProducerRecord.ANY_PARTITION;
+
+    @Option(
+            names = "--compression",
+            paramLabel = "CODEC",
+            defaultValue = "none",
+            description = "none, gzip, snappy, lz4 or zstd (default: none).")
+    private CompressionCodec compression;
+
+    @Option(
+            names = "--acks",
+            paramLabel = "0|1|all",
+            defaultValue = "all",
+            converter = AcksConverter.class,
+            description = "Who must have a message before it counts as written: nobody, the leader, or all in-sync "
+                    + "replicas (default: all).")
+    private Acks acks;
+
+    @Option(
+            names = "--max-line-size",
+            paramLabel = "BYTES",
+            description = "Longest line that is accepted (default: 1048576).")
+    private int maxLineBytes = DEFAULT_MAX_LINE_BYTES;
+
+    private Acknowledgements acknowledgements;
+
+    @Override
+    protected void execute() throws IOException, InterruptedException {
+        if (!format.equals("value") && !format.equals("json")) {
+            throw wrongUsage("--format must be value or json");
+        }
+        if (format.equals("json") && keySeparator != null) {
+            throw wrongUsage("--key-separator is for --format value: a JSON object names its key");
+        }
+        if (maxLineBytes < 1 || maxLineBytes > Integer.MAX_VALUE - LINE_OVERHEAD_BYTES) {
+            throw wrongUsage("--max-line-size must be 1 or more");
+        }
+        acknowledgements = new Acknowledgements(wantsJson() ? this::show : null);
+        if (terminal().readsFromPerson()) {
+            terminal().tell("Type messages, one a line; Ctrl-D ends.");
+        }
+        long bytes;
+        try (Producer producer = program()
+                .configure(Producer.builder())
+                .compression(compression)
+                .acks(acks)
+                .lingerMs(terminal().readsFromPerson() ? 0 : LINGER_MS)
+                .maxRequestSizeBytes(Math.max(maxLineBytes, 2 * LineBatches.BATCH_SIZE_BYTES) + LINE_OVERHEAD_BYTES)
+                .build()) {
+            checkPartition(producer);
+            bytes = sendLines(producer);
+            producer.flush();
+            acknowledgements.awaitAll();
+        } catch (CommandFailure wrongLine) {
+            if (acknowledgements.acknowledged() == 0) {
+                throw wrongLine;
+            }
+            throw new CommandFailure(wrongLine.getMessage() + " ("
+                    + Quantity.count(acknowledgements.acknowledged(), "message") + " before it written)");
+        }
+        acknowledgements.throwFailure(topic);
+        terminal()
+                .tell(Quantity.count(acknowledgements.acknowledged(), "message") + " (" + Quantity.size(bytes)
+                        + ") written to " + topic);
+    }
+
+    private void checkPartition(Producer producer) {
+        if (partition == ProducerRecord.ANY_PARTITION) {
+            return;
+        }
+        int count = producer.partitionCount(topic);
+        if (partition < 0 || partition >= count) {
+            throw new CommandFailure(
+                    "topic " + topic + " has no partition " + partition + "; it has 0 to " + (count - 1));
+        }
+    }
+
+    /** Returns the bytes read. */
+    private long sendLines(Producer producer) throws IOException {
+        List<Header> everyHeader = new ArrayList<>();
+        headers.forEach((name, value) -> everyHeader.add(new Header(name, value.getBytes(StandardCharsets.UTF_8))));
+        String separator = keySeparator == null ? null : MessageFormat.unescape(keySeparator);
+        LineParser parser = new LineParser(topic, partition, separator, key, everyHeader, format.equals("json"));
+        LineBatches batches = keysChooseThePartition() || wantsJson()
+                ? null
+                : new LineBatches(producer, topic, partition, acknowledgements);
+        LineReader lines = new LineReader(terminal().in(), maxLineBytes, batches == null ? () -> {} : batches::ship);
+        try {
+            return sendLines(lines, parser, producer, batches);
+        } finally {
+            if (batches != null) {
+                batches.ship();
+            }
+        }
+    }
+
+    private long sendLines(LineReader lines, LineParser parser, Producer producer, LineBatches batches)
+            throws IOException {
+        long bytes = 0;
+        long nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
+        for (byte[] line = lines.next(); line != null && !acknowledgements.failed(); line = lines.next()) {
+            ProducerRecord record = parser.parse(line, lines.lineNumber());
+            if (batches == null) {
+                acknowledgements.follow(producer.sendAsync(record));
+            } else {
+                batches.add(record, line.length);
+            }
+            bytes += line.length;
+            if (!terminal().readsFromPerson() && System.nanoTime() - nextProgressNs > 0) {
+                terminal().showProgress(Quantity.count(acknowledgements.acknowledged(), "message") + " written");
+                nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
+            }
+        }
+        return bytes;
+    }
+
+    /** Whether each message has a partition of its own by its key, or by its line. */
+    private boolean keysChooseThePartition() {
+        return format.equals("json")
+                || (partition == ProducerRecord.ANY_PARTITION && (key != null || keySeparator != null));
+    }
+
+    private void show(RecordMetadata where) {
+        terminal().printLine(Json.line(Acknowledgements.jsonOf(where)));
+    }
+
+    /** Reads acknowledgements as the protocol numbers them, or by name. */
+    static final class AcksConverter implements ITypeConverter<Acks> {
+        @Override
+        public Acks convert(String text) {
+            return switch (text) {
+                case "0", "none" -> Acks.NONE;
+                case "1", "leader" -> Acks.LEADER;
+                case "all", "-1" -> Acks.ALL;
+                default -> throw new TypeConversionException("'" + text + "' is not one of 0, 1, all");
+            };
+        }
+    }
+}

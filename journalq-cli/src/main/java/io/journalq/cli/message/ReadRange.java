@@ -1,0 +1,128 @@
+package io.journalq.cli.message;
+
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Position;
+import io.journalq.client.Consumer;
+import io.journalq.client.OffsetAndTimestamp;
+import io.journalq.common.id.TopicPartition;
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Which messages of some partitions are read: where each starts, where it stops, and which are done. Used by the
+ * consumer's thread.
+ */
+final class ReadRange {
+    private final Consumer consumer;
+    private final Set<TopicPartition> open;
+    private final Clock clock;
+    /** The first offset that is no longer read, of each partition; empty while there is no end, or none yet. */
+    private final Map<TopicPartition, Long> stopOffsets = new HashMap<>();
+
+    /** The same by number of partition, for a look at every message. */
+    private long[] stops = {};
+
+    /** An end in the future: no offset stands for it until then. */
+    private Position.Time stopTime;
+
+    ReadRange(Consumer consumer, Set<TopicPartition> partitions, Clock clock) {
+        this.consumer = consumer;
+        this.open = new LinkedHashSet<>(partitions);
+        this.clock = clock;
+        consumer.assign(partitions);
+    }
+
+    /** Puts every partition to where reading starts. */
+    void start(Position position) {
+        if (position instanceof Position.Beginning) {
+            consumer.seekToBeginning(open);
+        } else if (position instanceof Position.End) {
+            consumer.seekToEnd(open);
+        } else if (position instanceof Position.Time time) {
+            consumer.seekToTime(open, time.timestampMs());
+        } else if (position instanceof Position.Offset wanted) {
+            startAt(wanted.offset());
+        }
+    }
+
+    private void startAt(long offset) {
+        Map<TopicPartition, Long> beginnings = consumer.beginningOffsets(open);
+        Map<TopicPartition, Long> ends = consumer.endOffsets(open);
+        for (TopicPartition partition : open) {
+            long end = ends.get(partition);
+            if (offset > end && open.size() == 1) {
+                throw new CommandFailure("offset " + offset + " is beyond the end of " + partition
+                        + ", whose next message will be " + end + "; use --from end to wait for it");
+            }
+            // Of several partitions each has its own numbers: what is outside of one is no mistake.
+            consumer.seek(partition, Math.max(beginnings.get(partition), Math.min(offset, end)));
+        }
+    }
+
+    /** Sets where reading ends; null never. */
+    void stopAt(Position position) {
+        if (position instanceof Position.Beginning) {
+            stopOffsets.putAll(consumer.beginningOffsets(open));
+        } else if (position instanceof Position.End) {
+            stopOffsets.putAll(consumer.endOffsets(open));
+        } else if (position instanceof Position.Offset wanted) {
+            open.forEach(partition -> stopOffsets.put(partition, wanted.offset()));
+        } else if (position instanceof Position.Time time) {
+            stopTime = time;
+            resolveStopTime();
+        }
+        indexStops();
+    }
+
+    private void indexStops() {
+        int highest = -1;
+        for (TopicPartition partition : stopOffsets.keySet()) {
+            highest = Math.max(highest, partition.partition());
+        }
+        stops = new long[highest + 1];
+        Arrays.fill(stops, Long.MAX_VALUE);
+        stopOffsets.forEach((partition, offset) -> stops[partition.partition()] = offset);
+    }
+
+    /** Once the time is over, no message before it can come any more, and an offset stands for it. */
+    private void resolveStopTime() {
+        if (stopTime == null || stopTime.timestampMs() > clock.millis()) {
+            return;
+        }
+        Map<TopicPartition, Long> times = new HashMap<>();
+        open.forEach(partition -> times.put(partition, stopTime.timestampMs()));
+        Map<TopicPartition, OffsetAndTimestamp> found = consumer.offsetsForTimes(times);
+        Map<TopicPartition, Long> ends = consumer.endOffsets(open);
+        for (TopicPartition partition : open) {
+            OffsetAndTimestamp first = found.get(partition);
+            stopOffsets.put(partition, first == null ? ends.get(partition) : Long.valueOf(first.offset()));
+        }
+        stopTime = null;
+        indexStops();
+    }
+
+    /** Whether a message that was read belongs to the range. */
+    boolean contains(int partition, long offset, long timestampMs) {
+        if (stopTime != null) {
+            return timestampMs < stopTime.timestampMs();
+        }
+        return partition >= stops.length || offset < stops[partition];
+    }
+
+    /** Whether everything is read; drops partitions that are. */
+    boolean finished() {
+        resolveStopTime();
+        if (stopOffsets.isEmpty()) {
+            return false;
+        }
+        boolean dropped = open.removeIf(partition -> consumer.position(partition) >= stopOffsets.get(partition));
+        if (dropped && !open.isEmpty()) {
+            consumer.assign(open);
+        }
+        return open.isEmpty();
+    }
+}

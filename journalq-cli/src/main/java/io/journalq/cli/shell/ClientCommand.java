@@ -1,0 +1,48 @@
+package io.journalq.cli.shell;
+
+import io.journalq.client.Admin;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** A command of {@code bin/journalq} that does something. Lives for one run, on the main thread. */
+public abstract class ClientCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    /** Does it; whatever goes wrong is thrown. */
+    protected abstract void execute() throws Exception;
+
+    @Override
+    public final Integer call() throws Exception {
+        execute();
+        return ExitCode.DONE;
+    }
+
+    public final ClientProgram program() {
+        return (ClientProgram) spec.root().userObject();
+    }
+
+    public final Terminal terminal() {
+        return program().terminal();
+    }
+
+    public final Admin openAdmin() {
+        return program().openAdmin();
+    }
+
+    public final boolean wantsJson() {
+        return program().wantsJson();
+    }
+
+    /** What to throw when options contradict each other. */
+    public final ParameterException wrongUsage(String why) {
+        return new ParameterException(spec.commandLine(), why);
+    }
+
+    /** Shows the result of a command that changed something. */
+    public final void report(String sentence, Object json) {
+        terminal().printLine(wantsJson() ? Json.document(json) : sentence);
+    }
+}

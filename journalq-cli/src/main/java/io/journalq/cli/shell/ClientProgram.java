@@ -1,0 +1,103 @@
+package io.journalq.cli.shell;
+
+import io.journalq.client.Admin;
+import io.journalq.client.ClientBuilder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+
+/** A program whose commands talk to a broker: which one, and how results are shown. Lives for one run. */
+public abstract class ClientProgram extends CommandGroup implements Program {
+    private static final int REACH_TIMEOUT_MS = 3_000;
+    private static final int CONNECT_TIMEOUT_MS = 5_000;
+    private static final int CALL_TIMEOUT_MS = 20_000;
+    private static final Pattern ADDRESS = Pattern.compile("(?:\\[([^]]+)]|([^:\\s,]+)):(\\d{1,5})");
+
+    @Option(
+            names = "--bootstrap",
+            paramLabel = "HOST:PORT",
+            scope = ScopeType.INHERIT,
+            defaultValue = "${env:JOURNALQ_BOOTSTRAP:-localhost:9092}",
+            description = "Broker to talk to, or several separated by commas; JOURNALQ_BOOTSTRAP in the environment "
+                    + "names another default (default: localhost:9092).")
+    private String bootstrap = "localhost:9092";
+
+    @Option(
+            names = "--output",
+            paramLabel = "table|json",
+            scope = ScopeType.INHERIT,
+            defaultValue = "table",
+            description = "How results are shown: table for people, json for programs (default: table).")
+    private OutputFormat output = OutputFormat.TABLE;
+
+    private final Terminal terminal;
+
+    /** A program on these streams. */
+    protected ClientProgram(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Terminal terminal() {
+        return terminal;
+    }
+
+    public boolean wantsJson() {
+        return output == OutputFormat.JSON;
+    }
+
+    /** An admin of the broker; the caller closes it. */
+    public Admin openAdmin() {
+        return configure(Admin.builder()).build();
+    }
+
+    /** Points a client at the broker, after a look whether anybody answers there. */
+    public <B extends ClientBuilder<B>> B configure(B builder) {
+        reachBroker();
+        return builder.bootstrapServers(bootstrap)
+                .clientId("journalq-cli")
+                .connectTimeoutMs(CONNECT_TIMEOUT_MS)
+                .callTimeoutMs(CALL_TIMEOUT_MS);
+    }
+
+    /**
+     * Fails at once when nobody listens, where a client would keep trying for as long as it may: a person who mistyped a
+     * port waits for nothing.
+     */
+    private void reachBroker() {
+        if (addresses().stream().anyMatch(ClientProgram::answers)) {
+            return;
+        }
+        throw new CommandFailure("no broker answers at " + bootstrap
+                + "; start one with bin/journalq-server start, or name one with --bootstrap");
+    }
+
+    private static boolean answers(InetSocketAddress address) {
+        try (Socket socket = new Socket()) {
+            socket.connect(address, REACH_TIMEOUT_MS);
+            return true;
+        } catch (IOException unreachable) {
+            return false;
+        }
+    }
+
+    private List<InetSocketAddress> addresses() {
+        List<InetSocketAddress> addresses = new ArrayList<>();
+        for (String part : bootstrap.split(",", -1)) {
+            Matcher matcher = ADDRESS.matcher(part.strip());
+            if (!matcher.matches() || Integer.parseInt(matcher.group(3)) > 65_535) {
+                throw new ParameterException(commandLine(), "--bootstrap '" + part + "' is not of the form host:port");
+            }
+            String host = matcher.group(1) == null ? matcher.group(2) : matcher.group(1);
+            addresses.add(new InetSocketAddress(host, Integer.parseInt(matcher.group(3))));
+        }
+        return addresses;
+    }
+}

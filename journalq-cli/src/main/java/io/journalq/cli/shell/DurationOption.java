@@ -1,0 +1,17 @@
+package io.journalq.cli.shell;
+
+import java.time.Duration;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** Reads a duration option. Stateless. */
+public final class DurationOption implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String text) {
+        try {
+            return Quantity.parseDuration(text);
+        } catch (IllegalArgumentException wrong) {
+            throw new TypeConversionException(wrong.getMessage());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.journalq.cli.shell;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * JSON from maps, lists, texts, numbers, truth values and null. Written with the streaming generator: a command lives for
+ * less time than an object mapper needs to start.
+ */
+public final class Json {
+    public static final JsonFactory FACTORY = new JsonFactory();
+
+    private Json() {}
+
+    /** The value on one line. */
+    public static String line(Object value) {
+        return text(value, false);
+    }
+
+    /** The value on several lines, for a result that is one document. */
+    public static String document(Object value) {
+        return text(value, true);
+    }
+
+    /**
+     * Writes values one after the other, with nothing between them: who writes ends each line. Flushing it passes on what it
+     * holds, and does not flush the stream.
+     */
+    public static JsonGenerator lines(OutputStream out) throws IOException {
+        JsonGenerator generator = FACTORY.createGenerator(out);
+        generator.disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM);
+        generator.setPrettyPrinter(new MinimalPrettyPrinter(""));
+        return generator;
+    }
+
+    private static String text(Object value, boolean indented) {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator generator = FACTORY.createGenerator(text)) {
+            if (indented) {
+                generator.useDefaultPrettyPrinter();
+            }
+            write(generator, value);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return text.toString();
+    }
+
+    private static void write(JsonGenerator generator, Object value) throws IOException {
+        if (value instanceof Map<?, ?> map) {
+            generator.writeStartObject();
+            for (Map.Entry<?, ?> entry : map.entrySet()) {
+                generator.writeFieldName(String.valueOf(entry.getKey()));
+                write(generator, entry.getValue());
+            }
+            generator.writeEndObject();
+        } else if (value instanceof List<?> list) {
+            generator.writeStartArray();
+            for (Object item : list) {
+                write(generator, item);
+            }
+            generator.writeEndArray();
+        } else if (value instanceof Integer || value instanceof Long || value instanceof Short) {
+            generator.writeNumber(((Number) value).longValue());
+        } else if (value instanceof Number number) {
+            generator.writeNumber(number.doubleValue());
+        } else if (value instanceof Boolean truth) {
+            generator.writeBoolean(truth);
+        } else if (value == null) {
+            generator.writeNull();
+        } else {
+            generator.writeString(value.toString());
+        }
+    }
+}

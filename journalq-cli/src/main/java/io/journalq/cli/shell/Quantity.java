@@ -1,0 +1,82 @@
+package io.journalq.cli.shell;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Durations and sizes, as people write and read them. */
+public final class Quantity {
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
+    private static final String[] SIZE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    private static final double BINARY_STEP = 1024.0;
+
+    private Quantity() {}
+
+    /** Whether the text is a duration such as {@code 500ms}, {@code 10s}, {@code 5m}, {@code 2h} or {@code 1d}. */
+    public static boolean isDuration(String text) {
+        return DURATION.matcher(text).matches();
+    }
+
+    /**
+     * Reads a duration such as {@code 500ms}, {@code 10s}, {@code 5m}, {@code 2h} or {@code 1d}.
+     *
+     * @throws IllegalArgumentException when the text is none; the message says what one looks like
+     */
+    public static Duration parseDuration(String text) {
+        Matcher matcher = DURATION.matcher(text);
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a duration; write a number and one of ms, s, m, h, d, such as 10s");
+        }
+        long amount = Long.parseLong(matcher.group(1));
+        return switch (matcher.group(2)) {
+            case "ms" -> Duration.ofMillis(amount);
+            case "s" -> Duration.ofSeconds(amount);
+            case "m" -> Duration.ofMinutes(amount);
+            case "h" -> Duration.ofHours(amount);
+            default -> Duration.ofDays(amount);
+        };
+    }
+
+    /** A size with its unit: {@code 512 B}, {@code 1.5 MiB}. */
+    public static String size(long sizeBytes) {
+        double size = sizeBytes;
+        int unit = 0;
+        while (size >= BINARY_STEP && unit < SIZE_UNITS.length - 1) {
+            size /= BINARY_STEP;
+            unit++;
+        }
+        return unit == 0
+                ? sizeBytes + " " + SIZE_UNITS[0]
+                : String.format(Locale.ROOT, "%.1f %s", size, SIZE_UNITS[unit]);
+    }
+
+    /** A count with its thousands apart: {@code 1,234,567}. */
+    public static String count(long count) {
+        return String.format(Locale.ROOT, "%,d", count);
+    }
+
+    /** A count and what is counted: {@code 1 message}, {@code 1,200 messages}. */
+    public static String count(long count, String singular) {
+        return count(count) + " " + singular + (count == 1 ? "" : "s");
+    }
+
+    /** A duration in its two largest units: {@code 850 ms}, {@code 3.2 s}, {@code 5 min 10 s}, {@code 2 d 4 h}. */
+    public static String duration(Duration duration) {
+        long ms = duration.toMillis();
+        if (ms < 1_000) {
+            return ms + " ms";
+        }
+        if (duration.toMinutes() == 0) {
+            return String.format(Locale.ROOT, "%.1f s", ms / 1e3);
+        }
+        if (duration.toHours() == 0) {
+            return duration.toMinutes() + " min " + duration.toSecondsPart() + " s";
+        }
+        if (duration.toDays() == 0) {
+            return duration.toHours() + " h " + duration.toMinutesPart() + " min";
+        }
+        return duration.toDays() + " d " + duration.toHoursPart() + " h";
+    }
+}

@@ -1,0 +1,63 @@
+package io.journalq.cli.topic;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.client.Admin;
+import io.journalq.client.admin.ConfigChange;
+import io.journalq.client.admin.ConfigResource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq topics alter}. */
+@Command(
+        name = "alter",
+        description = "Gives a topic more partitions, or other configs.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq topics alter orders --partitions 400",
+            "  journalq topics alter orders --config retention.ms=86400000 --unset segment.bytes"
+        })
+final class AlterTopicCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", description = "Name of the topic.")
+    private String name;
+
+    @Option(
+            names = "--partitions",
+            paramLabel = "COUNT",
+            description = "The number of partitions that the topic shall have; it can only grow. "
+                    + "Messages with a key may go to another partition than before.")
+    private Integer partitionCount;
+
+    @Option(names = "--config", paramLabel = "KEY=VALUE", description = "Sets a config; may be given several times.")
+    private Map<String, String> configs = new LinkedHashMap<>();
+
+    @Option(
+            names = "--unset",
+            paramLabel = "KEY",
+            description = "Puts a config back to the broker's default; may be given several times.")
+    private List<String> unset = new ArrayList<>();
+
+    @Override
+    protected void execute() {
+        if (partitionCount == null && configs.isEmpty() && unset.isEmpty()) {
+            throw wrongUsage("say what to alter: --partitions, --config or --unset");
+        }
+        List<ConfigChange> changes = ConfigChanges.of(configs, unset);
+        try (Admin admin = openAdmin()) {
+            if (!changes.isEmpty()) {
+                admin.alterConfigs(ConfigResource.topic(name), changes);
+            }
+            if (partitionCount != null) {
+                admin.createPartitions(name, partitionCount);
+            }
+        }
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("topic", name);
+        json.put("altered", true);
+        report("altered topic " + name, json);
+    }
+}

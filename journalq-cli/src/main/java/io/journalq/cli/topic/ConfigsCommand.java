@@ -1,0 +1,176 @@
+package io.journalq.cli.topic;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandGroup;
+import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.Table;
+import io.journalq.client.Admin;
+import io.journalq.client.admin.ConfigChange;
+import io.journalq.client.admin.ConfigEntry;
+import io.journalq.client.admin.ConfigResource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq configs}. */
+@Command(
+        name = "configs",
+        description = "Shows and changes the configs of topics, groups, brokers and client metrics.",
+        subcommands = {ConfigsCommand.Describe.class, ConfigsCommand.Set.class, ConfigsCommand.Unset.class})
+public final class ConfigsCommand extends CommandGroup {
+    private static final String EVERY_BROKER = "all";
+
+    /** Whose configs are meant: exactly one of the options. */
+    static final class Resource {
+        @Option(names = "--topic", required = true, paramLabel = "NAME", description = "Configs of this topic.")
+        private String topic;
+
+        @Option(
+                names = "--broker",
+                required = true,
+                paramLabel = "ID",
+                description = "Configs of the broker with this id, or of '" + EVERY_BROKER + "'.")
+        private String broker;
+
+        @Option(names = "--group", required = true, paramLabel = "ID", description = "Configs of this consumer group.")
+        private String group;
+
+        @Option(
+                names = "--client-metrics",
+                required = true,
+                paramLabel = "NAME",
+                description = "Configs of this subscription of client metrics (KIP-714).")
+        private String clientMetrics;
+
+        private ConfigResource resource() {
+            if (topic != null) {
+                return ConfigResource.topic(topic);
+            }
+            if (group != null) {
+                return ConfigResource.group(group);
+            }
+            if (clientMetrics != null) {
+                return new ConfigResource(ConfigResource.Type.CLIENT_METRICS, clientMetrics);
+            }
+            return new ConfigResource(ConfigResource.Type.BROKER, broker.equals(EVERY_BROKER) ? "" : broker);
+        }
+    }
+
+    /** {@code journalq configs describe}. */
+    @Command(
+            name = "describe",
+            description = "Shows the configs in force, and where each value comes from.",
+            footerHeading = "%nExamples:%n",
+            footer = {"  journalq configs describe --topic orders", "  journalq configs describe --broker 1 --changed"})
+    static final class Describe extends ClientCommand {
+        @ArgGroup(multiplicity = "1")
+        private Resource named;
+
+        @Option(names = "--changed", description = "Shows only what is not at its default.")
+        private boolean changed;
+
+        @Override
+        protected void execute() {
+            ConfigResource resource = named.resource();
+            List<ConfigEntry> entries;
+            try (Admin admin = openAdmin()) {
+                entries = admin.describeConfigs(List.of(resource)).get(resource).stream()
+                        .filter(entry -> !changed || !entry.isDefault())
+                        .toList();
+            }
+            if (wantsJson()) {
+                List<Object> json = new ArrayList<>();
+                entries.forEach(entry -> json.add(jsonOf(entry)));
+                terminal().printLine(Json.document(json));
+                return;
+            }
+            Table table = new Table("NAME", "VALUE", "SOURCE");
+            entries.forEach(entry ->
+                    table.row(entry.name(), entry.sensitive() ? "(hidden)" : entry.value(), words(entry.source())));
+            table.printTo(terminal());
+        }
+
+        private static String words(ConfigEntry.Source source) {
+            return source.name().toLowerCase(Locale.ROOT).replace('_', ' ').replace(" config", "");
+        }
+
+        private static Map<String, Object> jsonOf(ConfigEntry entry) {
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("name", entry.name());
+            json.put("value", entry.value());
+            json.put("source", entry.source());
+            json.put("readOnly", entry.readOnly());
+            json.put("sensitive", entry.sensitive());
+            if (entry.documentation() != null) {
+                json.put("documentation", entry.documentation());
+            }
+            return json;
+        }
+    }
+
+    /** {@code journalq configs set}. */
+    @Command(
+            name = "set",
+            description = "Sets configs; takes effect at once and stays over restarts.",
+            footerHeading = "%nExamples:%n",
+            footer = {
+                "  journalq configs set --topic orders retention.ms=86400000 segment.bytes=268435456",
+                "  journalq configs set --group billing consumer.session.timeout.ms=60000",
+                "  journalq configs set --broker all retention.ms=86400000",
+                "  journalq configs set --client-metrics slow interval.ms=30000 metrics=org.apache.kafka.producer."
+            })
+    static final class Set extends ClientCommand {
+        @ArgGroup(multiplicity = "1")
+        private Resource named;
+
+        @Parameters(arity = "1..*", paramLabel = "KEY=VALUE", description = "What to set.")
+        private Map<String, String> values;
+
+        @Override
+        protected void execute() {
+            change(this, named.resource(), ConfigChanges.of(values, List.of()));
+        }
+    }
+
+    /** {@code journalq configs unset}. */
+    @Command(
+            name = "unset",
+            description = "Puts configs back to their defaults.",
+            footerHeading = "%nExamples:%n",
+            footer = "  journalq configs unset --topic orders retention.ms")
+    static final class Unset extends ClientCommand {
+        @ArgGroup(multiplicity = "1")
+        private Resource named;
+
+        @Parameters(arity = "1..*", paramLabel = "KEY", description = "What to put back.")
+        private List<String> keys;
+
+        @Override
+        protected void execute() {
+            change(this, named.resource(), ConfigChanges.of(Map.of(), keys));
+        }
+    }
+
+    private static void change(ClientCommand command, ConfigResource resource, List<ConfigChange> changes) {
+        try (Admin admin = command.openAdmin()) {
+            admin.alterConfigs(resource, changes);
+        }
+        List<Object> json = new ArrayList<>();
+        StringBuilder sentence = new StringBuilder("changed " + resource + ":");
+        for (ConfigChange change : changes) {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("name", change.name());
+            one.put("value", change.value());
+            json.add(one);
+            sentence.append(' ').append(change.name());
+            sentence.append(change.value() == null ? " back to its default" : "=" + change.value());
+        }
+        command.report(sentence.toString(), json);
+    }
+}

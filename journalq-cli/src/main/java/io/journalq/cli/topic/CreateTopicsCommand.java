@@ -1,0 +1,83 @@
+package io.journalq.cli.topic;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Json;
+import io.journalq.client.Admin;
+import io.journalq.client.admin.NewTopic;
+import io.journalq.client.error.TopicExistsException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq topics create}. */
+@Command(
+        name = "create",
+        description = "Creates one or more topics.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq topics create orders --partitions 200",
+            "  journalq topics create audit --config retention.ms=604800000 --config cleanup.policy=compact"
+        })
+final class CreateTopicsCommand extends ClientCommand {
+    @Parameters(arity = "1..*", paramLabel = "NAME", description = "Names of the topics.")
+    private List<String> names;
+
+    @Option(
+            names = "--partitions",
+            paramLabel = "COUNT",
+            description = "Number of partitions (default: the broker's num.partitions).")
+    private int partitionCount = NewTopic.BROKER_DEFAULT;
+
+    @Option(
+            names = "--replication-factor",
+            paramLabel = "COUNT",
+            description = "Number of brokers that keep each partition (default: the broker's).")
+    private int replicationFactor = NewTopic.BROKER_DEFAULT;
+
+    @Option(names = "--config", paramLabel = "KEY=VALUE", description = "Topic config; may be given several times.")
+    private Map<String, String> configs = new LinkedHashMap<>();
+
+    @Option(names = "--if-not-exists", description = "A topic that exists already is left alone, and no error.")
+    private boolean ifNotExists;
+
+    @Override
+    protected void execute() {
+        if (partitionCount == 0 || partitionCount < NewTopic.BROKER_DEFAULT) {
+            throw wrongUsage("--partitions must be 1 or more");
+        }
+        List<Map<String, Object>> results = new ArrayList<>();
+        try (Admin admin = openAdmin()) {
+            for (String name : names) {
+                boolean created = create(admin, name);
+                if (!wantsJson()) {
+                    terminal().printLine((created ? "created topic " : "topic exists already: ") + name);
+                }
+                Map<String, Object> result = new LinkedHashMap<>();
+                result.put("topic", name);
+                result.put("created", created);
+                results.add(result);
+            }
+        }
+        if (wantsJson()) {
+            terminal().printLine(Json.document(results));
+        }
+    }
+
+    private boolean create(Admin admin, String name) {
+        try {
+            admin.createTopic(new NewTopic(name, partitionCount, replicationFactor, configs));
+            return true;
+        } catch (TopicExistsException exists) {
+            if (ifNotExists) {
+                return false;
+            }
+            throw new CommandFailure(
+                    "topic " + name + " exists already; use it, or add --if-not-exists to find that no error");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package io.journalq.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.cli.shell.ExitCode;
+import io.journalq.cli.shell.Terminal;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class CommandLinesTest {
+    private static final Terminal NOBODY = new Terminal(
+            new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "");
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'' | name a command",
+                "topics | name a command: create, list, describe, alter, delete",
+                "topcs list | did you mean 'topics'?",
+                "topics create | Missing required parameter: 'NAME'",
+                "topics create a --partitions 0 | --partitions must be 1 or more",
+                "topics create a --partitions many | 'many' is not an int",
+                "topics alter a | say what to alter",
+                "topics list --output xml | expected one of [TABLE, JSON]",
+                "topics list --bootstrap nowhere | is not of the form host:port",
+                "topics list --bootstrap localhost:99999 | is not of the form host:port",
+                "consume a --from yesterday | 'yesterday' is no position; use beginning, end,",
+                "consume a --format %v | is no format; use value, json, or a template",
+                "consume a --format {valeu} | {valeu} is no part of a message; use {topic},",
+                "consume a --max-messages 0 | --max-messages must be 1 or more",
+                "consume a --timeout 5 | is not a duration; write a number and one of ms, s, m, h, d",
+                "produce a --acks 2 | is not one of 0, 1, all",
+                "produce a --format xml | --format must be value or json",
+                "produce a --format json --key-separator : | --key-separator is for --format value",
+                "configs describe | --topic=NAME | --broker=ID",
+                "configs describe --topic a --broker 1 | mutually exclusive",
+                "configs set --topic a | Missing required parameter: 'KEY=VALUE'",
+            })
+    void shouldExplainInOneLineWhenUsageIsWrong(String arguments, String expected) {
+        // given
+        String[] words = arguments.isEmpty() ? new String[0] : arguments.split(" ", -1);
+
+        // when
+        CommandRun run = CommandRun.journalq(words);
+
+        // then
+        assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: ")
+                .contains(expected)
+                .endsWith("--help'"));
+    }
+
+    @Test
+    void shouldNameTheRemedyWhenNoBrokerAnswers() throws IOException {
+        // given
+        int freePort;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            freePort = socket.getLocalPort();
+        }
+
+        // when
+        CommandRun before = CommandRun.journalq("--bootstrap", "localhost:" + freePort, "topics", "list");
+        CommandRun after = CommandRun.journalq("consume", "orders", "--bootstrap=localhost:" + freePort);
+
+        // then
+        String line = "journalq: no broker answers at localhost:" + freePort
+                + "; start one with bin/journalq-server start, or name one with --bootstrap";
+        assertThat(before).isEqualTo(new CommandRun(ExitCode.FAILED, "", line + System.lineSeparator()));
+        assertThat(after).isEqualTo(before);
+    }
+
+    @Test
+    void shouldShowExamplesInTheHelpOfEveryCommand() {
+        for (List<String> command : leaves()) {
+            // given
+            List<String> words = new ArrayList<>(command.subList(1, command.size()));
+            words.add("--help");
+
+            // when
+            CommandRun run = command.get(0).equals("journalq")
+                    ? CommandRun.journalq(words.toArray(String[]::new))
+                    : CommandRun.server(words.toArray(String[]::new));
+
+            // then
+            assertThat(run.exitCode()).as(command.toString()).isEqualTo(ExitCode.DONE);
+            assertThat(run.out()).contains("Usage: " + String.join(" ", command), "Exit codes:", "Examples:");
+            assertThat(run.err()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldPrintACompletionScriptThatBashAccepts(@TempDir Path folder) throws Exception {
+        // given
+        CommandRun run = CommandRun.journalq("completion");
+        Path script = Files.writeString(folder.resolve("completion.sh"), run.out());
+
+        // when
+        Process bash = new ProcessBuilder("bash", "-n", script.toString())
+                .redirectErrorStream(true)
+                .start();
+        String complaints = new String(bash.getInputStream().readAllBytes(), UTF_8);
+
+        // then
+        assertThat(complaints).isEmpty();
+        assertThat(bash.waitFor()).isZero();
+        assertThat(run.out()).contains("describe", "--bootstrap", "--max-messages");
+    }
+
+    @Test
+    void shouldEndQuietlyWhenNobodyReadsTheOutput() {
+        // given
+        OutputStream closedPipe = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+        };
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), closedPipe, err, "");
+
+        // when
+        int exitCode = JournalqMain.run(terminal, "completion");
+
+        // then
+        assertThat(exitCode).isEqualTo(ExitCode.DONE);
+        assertThat(err.toString(UTF_8)).isEmpty();
+    }
+
+    /** Every command that does something, as its words. */
+    private static List<List<String>> leaves() {
+        List<List<String>> leaves = new ArrayList<>();
+        collect(new CommandLine(new JournalqCommand(NOBODY)), List.of(), leaves);
+        collect(new CommandLine(new ServerCommand(NOBODY)), List.of(), leaves);
+        return leaves;
+    }
+
+    private static void collect(CommandLine command, List<String> parents, List<List<String>> leaves) {
+        List<String> words = new ArrayList<>(parents);
+        words.add(command.getCommandName());
+        if (command.getSubcommands().isEmpty()) {
+            leaves.add(words);
+        }
+        command.getSubcommands().values().forEach(child -> collect(child, words, leaves));
+    }
+}

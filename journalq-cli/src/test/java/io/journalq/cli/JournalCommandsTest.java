@@ -1,0 +1,242 @@
+package io.journalq.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.cli.shell.ExitCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Checking and mending the files that a real broker left. */
+class JournalCommandsTest {
+    private static final int BATCHES = 5;
+
+    @TempDir
+    private Path folder;
+
+    private Path data;
+    private Path log;
+
+    @BeforeEach
+    void writeSomething() throws Exception {
+        data = folder.resolve("data");
+        try (CommandBroker broker = new CommandBroker(data)) {
+            broker.done("topics", "create", "orders", "--partitions", "1");
+            for (int i = 0; i < BATCHES; i++) {
+                broker.doneWithInput("k:value-" + i + "\n", "produce", "orders", "--key-separator", ":");
+            }
+            assertThat(CommandRun.journalq("journal", "verify", data.toString()).errLines())
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .startsWith("journalq: a broker is running with " + data)
+                            .contains("; stop it first"));
+        }
+        log = find(data, ".log", "metadata");
+    }
+
+    private static Path find(Path directory, String suffix, String notIn) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(suffix))
+                    .filter(file -> !file.toString().contains(notIn))
+                    .filter(file -> file.getFileName().toString().matches("\\d{20}.*"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    private CommandRun run(String command, String... more) {
+        String[] words = new String[more.length + 3];
+        words[0] = "journal";
+        words[1] = command;
+        words[2] = data.toString();
+        System.arraycopy(more, 0, words, 3, more.length);
+        return CommandRun.journalq(words);
+    }
+
+    private List<String> readBack() throws Exception {
+        try (CommandBroker broker = new CommandBroker(data)) {
+            return broker.done("consume", "orders", "--from", "beginning", "--until", "end")
+                    .outLines();
+        }
+    }
+
+    @Test
+    void shouldFindNothingWrongWithWhatABrokerWrote() {
+        CommandRun verify = run("verify");
+        CommandRun json = run("verify", "--output", "json");
+        CommandRun repair = run("repair");
+
+        assertThat(verify.exitCode()).as(verify.out() + verify.err()).isEqualTo(ExitCode.DONE);
+        assertThat(verify.outLines().get(0)).matches("JOURNAL +SEGMENTS +BATCHES +RECORDS +FIRST +END +SIZE +FINDINGS");
+        assertThat(verify.outLines())
+                .anySatisfy(line ->
+                        assertThat(line).matches(log.getParent().getFileName() + " +1 +5 +5 +0 +5 +[\\d.]+ K?i?B +0"))
+                .anySatisfy(line -> assertThat(line).startsWith("metadata "));
+        assertThat(json.out()).contains("\"records\" : 5", "\"findings\" : [ ]");
+        assertThat(repair.out()).isEqualTo("nothing is wrong with " + data + "\n");
+    }
+
+    @Test
+    void shouldShowBatchesAndRecords() {
+        CommandRun batches =
+                CommandRun.journalq("journal", "dump", log.getParent().toString());
+        CommandRun records = CommandRun.journalq("journal", "dump", log.toString(), "--records");
+
+        assertThat(batches.outLines()).hasSize(1 + BATCHES);
+        assertThat(batches.outLines().get(1))
+                .startsWith("  byte 0  offsets 0..0  records 1  size ")
+                .contains("codec none", "producer ", " sequence 0", "crc ");
+        assertThat(records.outLines()).hasSize(1 + 2 * BATCHES);
+        assertThat(records.outLines().get(2))
+                .startsWith("    offset 0  time ")
+                .endsWith("key \"k\"  value \"value-0\"");
+    }
+
+    @Test
+    void shouldShowWhatWriteAheadFilesHoldAndWriteItIntoTheJournalsOnlyWhenToldTo() throws Exception {
+        // given a folder whose journals lost what its write-ahead file holds
+        Path golden = Path.of(getClass().getResource("/golden/write-ahead-1").toURI());
+        data = folder.resolve("lost");
+        try (Stream<Path> files = Files.walk(golden)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, data.resolve(golden.relativize(file).toString()));
+            }
+        }
+        Path wal = data.resolve("write-ahead").resolve("01.wal");
+
+        // when
+        CommandRun dump = CommandRun.journalq("journal", "dump", wal.toString());
+        CommandRun verify = run("verify");
+        CommandRun dry = run("repair");
+        boolean thereAfterDry = Files.exists(wal);
+        CommandRun done = run("repair", "--execute");
+        CommandRun after = run("verify");
+
+        // then
+        assertThat(dump.outLines().get(0))
+                .startsWith("  byte 20  sequence ")
+                .contains("  journal ", "  segment 0  position ");
+        String pending = "hold " + dump.outLines().size() + " records, which the next start writes into the journals";
+        assertThat(verify.err()).contains(pending);
+        assertThat(dry.err()).contains(pending, "--execute does that first");
+        assertThat(thereAfterDry).isTrue();
+        assertThat(done.exitCode()).as(done.err()).isEqualTo(ExitCode.DONE);
+        assertThat(wal).doesNotExist();
+        assertThat(after.exitCode()).isEqualTo(ExitCode.DONE);
+        assertThat(after.err()).doesNotContain("write-ahead");
+    }
+
+    @Test
+    void shouldCutATornTailOnlyWhenToldToAndKeepIt() throws Exception {
+        // given
+        byte[] healthy = Files.readAllBytes(log);
+        Files.write(log, new byte[] {1, 2, 3, 4, 5}, StandardOpenOption.APPEND);
+        Path aside = folder.resolve("data.aside")
+                .resolve(log.getParent().getFileName())
+                .resolve(log.getFileName() + "." + healthy.length + "-" + (healthy.length + 5));
+
+        // when
+        CommandRun verify = run("verify");
+        CommandRun dry = run("repair");
+        long sizeAfterDry = Files.size(log);
+        CommandRun done = run("repair", "--execute");
+        CommandRun after = run("verify");
+
+        // then
+        assertThat(verify.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(verify.out()).contains(log + " at byte " + healthy.length + ": 5 bytes up to byte ");
+        assertThat(verify.errLines())
+                .containsExactly("journalq: 1 finding; bin/journalq journal repair " + data + " says what can be done");
+        assertThat(dry.out())
+                .startsWith("cut " + log + " at byte " + healthy.length + ", what is cut goes to " + aside);
+        assertThat(dry.errLines())
+                .containsExactly("1 change to make. Nothing was changed; the same command with --execute does it.");
+        assertThat(sizeAfterDry).isEqualTo(healthy.length + 5L);
+        assertThat(done.exitCode()).as(done.err()).isEqualTo(ExitCode.DONE);
+        assertThat(done.out()).isEqualTo(dry.out());
+        assertThat(Files.readAllBytes(log)).isEqualTo(healthy);
+        assertThat(Files.readAllBytes(aside)).containsExactly(1, 2, 3, 4, 5);
+        assertThat(after.exitCode()).as(after.out()).isEqualTo(ExitCode.DONE);
+        assertThat(readBack()).hasSize(BATCHES);
+    }
+
+    @Test
+    void shouldNameAFlippedBitAndLeaveWhatIsBehindIt() throws Exception {
+        // given
+        byte[] bytes = Files.readAllBytes(log);
+        int second = bytes.length / BATCHES;
+        bytes[second + second / 2] ^= 1;
+        Files.write(log, bytes);
+
+        // when
+        CommandRun verify = run("verify");
+        CommandRun dump = CommandRun.journalq("journal", "dump", log.toString());
+        CommandRun repair = run("repair", "--execute");
+
+        // then
+        assertThat(verify.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(verify.out()).contains(log + " at byte " + second + ": ", "the offset before them is 1");
+        assertThat(dump.outLines()).hasSize(1 + BATCHES);
+        assertThat(dump.outLines().get(2))
+                .isEqualTo("  byte " + second + "  bad: no healthy batch up to byte " + 2 * second);
+        assertThat(repair.outLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("leave " + log + " as it is from byte " + second));
+        assertThat(Files.readAllBytes(log)).isEqualTo(bytes);
+    }
+
+    @Test
+    void shouldMoveBadDerivedFilesAside() throws Exception {
+        // given
+        Path checkpoint = log.resolveSibling("journal.checkpoint");
+        Path snapshot = find(log.getParent(), ".snapshot", "metadata");
+        for (Path file : List.of(checkpoint, snapshot)) {
+            byte[] bytes = Files.readAllBytes(file);
+            bytes[bytes.length - 1] ^= 1;
+            Files.write(file, bytes);
+        }
+        Path stray = Files.createFile(log.resolveSibling("notes.txt"));
+        Files.createFile(log.resolveSibling("journal.fenced"));
+
+        // when
+        CommandRun verify = run("verify", "--output", "json");
+        CommandRun repair =
+                run("repair", "--execute", "--aside", folder.resolve("kept").toString());
+
+        // then
+        assertThat(verify.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(verify.out())
+                .contains("bad_derived_file", "wrong CRC", "stray_file")
+                .doesNotContain("journal.fenced")
+                .contains(checkpoint.toString(), snapshot.toString(), stray.toString());
+        assertThat(repair.exitCode()).as(repair.err()).isEqualTo(ExitCode.DONE);
+        assertThat(checkpoint).doesNotExist();
+        assertThat(snapshot).doesNotExist();
+        assertThat(stray).exists();
+        assertThat(folder.resolve("kept").resolve(log.getParent().getFileName()).resolve("journal.checkpoint"))
+                .exists();
+        assertThat(readBack()).hasSize(BATCHES);
+    }
+
+    @Test
+    void shouldSayWhatIsMissing() throws Exception {
+        // given
+        Files.write(log, new byte[0]);
+
+        // when
+        CommandRun verify = run("verify");
+        CommandRun nothing = CommandRun.journalq("journal", "verify", folder.toString());
+        CommandRun inside = run("repair", "--aside", data.resolve("aside").toString());
+
+        // then
+        assertThat(verify.out()).contains(log + ": its batches end at byte 0; the checkpoint says that ");
+        assertThat(run("repair").out()).startsWith("cannot mend " + log + ", bring it back from a backup");
+        assertThat(nothing.err()).contains("there is no journal in " + folder);
+        assertThat(inside.exitCode()).isEqualTo(ExitCode.USAGE);
+    }
+}

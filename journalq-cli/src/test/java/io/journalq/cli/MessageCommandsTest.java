@@ -1,0 +1,251 @@
+package io.journalq.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.cli.shell.ExitCode;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.record.TimestampType;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Writing and reading messages by the command line, against a real broker. */
+class MessageCommandsTest {
+    @TempDir
+    private static Path folder;
+
+    private static CommandBroker broker;
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = new CommandBroker(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        broker.close();
+    }
+
+    private static void create(String topic, int partitions) {
+        broker.done("topics", "create", topic, "--partitions", Integer.toString(partitions));
+    }
+
+    private static CommandRun readAll(String topic, String... more) {
+        String[] words = new String[more.length + 6];
+        System.arraycopy(new String[] {"consume", topic, "--from", "beginning", "--until", "end"}, 0, words, 0, 6);
+        System.arraycopy(more, 0, words, 6, more.length);
+        return broker.done(words);
+    }
+
+    /** Ten messages, m0 to m9, a second apart, and one at the end, in one partition. */
+    private static void createTimed(String topic) {
+        create(topic, 1);
+        String lines = IntStream.range(0, 10)
+                .mapToObj(i -> "{\"value\":\"m" + i + "\",\"timestamp\":" + (1_700_000_000_000L + i * 1_000L) + "}\n")
+                .collect(Collectors.joining());
+        broker.doneWithInput(lines, "produce", topic, "--format", "json");
+    }
+
+    @Test
+    void shouldWriteEachLineAndSayHowMany() {
+        // given
+        create("lines", 1);
+
+        // when
+        CommandRun produce = broker.doneWithInput("one\ntwo\r\n\nthree", "produce", "lines");
+
+        // then
+        assertThat(produce.out()).isEmpty();
+        assertThat(produce.errLines()).containsExactly("4 messages (11 B) written to lines");
+        assertThat(readAll("lines").outLines()).containsExactly("one", "two", "", "three");
+    }
+
+    @Test
+    void shouldWriteManyLinesInOrderWhateverTheirSize() {
+        // given
+        create("many", 1);
+        List<String> lines = IntStream.range(0, 6_000)
+                .mapToObj(i -> i + "-" + "x".repeat(i % 1_000 == 0 ? 200_000 : i % 50))
+                .toList();
+
+        // when
+        broker.doneWithInput(String.join("\n", lines), "produce", "many", "--compression", "lz4");
+
+        // then
+        assertThat(readAll("many").outLines()).isEqualTo(lines);
+        assertThat(readAll("many", "--max-messages", "3").outLines()).isEqualTo(lines.subList(0, 3));
+    }
+
+    @Test
+    void shouldWriteKeysAndHeaders() {
+        // given
+        create("keyed", 3);
+
+        // when
+        broker.doneWithInput(
+                "a\t1\nb\t2\na\t3\n",
+                "produce",
+                "keyed",
+                "--key-separator",
+                "\\t",
+                "--header",
+                "source=shell",
+                "--header",
+                "n=1");
+        List<ConsumerRecord<byte[], byte[]>> records = broker.readAll(
+                List.of(new TopicPartition("keyed", 0), new TopicPartition("keyed", 1), new TopicPartition("keyed", 2)),
+                3);
+
+        // then
+        assertThat(records).allSatisfy(record -> {
+            assertThat(record.timestampType()).isEqualTo(TimestampType.CREATE_TIME);
+            assertThat(record.headers().toArray()).hasSize(2);
+            assertThat(new String(record.headers().lastHeader("source").value(), UTF_8))
+                    .isEqualTo("shell");
+        });
+        Map<String, List<ConsumerRecord<byte[], byte[]>>> byKey =
+                records.stream().collect(Collectors.groupingBy(record -> new String(record.key(), UTF_8)));
+        assertThat(byKey.get("a")).hasSize(2);
+        assertThat(byKey.get("a").get(0).partition())
+                .isEqualTo(byKey.get("a").get(1).partition());
+        assertThat(readAll("keyed", "--key-separator", "=", "--format", "value").outLines())
+                .containsExactlyInAnyOrder("a=1", "b=2", "a=3");
+        assertThat(readAll("keyed", "--format", "{key}|{value}|{headers}|{size}")
+                        .outLines())
+                .containsExactlyInAnyOrder(
+                        "a|1|source=shell,n=1|1", "b|2|source=shell,n=1|1", "a|3|source=shell,n=1|1");
+    }
+
+    @Test
+    void shouldCopyATopicByJson() {
+        // given
+        create("original", 2);
+        create("copy", 2);
+        broker.doneWithInput("k:ä\nl:\\\n", "produce", "original", "--key-separator", ":", "--header", "h=1");
+
+        // when
+        String json = readAll("original", "--format", "json").out();
+        broker.doneWithInput(json, "produce", "copy", "--format", "json");
+
+        // then
+        assertThat(json.lines()).hasSize(2).allSatisfy(line -> assertThat(line).startsWith("{\"topic\":\"original\","));
+        assertThat(readAll("copy", "--output", "json").out()).isEqualTo(json.replace("\"original\"", "\"copy\""));
+    }
+
+    @Test
+    void shouldTellWhereEachMessageWentAsJson() {
+        // given
+        create("told", 1);
+
+        // when
+        CommandRun produce = broker.doneWithInput("a\nb\n", "produce", "told", "--output", "json");
+
+        // then
+        assertThat(produce.outLines()).hasSize(2);
+        assertThat(produce.outLines().get(1))
+                .startsWith("{\"topic\":\"told\",\"partition\":0,\"offset\":1,\"timestamp\":");
+    }
+
+    @Test
+    void shouldReadFromAndUntilOffsetsAndTimes() {
+        createTimed("timed");
+
+        assertThat(broker.done("consume", "timed", "--from", "7", "--until", "end")
+                        .outLines())
+                .containsExactly("m7", "m8", "m9");
+        assertThat(broker.done("consume", "timed", "--from", "2", "--until", "4")
+                        .outLines())
+                .containsExactly("m2", "m3");
+        assertThat(broker.done("consume", "timed", "--from=@1700000003500", "--until=@1700000006000")
+                        .outLines())
+                .containsExactly("m4", "m5");
+        assertThat(broker.done("consume", "timed", "--from=2023-11-14T22:13:28Z", "--until=end")
+                        .outLines())
+                .containsExactly("m8", "m9");
+        assertThat(broker.done("consume", "timed", "--from", "beginning", "--until", "beginning")
+                        .out())
+                .isEmpty();
+        assertThat(broker.done("consume", "timed", "--from", "1h ago", "--until", "end")
+                        .out())
+                .isEmpty();
+    }
+
+    @Test
+    void shouldCountMessagesAndEndAfterSilence() {
+        // given
+        createTimed("counted");
+
+        // when
+        CommandRun table = broker.done("consume", "counted", "--count", "--from", "beginning", "--until", "end");
+        CommandRun json = broker.done("consume", "counted", "--count", "--from=4", "--until=end", "--output", "json");
+        CommandRun silent = broker.done("consume", "counted", "--from", "9", "--timeout", "10ms");
+
+        // then
+        assertThat(table.out()).isEqualTo("10 messages, 20 B\n");
+        assertThat(json.out()).isEqualToIgnoringWhitespace("{\"topic\":\"counted\",\"messages\":6,\"sizeBytes\":12}");
+        assertThat(silent.outLines()).isSubsetOf("m9");
+    }
+
+    @Test
+    void shouldReadChosenPartitionsOnly() {
+        // given
+        create("chosen", 3);
+        for (int partition = 0; partition < 3; partition++) {
+            broker.doneWithInput("p" + partition + "\n", "produce", "chosen", "--partition", "" + partition);
+        }
+
+        // when
+        CommandRun run = readAll("chosen", "--partition", "0,2");
+
+        // then
+        assertThat(run.outLines()).containsExactlyInAnyOrder("p0", "p2");
+    }
+
+    @Test
+    void shouldKeepWhatStandsBeforeAWrongLine() {
+        // given
+        create("wrong", 1);
+
+        // when
+        CommandRun json = broker.runWithInput("{\"value\":\"a\"}\nnonsense\n", "produce", "wrong", "--format", "json");
+        CommandRun separator = broker.runWithInput("k:b\nnone\n", "produce", "wrong", "--key-separator", ":");
+        CommandRun tooLong = broker.runWithInput("c\n0123456789\n", "produce", "wrong", "--max-line-size", "5");
+
+        // then
+        assertThat(List.of(json.exitCode(), separator.exitCode(), tooLong.exitCode()))
+                .containsOnly(ExitCode.FAILED);
+        assertThat(json.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: line 2: ")
+                .endsWith(" (1 message before it written)"));
+        assertThat(separator.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: line 2 has no key separator ':'")
+                .endsWith(" (1 message before it written)"));
+        assertThat(tooLong.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: line 2 is longer than 5 B; raise --max-line-size")
+                .endsWith(" (1 message before it written)"));
+        assertThat(readAll("wrong").outLines()).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void shouldSayThatAMessageIsTooLargeForTheTopic() {
+        // given
+        broker.done("topics", "create", "narrow", "--config", "max.message.bytes=1000");
+
+        // when
+        CommandRun run = broker.runWithInput("x".repeat(5_000) + "\n", "produce", "narrow");
+
+        // then
+        assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(run.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: 0 messages written to narrow, then: ")
+                .contains("max.message.bytes"));
+    }
+}

@@ -1,0 +1,28 @@
+package io.journalq.cli.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LogTailTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldShowOnlyTheLastLinesWrittenSinceTheStart() throws IOException {
+        // given
+        Path log = Files.writeString(folder.resolve("log"), "old\n");
+        LogTail tail = new LogTail(log);
+
+        // when
+        Files.writeString(log, "old\none\ntwo\nthree\n");
+
+        // then
+        assertThat(tail.lastLines(2)).containsExactly("two", "three");
+        assertThat(tail.lastLines(10)).containsExactly("one", "two", "three");
+    }
+}

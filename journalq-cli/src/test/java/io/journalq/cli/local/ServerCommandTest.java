@@ -1,0 +1,225 @@
+package io.journalq.cli.local;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.journalq.cli.CommandRun;
+import io.journalq.cli.shell.ExitCode;
+import io.journalq.server.folder.DataLocks;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands about a broker, with another process or none in its place; the distribution's tests start a real one. */
+class ServerCommandTest {
+    @TempDir
+    private Path folder;
+
+    private HttpServer health;
+    private volatile int healthStatus;
+    private final CountDownLatch asked = new CountDownLatch(1);
+
+    @BeforeEach
+    void serveHealth() throws IOException {
+        health = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        health.createContext("/health", exchange -> {
+            asked.countDown();
+            exchange.sendResponseHeaders(healthStatus, -1);
+            exchange.close();
+        });
+        health.start();
+    }
+
+    @AfterEach
+    void stopServingHealth() {
+        health.stop(0);
+    }
+
+    private CommandRun run(String command, String... more) {
+        List<String> words = new ArrayList<>(
+                List.of(command, "--set", "data.directories=" + folder, "--set", "listeners=PLAINTEXT://127.0.0.1:0"));
+        words.addAll(List.of(more));
+        return CommandRun.server(words.toArray(String[]::new));
+    }
+
+    /** A process that says, as a broker would, that it has the folder. */
+    private Process sleeper() throws IOException {
+        Process sleeper = new ProcessBuilder("sleep", "60").start();
+        long startedMs = sleeper.info().startInstant().orElse(Instant.EPOCH).toEpochMilli();
+        Files.writeString(
+                folder.resolve(".lock"),
+                "process=" + sleeper.pid() + "\nstarted=" + startedMs + "\nadmin=127.0.0.1:"
+                        + health.getAddress().getPort() + "\naddress=localhost:7777\n");
+        return sleeper;
+    }
+
+    @Test
+    void shouldSayNotRunningWhenThereIsNoProcess() {
+        healthStatus = 503;
+
+        CommandRun run = run("status");
+
+        assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_RUNNING);
+        assertThat(run.outLines())
+                .containsExactly("no broker is running with " + folder + "; start one with bin/journalq-server start");
+    }
+
+    @Test
+    void shouldTellAReadyBrokerFromOneThatIsNot() throws IOException {
+        Process broker = sleeper();
+        try {
+            healthStatus = 503;
+            CommandRun starting = run("status");
+            healthStatus = 200;
+            CommandRun ready = run("status", "--output", "json");
+
+            assertThat(starting.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(starting.out()).startsWith("running but not ready at localhost:7777, process " + broker.pid());
+            assertThat(ready.exitCode()).isEqualTo(ExitCode.DONE);
+            assertThat(ready.out()).contains("\"ready\" : true", "\"processId\" : " + broker.pid());
+        } finally {
+            broker.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldStopTheProcessAndWaitForItsEnd() throws Exception {
+        // given
+        Process broker = sleeper();
+
+        // when
+        CommandRun stop = run("stop");
+        CommandRun again = run("stop");
+
+        // then
+        assertThat(stop.exitCode()).isEqualTo(ExitCode.DONE);
+        assertThat(stop.out()).startsWith("stopped the broker (process " + broker.pid() + ") in ");
+        assertThat(broker.waitFor()).isNotZero();
+        assertThat(again.exitCode()).isEqualTo(ExitCode.DONE);
+        assertThat(again.out())
+                .isEqualTo("no broker is running with " + folder + "; start one with bin/journalq-server start\n");
+    }
+
+    @Test
+    void shouldNotTakeAnotherBrokerForTheOneOfThisFolder() {
+        // given
+        healthStatus = 200;
+        int port = health.getAddress().getPort();
+
+        // when
+        CommandRun run = run(
+                "status",
+                "--set",
+                "listeners=PLAINTEXT://127.0.0.1:" + port,
+                "--set",
+                "admin.listener=127.0.0.1:" + port);
+
+        // then
+        assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_RUNNING);
+        assertThat(run.out())
+                .isEqualTo("no broker is running with " + folder + ", but another program listens at 127.0.0.1:" + port
+                        + "; if it is a broker with another data folder, name that with --set data.directories\n");
+    }
+
+    @Test
+    void shouldTellOfABrokerWhoseProcessCannotBeSeen() throws IOException {
+        try (DataLocks held = DataLocks.acquire(List.of(folder))) {
+            // given the lock of a process of another container
+            Files.writeString(folder.resolve(".lock"), "process=999999999\nstarted=1\n");
+
+            // when
+            CommandRun status = run("status");
+            CommandRun stop = run("stop");
+
+            // then
+            assertThat(status.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(status.out()).contains("in a process that cannot be seen from here");
+            assertThat(stop.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(stop.errLines())
+                    .containsExactly("journalq: a broker is running with " + folder
+                            + ", but its process cannot be seen from here; stop it in its container or on its machine");
+            held.announce("localhost:1", null);
+        }
+    }
+
+    @Test
+    void shouldRefuseToStartWhenABrokerHasTheFolder() throws IOException {
+        Process broker = sleeper();
+        healthStatus = 200;
+        try {
+            CommandRun run = run("start");
+
+            assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(run.errLines())
+                    .containsExactly("journalq: a broker is running already with " + folder + " (process "
+                            + broker.pid() + " at localhost:7777); stop it with bin/journalq-server stop");
+        } finally {
+            broker.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldWaitForAKilledBrokerToBeGoneBeforeItStarts() throws Exception {
+        // given a process that still has the folder and no longer answers
+        Process dying = sleeper();
+        healthStatus = 503;
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            // when
+            CompletableFuture<CommandRun> start = CompletableFuture.supplyAsync(
+                    () -> run("start", "--set", "listeners=PLAINTEXT://127.0.0.1:" + taken.getLocalPort()));
+            asked.await();
+            dying.destroyForcibly();
+
+            // then it goes on, as far as this test lets it
+            assertThat(start.get().errLines()).singleElement().asString().contains("another program listens at");
+        }
+    }
+
+    @Test
+    void shouldRefuseToStartWhenAnotherProgramHasThePort() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CommandRun run = run("start", "--set", "listeners=PLAINTEXT://127.0.0.1:" + taken.getLocalPort());
+
+            assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(run.errLines())
+                    .containsExactly("journalq: another program listens at 127.0.0.1:"
+                            + taken.getLocalPort()
+                            + "; stop it, or choose another port with --set listeners=PLAINTEXT://localhost:PORT");
+        }
+    }
+
+    @Test
+    void shouldNameTheNearestSettingWhenOneIsUnknown() {
+        CommandRun run = run("start", "--set", "data.directory=x");
+
+        assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(run.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: ")
+                .contains("data.directory", "did you mean 'data.directories'?"));
+    }
+
+    @Test
+    void shouldReadTheNamedConfiguration() throws IOException {
+        Path file = Files.writeString(folder.resolve("own.yaml"), "listeners: PLAINTEXT://[::1]:7777\n", UTF_8);
+
+        LocalBroker broker = LocalBroker.of(file, Map.of("JOURNALQ_ADMIN_LISTENER", ""), List.of());
+
+        assertThat(broker.address()).isEqualTo("[::1]:7777");
+        assertThat(broker.adminAddress()).isNull();
+        assertThat(broker.dataDirectory()).isEqualTo(Path.of("data").toAbsolutePath());
+    }
+}

@@ -1,2 +1,0 @@
-/** Commands that look after consumer groups and their offsets, over {@code journalq-client}. */
-package io.journalq.server.cli.group;

@@ -1,4 +1,0 @@
-/**
- * Commands that write and read messages: lines of standard input become records, records become lines of standard output.
- */
-package io.journalq.server.cli.message;

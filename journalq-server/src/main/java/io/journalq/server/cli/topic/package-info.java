@@ -1,2 +1,0 @@
-/** Commands that look after topics, configs and the cluster, over {@code journalq-client}'s admin. */
-package io.journalq.server.cli.topic;

@@ -1,2 +1,0 @@
-/** Commands that look after transactions of producers, over {@code journalq-client}'s admin. */
-package io.journalq.server.cli.transaction;
