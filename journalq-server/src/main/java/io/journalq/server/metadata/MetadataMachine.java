@@ -143,6 +143,12 @@ public final class MetadataMachine {
         if (topic == null) {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
+        if (InternalTopics.contains(name)) {
+            // Groups and transactional ids are found by the number of partitions: with another one they would be lost.
+            return Decision.refuse(
+                    ErrorCode.INVALID_TOPIC_EXCEPTION,
+                    "topic '" + name + "' is internal: its number of partitions cannot change");
+        }
         int count = topic.partitions().size();
         if (newCount <= count) {
             return Decision.refuse(

@@ -11,6 +11,7 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,9 @@ import java.util.List;
 /**
  * DeleteTopics, versions 1 to 6: by name or, from 6 on, by id (KIP-516). A deleted topic's name is free at once. Answered
  * with REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ *
+ * <p>The broker's own topics are refused with INVALID_TOPIC_EXCEPTION, the error that Kafka gives when a client appends to
+ * them or deletes their records. Kafka 4.3.1 itself deletes them, and all committed offsets with them.
  */
 public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
     private static final short FIRST_VERSION_THAT_KNOWS_DISABLED = 3;
@@ -86,7 +90,7 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
         return topic == null
                 ? result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
                         .setErrorMessage("there is no topic '" + name + "'")
-                : result.setTopicId(topic.id());
+                : checked(result.setTopicId(topic.id()));
     }
 
     private DeletableTopicResult byId(Uuid id) {
@@ -96,6 +100,13 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
                 ? result.setName(null)
                         .setErrorCode(ErrorCode.UNKNOWN_TOPIC_ID.code())
                         .setErrorMessage("there is no topic of that id")
-                : result.setName(topic.name());
+                : checked(result.setName(topic.name()));
+    }
+
+    private static DeletableTopicResult checked(DeletableTopicResult result) {
+        return InternalTopics.contains(result.name())
+                ? result.setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code())
+                        .setErrorMessage("topic '" + result.name() + "' is internal and cannot be deleted")
+                : result;
     }
 }

@@ -5,6 +5,7 @@ import io.journalq.common.protocol.message.DeleteRecordsRequest;
 import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
@@ -55,6 +56,9 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
         TopicImage topic = partitions.topicOf(name, wanted.partitionIndex());
         if (topic == null) {
             return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+        }
+        if (InternalTopics.contains(topic.name())) {
+            return answer.setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code());
         }
         fanOut.add(
                 partitions.shardOf(topic, wanted.partitionIndex()),
