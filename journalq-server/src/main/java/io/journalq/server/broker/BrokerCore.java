@@ -110,6 +110,7 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.blockingPool(),
                 config.get(BrokerSettings.TELEMETRY_MAX_BYTES));
         handlers.registerTelemetry(telemetry);
+        handlers.registerSecurity();
     }
 
     /**

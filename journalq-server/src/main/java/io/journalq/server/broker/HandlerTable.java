@@ -28,6 +28,10 @@ import io.journalq.server.api.admin.config.IncrementalAlterConfigsHandler;
 import io.journalq.server.api.admin.config.ListConfigResourcesHandler;
 import io.journalq.server.api.admin.quota.AlterClientQuotasHandler;
 import io.journalq.server.api.admin.quota.DescribeClientQuotasHandler;
+import io.journalq.server.api.admin.security.CreateAclsHandler;
+import io.journalq.server.api.admin.security.DeleteAclsHandler;
+import io.journalq.server.api.admin.security.DescribeAclsHandler;
+import io.journalq.server.api.admin.security.DescribeUserScramCredentialsHandler;
 import io.journalq.server.api.data.DeleteRecordsHandler;
 import io.journalq.server.api.data.DescribeProducersHandler;
 import io.journalq.server.api.data.FetchHandler;
@@ -227,6 +231,14 @@ final class HandlerTable {
         registry.register(ApiKey.LIST_CONFIG_RESOURCES, 0, 1, new ListConfigResourcesHandler(identity, images));
         registry.register(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, new DescribeClientQuotasHandler(images));
         registry.register(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, new AlterClientQuotasHandler(controller));
+    }
+
+    /** Users and access control, of which there is neither. */
+    void registerSecurity() {
+        registry.register(ApiKey.DESCRIBE_ACLS, 1, 3, new DescribeAclsHandler());
+        registry.register(ApiKey.CREATE_ACLS, 1, 3, new CreateAclsHandler());
+        registry.register(ApiKey.DELETE_ACLS, 1, 3, new DeleteAclsHandler());
+        registry.register(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0, new DescribeUserScramCredentialsHandler());
     }
 
     /** Metrics that clients send of themselves. */

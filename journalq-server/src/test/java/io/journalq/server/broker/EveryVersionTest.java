@@ -201,6 +201,13 @@ class EveryVersionTest {
                                 .setFeature("group.version")
                                 .setMaxVersionLevel((short) 9)))),
                 Map.entry(ApiKey.LIST_CONFIG_RESOURCES, version -> new ListConfigResourcesRequest()),
+                Map.entry(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, version -> new DescribeUserScramCredentialsRequest()
+                        .setUsers(null)),
+                Map.entry(ApiKey.DESCRIBE_ACLS, version -> new DescribeAclsRequest()),
+                Map.entry(ApiKey.CREATE_ACLS, version -> new CreateAclsRequest()
+                        .setCreations(List.of(new CreateAclsRequest.AclCreation()))),
+                Map.entry(ApiKey.DELETE_ACLS, version -> new DeleteAclsRequest()
+                        .setFilters(List.of(new DeleteAclsRequest.DeleteAclsFilter()))),
                 Map.entry(ApiKey.DESCRIBE_CLIENT_QUOTAS, version -> new DescribeClientQuotasRequest()),
                 Map.entry(ApiKey.ALTER_CLIENT_QUOTAS, version -> new AlterClientQuotasRequest()
                         .setEntries(List.of(new AlterClientQuotasRequest.EntryData()

@@ -126,6 +126,28 @@ class ConsoleToolsTest {
                 .contains("low_watermark: 0");
     }
 
+    @Test
+    void shouldServeToolsForUsersAndAccessControlWhenThereIsNeither() throws Exception {
+        tool.run(
+                        "kafka.admin.ConfigCommand",
+                        "",
+                        "--entity-type",
+                        "users",
+                        "--entity-name",
+                        "ada",
+                        "--alter",
+                        "--add-config",
+                        "producer_byte_rate=1048576")
+                .succeeded();
+        assertThat(tool.run("kafka.admin.ConfigCommand", "", "--entity-type", "users", "--describe")
+                        .succeeded()
+                        .out())
+                .contains("ada", "producer_byte_rate=1048576.0");
+
+        ConsoleTool.Result acls = tool.run("org.apache.kafka.tools.AclCommand", "", "--list");
+        assertThat(acls.out() + acls.err()).contains("SecurityDisabledException", "No Authorizer");
+    }
+
     private ConsoleTool.Result topics(String... arguments) throws IOException, InterruptedException {
         return tool.run("org.apache.kafka.tools.TopicCommand", "", arguments);
     }

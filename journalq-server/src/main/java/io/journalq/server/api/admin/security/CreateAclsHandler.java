@@ -1,0 +1,20 @@
+package io.journalq.server.api.admin.security;
+
+import io.journalq.common.protocol.message.CreateAclsRequest;
+import io.journalq.common.protocol.message.CreateAclsResponse;
+import io.journalq.common.protocol.message.CreateAclsResponse.AclCreationResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+
+/** CreateAcls, versions 1 to 3: SECURITY_DISABLED for each ACL, as Kafka responds without an authorizer. */
+public final class CreateAclsHandler implements Handler<CreateAclsRequest> {
+    @Override
+    public void handle(RequestContext context, CreateAclsRequest request) {
+        context.respond(new CreateAclsResponse()
+                .setResults(request.creations().stream()
+                        .map(creation -> new AclCreationResult()
+                                .setErrorCode(NoAuthorizer.ERROR_CODE)
+                                .setErrorMessage(NoAuthorizer.ERROR_MESSAGE))
+                        .toList()));
+    }
+}

@@ -1,0 +1,20 @@
+package io.journalq.server.api.admin.security;
+
+import io.journalq.common.protocol.message.DeleteAclsRequest;
+import io.journalq.common.protocol.message.DeleteAclsResponse;
+import io.journalq.common.protocol.message.DeleteAclsResponse.DeleteAclsFilterResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+
+/** DeleteAcls, versions 1 to 3: SECURITY_DISABLED for each filter, as Kafka responds without an authorizer. */
+public final class DeleteAclsHandler implements Handler<DeleteAclsRequest> {
+    @Override
+    public void handle(RequestContext context, DeleteAclsRequest request) {
+        context.respond(new DeleteAclsResponse()
+                .setFilterResults(request.filters().stream()
+                        .map(filter -> new DeleteAclsFilterResult()
+                                .setErrorCode(NoAuthorizer.ERROR_CODE)
+                                .setErrorMessage(NoAuthorizer.ERROR_MESSAGE))
+                        .toList()));
+    }
+}

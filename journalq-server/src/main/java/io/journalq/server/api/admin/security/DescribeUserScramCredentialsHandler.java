@@ -1,0 +1,43 @@
+package io.journalq.server.api.admin.security;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeUserScramCredentialsRequest;
+import io.journalq.common.protocol.message.DescribeUserScramCredentialsRequest.UserName;
+import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse;
+import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * DescribeUserScramCredentials, version 0 (KIP-554). No user has credentials: the response is empty when all users are
+ * asked for, and RESOURCE_NOT_FOUND for each that is named. A user that is named twice gets DUPLICATE_RESOURCE.
+ */
+public final class DescribeUserScramCredentialsHandler implements Handler<DescribeUserScramCredentialsRequest> {
+    @Override
+    public void handle(RequestContext context, DescribeUserScramCredentialsRequest request) {
+        Map<String, Integer> occurrences = new LinkedHashMap<>();
+        if (request.users() != null) {
+            for (UserName user : request.users()) {
+                occurrences.merge(user.name(), 1, Integer::sum);
+            }
+        }
+        List<DescribeUserScramCredentialsResult> results = new ArrayList<>();
+        occurrences.forEach((user, count) -> results.add(result(user, count)));
+        context.respond(new DescribeUserScramCredentialsResponse().setResults(results));
+    }
+
+    private static DescribeUserScramCredentialsResult result(String user, int count) {
+        DescribeUserScramCredentialsResult result = new DescribeUserScramCredentialsResult().setUser(user);
+        return count == 1
+                ? result.setErrorCode(ErrorCode.RESOURCE_NOT_FOUND.code())
+                        .setErrorMessage("Attempt to describe a user credential that does not exist: " + user)
+                : result.setErrorCode(ErrorCode.DUPLICATE_RESOURCE.code())
+                        .setErrorMessage(
+                                "Cannot describe SCRAM credentials for the same user twice in a single request: "
+                                        + user);
+    }
+}
