@@ -68,7 +68,7 @@ final class SoakCommand implements Callable<Integer> {
                 "segment.ms=1m",
                 "retention.ms=1m",
                 "log.retention.check.interval.ms=5s",
-                "log.delete.delay.ms=5s",
+                "file.delete.delay.ms=5s",
                 "producer.id.expiration.ms=1m",
                 "offsets.topic.num.partitions=4",
                 "transaction.state.log.num.partitions=4");

@@ -24,6 +24,7 @@ import io.journalq.server.api.admin.config.AlterConfigsHandler;
 import io.journalq.server.api.admin.config.ConfigAlteration;
 import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.api.admin.config.DescribeConfigsHandler;
+import io.journalq.server.api.admin.config.EffectlessSettings;
 import io.journalq.server.api.admin.config.IncrementalAlterConfigsHandler;
 import io.journalq.server.api.admin.config.ListConfigResourcesHandler;
 import io.journalq.server.api.admin.quota.AlterClientQuotasHandler;
@@ -195,7 +196,9 @@ final class HandlerTable {
     void registerAdmin(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline) {
         Supplier<MetadataImage> images = metadata::current;
         ConfigDescriber describer = new ConfigDescriber(config, images);
-        ConfigAlteration alteration = new ConfigAlteration(identity.nodeId(), metadata, controller);
+        EffectlessSettings effectless = new EffectlessSettings(config);
+        ConfigAlteration alteration =
+                new ConfigAlteration(identity.nodeId(), metadata, controller, describer, effectless);
         registry.register(
                 ApiKey.FIND_COORDINATOR,
                 0,
@@ -215,15 +218,17 @@ final class HandlerTable {
                 13,
                 new MetadataHandler(identity, metadata, controller, offline, autoCreate, creationRefusals));
         registry.register(
-                ApiKey.CREATE_TOPICS, 2, 7, new CreateTopicsHandler(metadata, controller, describer, creationRefusals));
+                ApiKey.CREATE_TOPICS,
+                2,
+                7,
+                new CreateTopicsHandler(metadata, controller, describer, creationRefusals, effectless));
         boolean deletable = config.get(BrokerSettings.DELETE_TOPICS);
         registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller, deletable));
         registry.register(
                 ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(metadata, controller, creationRefusals));
         registry.register(ApiKey.DESCRIBE_CONFIGS, 1, 4, new DescribeConfigsHandler(identity, metadata, describer));
         registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(alteration));
-        registry.register(
-                ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, new IncrementalAlterConfigsHandler(alteration, describer));
+        registry.register(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, new IncrementalAlterConfigsHandler(alteration));
         registry.register(ApiKey.DESCRIBE_CLUSTER, 0, 2, new DescribeClusterHandler(identity, metadata));
         registry.register(
                 ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, new DescribeTopicPartitionsHandler(metadata, offline));

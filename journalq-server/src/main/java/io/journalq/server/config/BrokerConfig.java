@@ -36,6 +36,10 @@ public final class BrokerConfig {
      * @throws ConfigException when there is no such key, with the nearest one, or when the value is not one of it
      */
     public BrokerConfig with(String name, String value, ConfigOrigin origin) throws ConfigException {
+        String ours = KafkaNames.OF_BROKERS.ourName(name);
+        if (!ours.equals(name)) {
+            throw new ConfigException("'" + name + "' is Kafka's name for '" + ours + "': use that one");
+        }
         ConfigKey<?> key = BrokerSettings.ALL.get(name);
         Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
         changed.put(name, new Setting(key.parse(value), origin));

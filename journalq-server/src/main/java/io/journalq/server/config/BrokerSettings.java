@@ -290,13 +290,6 @@ public final class BrokerSettings {
             Integer.MAX_VALUE,
             "Most partitions that all fetch sessions remember for their clients; a client beyond has none, and names"
                     + " its partitions in each request.");
-    public static final ConfigKey<Long> METADATA_DELETE_DELAY_MS = ConfigKey.ofLong(
-            "log.delete.delay.ms",
-            ConfigUnit.MILLISECONDS,
-            60_000L,
-            0L,
-            DAY_MS,
-            "How long the files of a deleted topic stay, renamed, before they are removed.");
     public static final ConfigKey<Long> RETENTION_CHECK_INTERVAL_MS = ConfigKey.ofLong(
             "log.retention.check.interval.ms",
             ConfigUnit.MILLISECONDS,
@@ -444,7 +437,6 @@ public final class BrokerSettings {
                 TOTAL_IN_FLIGHT_MAX_BYTES,
                 FETCH_MAX_BYTES,
                 FETCH_SESSIONS_MAX_PARTITIONS,
-                METADATA_DELETE_DELAY_MS,
                 RETENTION_CHECK_INTERVAL_MS,
                 UNWRITTEN_MAX_BYTES,
                 DECOMPRESSION_INLINE_MAX_BYTES,

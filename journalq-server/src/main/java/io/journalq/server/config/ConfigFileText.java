@@ -29,20 +29,34 @@ public final class ConfigFileText {
             # ---- Defaults of topics. A topic may override each of these with a setting of the same name. ----
             """;
 
+    private static final String WITHOUT_EFFECT_HEAD =
+            """
+
+            # ---- Settings of Kafka's topics that are checked, kept and shown, and have no effect here. ----
+            """;
+
     private ConfigFileText() {}
 
     /** The whole file, with a line break at its end. */
     public static String render() {
         StringBuilder text = new StringBuilder(HEAD);
-        boolean inTopics = false;
+        String head = "";
         for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
-            if (!inTopics && TopicSettings.ALL.find(key.name()) != null) {
-                inTopics = true;
-                text.append(TOPIC_HEAD);
+            String headOfKey = headOf(key);
+            if (!headOfKey.equals(head)) {
+                head = headOfKey;
+                text.append(head);
             }
             append(text, key);
         }
         return text.toString();
+    }
+
+    private static String headOf(ConfigKey<?> key) {
+        if (TopicSettings.WITHOUT_EFFECT.find(key.name()) != null) {
+            return WITHOUT_EFFECT_HEAD;
+        }
+        return TopicSettings.ALL.find(key.name()) == null ? "" : TOPIC_HEAD;
     }
 
     private static void append(StringBuilder text, ConfigKey<?> key) {

@@ -82,14 +82,21 @@ public final class ConfigKey<T> {
         return new ConfigKey<>(name, type, unit, defaultValue, documentation, stricterReader);
     }
 
-    /** The same key, whose list must not be empty. */
-    ConfigKey<T> atLeastOneItem() {
+    /** The same key with a further demand on what it reads. */
+    ConfigKey<T> checkedAfter(Demand<T> demand) {
         return checkedBy(text -> {
             T value = reader.read(text);
+            demand.check(value);
+            return value;
+        });
+    }
+
+    /** The same key, whose list must not be empty. */
+    ConfigKey<T> atLeastOneItem() {
+        return checkedAfter(value -> {
             if (value instanceof List<?> list && list.isEmpty()) {
                 throw new ConfigException("must name at least one");
             }
-            return value;
         });
     }
 
@@ -150,6 +157,12 @@ public final class ConfigKey<T> {
     @FunctionalInterface
     interface Reader<T> {
         T read(String text) throws ConfigException;
+    }
+
+    /** What a value must be beyond its type and range. */
+    @FunctionalInterface
+    interface Demand<T> {
+        void check(T value) throws ConfigException;
     }
 
     private static boolean readBoolean(String text) throws ConfigException {
@@ -220,6 +233,11 @@ public final class ConfigKey<T> {
             throw new ConfigException("must be one of " + String.join(", ", choices));
         }
         return stripped;
+    }
+
+    /** The items of a list, as they stand in its text. */
+    static List<String> itemsOf(String text) throws ConfigException {
+        return readList(text, item -> item);
     }
 
     private static List<String> readList(String text, Reader<String> itemReader) throws ConfigException {

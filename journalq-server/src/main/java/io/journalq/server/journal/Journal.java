@@ -62,6 +62,7 @@ public final class Journal implements AutoCloseable {
         this.config = config;
         this.epochs = recovered.epochs();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
+        segments.setDeleteDelayMs(config.deleteDelayMs());
         this.flusher = new JournalFlusher(store, directory, this, segments, epochs, recovered.flushedOffset());
         this.compactor = new JournalCompactor(this, segments, flusher, recovered.compactedOffset());
         this.writer = new JournalWriter(directory, segments, epochs, reads, flusher);
@@ -229,6 +230,7 @@ public final class Journal implements AutoCloseable {
     /** Takes effect with the next append, roll or retention. */
     public void setConfig(JournalConfig newConfig) {
         config = newConfig;
+        segments.setDeleteDelayMs(newConfig.deleteDelayMs());
     }
 
     Segment[] segments() {
@@ -377,8 +379,8 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Closes the journal and takes its directory out of sight; its files are deleted in the background. Slices already
-     * handed out stay readable.
+     * Closes the journal and takes its directory out of sight; its files are deleted in the background, once the configured
+     * delay has passed. Slices already handed out stay readable.
      */
     public void delete() throws IOException {
         writer.clear();
@@ -389,7 +391,7 @@ public final class Journal implements AutoCloseable {
         }
         Path renamed = directory.resolveSibling(directory.getFileName() + Segment.DELETED_SUFFIX);
         store.move(directory, renamed);
-        segments.inBackground(() -> {
+        segments.deleteLater(() -> {
             try {
                 store.delete(renamed);
             } catch (IOException failure) {

@@ -16,6 +16,9 @@ import io.journalq.server.journal.segment.Segment;
  * @param checkpointIntervalBytes the flush that passes this much since the last checkpoint writes the next one; bounds
  *     what recovery reads
  * @param compaction whether and when superseded records go
+ * @param segmentJitterMs a segment is closed up to this much before its maximum age, in milliseconds
+ * @param segmentIndexBytes a segment is closed when the entries of its index have this size
+ * @param deleteDelayMs deleted files stay this long, renamed, in milliseconds
  */
 public record JournalConfig(
         int segmentSizeBytes,
@@ -25,7 +28,10 @@ public record JournalConfig(
         long retentionSizeBytes,
         int warmSizeBytes,
         int checkpointIntervalBytes,
-        CompactionConfig compaction) {
+        CompactionConfig compaction,
+        long segmentJitterMs,
+        int segmentIndexBytes,
+        long deleteDelayMs) {
     public static final long UNLIMITED = -1;
 
     /** Segments of 1 GiB or a week, kept for a week. */
@@ -37,7 +43,10 @@ public record JournalConfig(
             UNLIMITED,
             16 << 20,
             64 << 20,
-            CompactionConfig.OFF);
+            CompactionConfig.OFF,
+            0,
+            10 << 20,
+            0);
 
     public JournalConfig {
         if (segmentSizeBytes <= 0 || segmentSizeBytes > Segment.MAX_SIZE_BYTES) {
@@ -57,7 +66,10 @@ public record JournalConfig(
                 retentionSizeBytes,
                 warmSizeBytes,
                 checkpointIntervalBytes,
-                compaction);
+                compaction,
+                segmentJitterMs,
+                segmentIndexBytes,
+                deleteDelayMs);
     }
 
     public JournalConfig withSegmentMaxAgeMs(long value) {
@@ -69,7 +81,10 @@ public record JournalConfig(
                 retentionSizeBytes,
                 warmSizeBytes,
                 checkpointIntervalBytes,
-                compaction);
+                compaction,
+                segmentJitterMs,
+                segmentIndexBytes,
+                deleteDelayMs);
     }
 
     public JournalConfig withIndexIntervalBytes(int value) {
@@ -81,7 +96,10 @@ public record JournalConfig(
                 retentionSizeBytes,
                 warmSizeBytes,
                 checkpointIntervalBytes,
-                compaction);
+                compaction,
+                segmentJitterMs,
+                segmentIndexBytes,
+                deleteDelayMs);
     }
 
     /** Both limits at once, as they are one policy. */
@@ -94,7 +112,10 @@ public record JournalConfig(
                 sizeBytes,
                 warmSizeBytes,
                 checkpointIntervalBytes,
-                compaction);
+                compaction,
+                segmentJitterMs,
+                segmentIndexBytes,
+                deleteDelayMs);
     }
 
     public JournalConfig withWarmSizeBytes(int value) {
@@ -106,7 +127,10 @@ public record JournalConfig(
                 retentionSizeBytes,
                 value,
                 checkpointIntervalBytes,
-                compaction);
+                compaction,
+                segmentJitterMs,
+                segmentIndexBytes,
+                deleteDelayMs);
     }
 
     public JournalConfig withCheckpointIntervalBytes(int value) {
@@ -118,7 +142,10 @@ public record JournalConfig(
                 retentionSizeBytes,
                 warmSizeBytes,
                 value,
-                compaction);
+                compaction,
+                segmentJitterMs,
+                segmentIndexBytes,
+                deleteDelayMs);
     }
 
     public JournalConfig withCompaction(CompactionConfig value) {
@@ -130,6 +157,54 @@ public record JournalConfig(
                 retentionSizeBytes,
                 warmSizeBytes,
                 checkpointIntervalBytes,
+                value,
+                segmentJitterMs,
+                segmentIndexBytes,
+                deleteDelayMs);
+    }
+
+    public JournalConfig withSegmentJitterMs(long value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes,
+                compaction,
+                value,
+                segmentIndexBytes,
+                deleteDelayMs);
+    }
+
+    public JournalConfig withSegmentIndexBytes(int value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes,
+                compaction,
+                segmentJitterMs,
+                value,
+                deleteDelayMs);
+    }
+
+    public JournalConfig withDeleteDelayMs(long value) {
+        return new JournalConfig(
+                segmentSizeBytes,
+                segmentMaxAgeMs,
+                indexIntervalBytes,
+                retentionMs,
+                retentionSizeBytes,
+                warmSizeBytes,
+                checkpointIntervalBytes,
+                compaction,
+                segmentJitterMs,
+                segmentIndexBytes,
                 value);
     }
 }

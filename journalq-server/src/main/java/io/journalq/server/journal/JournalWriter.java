@@ -132,7 +132,9 @@ final class JournalWriter {
         long sizeBytes = (long) active.sizeBytes() + staged.get(batch).readableBytes();
         long lastOffset =
                 RecordBatch.lastOffset(staged.get(batch), staged.get(batch).readerIndex());
-        boolean full = sizeBytes > config.segmentSizeBytes() || lastOffset - active.baseOffset() >= Integer.MAX_VALUE;
+        boolean full = sizeBytes > config.segmentSizeBytes()
+                || lastOffset - active.baseOffset() >= Integer.MAX_VALUE
+                || active.index().sizeBytes() >= config.segmentIndexBytes();
         if (full && active.sizeBytes() > 0) {
             roll(config);
         }

@@ -1,15 +1,34 @@
 package io.journalq.server.journal;
 
 import io.journalq.server.journal.segment.Segment;
+import java.nio.file.Path;
 
 /** Which segments are past a journal's limits. Pure; whoever asks owns the segments. */
 public final class Retention {
+    /** Spreads numbers that are close to each other over all of a long: 2^64 divided by the golden ratio, made odd. */
+    private static final long GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15L;
+
     private Retention() {}
 
     /** Whether the newest segment is so old that it should be closed, or all that it holds deleted. */
     static boolean isRollDue(Segment newest, JournalConfig limits, long nowMs) {
-        return isOlder(newest, newest.firstTimestampMs(), limits.segmentMaxAgeMs(), nowMs)
+        long maxAgeMs = limits.segmentMaxAgeMs() - jitterMs(newest, limits);
+        return isOlder(newest, newest.firstTimestampMs(), maxAgeMs, nowMs)
                 || isOlder(newest, newest.maxTimestampMs(), limits.retentionMs(), nowMs);
+    }
+
+    /**
+     * How much before its time a segment is closed: another part of the jitter for every partition and segment, always the
+     * same for one, so that a restart changes nothing.
+     */
+    static long jitterMs(Segment segment, JournalConfig limits) {
+        long boundMs = Math.min(limits.segmentJitterMs(), limits.segmentMaxAgeMs());
+        if (boundMs == 0) {
+            return 0;
+        }
+        Path partition = segment.logPath().toAbsolutePath().getParent().getFileName();
+        long mixed = (31L * partition.toString().hashCode() + segment.baseOffset()) * GOLDEN_RATIO;
+        return Math.floorMod(mixed ^ (mixed >>> 32), boundMs);
     }
 
     /**

@@ -12,9 +12,11 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +35,7 @@ final class SegmentList {
     private final Queue<Deletion> deletions = new ConcurrentLinkedQueue<>();
 
     private volatile Segment[] segments;
+    private volatile long deleteDelayMs;
 
     SegmentList(FileStore store, Path directory, Segment[] recovered, JournalReads reads, Executor background) {
         this.store = store;
@@ -40,6 +43,11 @@ final class SegmentList {
         this.segments = recovered;
         this.reads = reads;
         this.background = background;
+    }
+
+    /** How long deleted files stay, renamed, from the next deletion on. */
+    void setDeleteDelayMs(long delayMs) {
+        deleteDelayMs = delayMs;
     }
 
     /** Not to be changed. Any thread. */
@@ -150,7 +158,8 @@ final class SegmentList {
                 deletions.remove();
                 oldest.release();
                 oldest.after.run();
-                oldest.dropped.forEach(this::deleteRenamed);
+                List<Segment> dropped = oldest.dropped;
+                deleteLater(() -> dropped.forEach(this::deleteRenamed));
             }
         }
     }
@@ -261,7 +270,7 @@ final class SegmentList {
             LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
         }
         segment.release();
-        inBackground(() -> deleteRenamed(segment));
+        deleteLater(() -> deleteRenamed(segment));
     }
 
     /** Lets go of every file. The list stays as it is. */
@@ -271,6 +280,17 @@ final class SegmentList {
         }
         synchronized (deletions) {
             deletions.forEach(Deletion::release);
+        }
+    }
+
+    /** Hands the deletion of renamed files on; what is not done when the process stops, the next start does. */
+    void deleteLater(Runnable deletion) {
+        long delayMs = deleteDelayMs;
+        if (delayMs == 0) {
+            inBackground(deletion);
+        } else {
+            CompletableFuture.delayedExecutor(delayMs, TimeUnit.MILLISECONDS, background)
+                    .execute(deletion);
         }
     }
 

@@ -177,6 +177,9 @@ public final class MetadataMachine {
         }
         List<Message> records = new ArrayList<>();
         for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
+            if (change.getValue() == null && !topic.configs().containsKey(change.getKey())) {
+                continue; // It is not set, whatever it is.
+            }
             Decision refused = change.getValue() == null ? null : checkConfig(change.getKey(), change.getValue());
             if (refused != null) {
                 return refused;

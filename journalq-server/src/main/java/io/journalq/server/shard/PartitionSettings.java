@@ -26,6 +26,8 @@ public record PartitionSettings(
         boolean deletes,
         CompressionCodec compression,
         JournalConfig journal) {
+    private static final long SHORTEST_FLUSH_INTERVAL_MS = 1;
+    private static final long LONGEST_FLUSH_INTERVAL_MS = 604_800_000L;
     private static final String LOG_APPEND_TIME = "LogAppendTime";
 
     /** The settings that {@code config} holds. */
@@ -37,6 +39,9 @@ public record PartitionSettings(
                 .withSegmentSizeBytes(config.get(TopicSettings.SEGMENT_BYTES))
                 .withSegmentMaxAgeMs(
                         compaction.enabled() ? Math.min(segmentMaxAgeMs, compaction.maxLagMs()) : segmentMaxAgeMs)
+                .withSegmentJitterMs(config.get(TopicSettings.SEGMENT_JITTER_MS))
+                .withSegmentIndexBytes(config.get(TopicSettings.SEGMENT_INDEX_BYTES))
+                .withDeleteDelayMs(config.get(TopicSettings.FILE_DELETE_DELAY_MS))
                 .withIndexIntervalBytes(config.get(TopicSettings.INDEX_INTERVAL_BYTES))
                 .withRetention(
                         deletes ? config.get(TopicSettings.RETENTION_MS) : JournalConfig.UNLIMITED,
@@ -44,12 +49,20 @@ public record PartitionSettings(
                 .withCompaction(compaction);
         return new PartitionSettings(
                 rules(config, compaction.enabled()),
-                DeliveryMode.of(config.get(TopicSettings.DELIVERY_MODE)),
+                deliveryMode(config),
                 config.get(TopicSettings.WRITE_INTERVAL_MS),
-                config.get(TopicSettings.FLUSH_INTERVAL_MS),
+                Math.max(
+                        SHORTEST_FLUSH_INTERVAL_MS,
+                        Math.min(config.get(TopicSettings.FLUSH_INTERVAL_MS), LONGEST_FLUSH_INTERVAL_MS)),
                 deletes,
                 compression(config),
                 journal);
+    }
+
+    private static DeliveryMode deliveryMode(TopicConfig config) {
+        return config.get(TopicSettings.FLUSH_MESSAGES) == 1
+                ? DeliveryMode.CONSISTENT
+                : DeliveryMode.of(config.get(TopicSettings.DELIVERY_MODE));
     }
 
     private static CompressionCodec compression(TopicConfig config) {

@@ -148,6 +148,24 @@ class ConsoleToolsTest {
         assertThat(acls.out() + acls.err()).contains("SecurityDisabledException", "No Authorizer");
     }
 
+    @Test
+    void shouldVerifyAReassignmentThatMovesNothing() throws Exception {
+        topics("--create", "--topic", "orders", "--partitions", "1").succeeded();
+        Path plan = Files.writeString(
+                directory.resolve("plan.json"),
+                "{\"version\": 1, \"partitions\": [{\"topic\": \"orders\", \"partition\": 0, \"replicas\": [0]}]}");
+
+        assertThat(tool.run(
+                                "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+                                "",
+                                "--reassignment-json-file",
+                                plan.toString(),
+                                "--verify")
+                        .succeeded()
+                        .out())
+                .contains("Reassignment of partition orders-0 is completed.", "Clearing broker-level throttles");
+    }
+
     private ConsoleTool.Result topics(String... arguments) throws IOException, InterruptedException {
         return tool.run("org.apache.kafka.tools.TopicCommand", "", arguments);
     }

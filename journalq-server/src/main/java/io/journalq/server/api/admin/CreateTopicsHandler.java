@@ -12,6 +12,9 @@ import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicRe
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.admin.config.ConfigDescriber;
+import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.KafkaNames;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
@@ -34,13 +37,19 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final Controller controller;
     private final ConfigDescriber describer;
     private final CreationRefusals refusals;
+    private final EffectlessSettings effectless;
 
     public CreateTopicsHandler(
-            MetadataPublisher metadata, Controller controller, ConfigDescriber describer, CreationRefusals refusals) {
+            MetadataPublisher metadata,
+            Controller controller,
+            ConfigDescriber describer,
+            CreationRefusals refusals,
+            EffectlessSettings effectless) {
         this.metadata = metadata;
         this.controller = controller;
         this.describer = describer;
         this.refusals = refusals;
+        this.effectless = effectless;
     }
 
     @Override
@@ -61,7 +70,11 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                                 "assigned partitions must be numbered from 0 on, without a gap"));
             } else {
-                specs.add(spec(topic));
+                try {
+                    specs.add(spec(topic));
+                } catch (ConfigException wrong) {
+                    resultByName.put(topic.name(), refused(topic.name(), ErrorCode.INVALID_CONFIG, wrong.getMessage()));
+                }
             }
         }
         CompletableFuture<List<Outcome>> creation = controller.createTopics(specs, request.validateOnly());
@@ -70,6 +83,9 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                 TopicSpec spec = specs.get(i);
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 resultByName.put(spec.name(), result(context, spec, outcome));
+                if (outcome.error() == ErrorCode.NONE && !request.validateOnly()) {
+                    spec.configs().forEach(effectless::onSet);
+                }
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
         });
@@ -88,10 +104,15 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         return true;
     }
 
-    private static TopicSpec spec(CreatableTopic topic) {
+    private static TopicSpec spec(CreatableTopic topic) throws ConfigException {
         Map<String, String> configs = new TreeMap<>();
         for (CreatableTopicConfig config : topic.configs()) {
-            configs.put(config.name(), config.value());
+            String name = KafkaNames.OF_TOPICS.ourName(config.name());
+            String text = KafkaNames.OF_TOPICS.ourText(config.name(), config.value());
+            if (configs.containsKey(name)) {
+                throw new ConfigException(name + " is named twice");
+            }
+            configs.put(name, text);
         }
         List<List<Integer>> assignments = topic.assignments().stream()
                 .sorted(Comparator.comparingInt(CreatableReplicaAssignment::partitionIndex))

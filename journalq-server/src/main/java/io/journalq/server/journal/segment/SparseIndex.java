@@ -65,6 +65,11 @@ public final class SparseIndex {
         count = at + 1;
     }
 
+    /** Size of the entries, which is that of the file without its header. */
+    public int sizeBytes() {
+        return count * ENTRY_SIZE_BYTES;
+    }
+
     /** Position of a noted batch that begins at or before {@code offset}, the closest; 0 when none does. */
     public int floorByOffset(long offset) {
         int found = count;

@@ -1,20 +1,16 @@
 package io.journalq.server.api.admin.config;
 
-import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterConfigsRequest;
 import io.journalq.common.protocol.message.AlterConfigsRequest.AlterConfigsResource;
-import io.journalq.common.protocol.message.AlterConfigsRequest.AlterableConfig;
 import io.journalq.common.protocol.message.AlterConfigsResponse;
 import io.journalq.common.protocol.message.AlterConfigsResponse.AlterConfigsResourceResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.admin.Answer;
-import io.journalq.server.api.admin.config.ConfigAlteration.Plan;
-import io.journalq.server.control.Outcome;
+import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
+import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * AlterConfigs, versions 0 to 2: all settings of a topic, a group, a subscription of client metrics or a broker at once;
@@ -30,7 +26,7 @@ public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
     @Override
     public void handle(RequestContext context, AlterConfigsRequest request) {
         Answer.when(
-                alteration.alter(request.resources(), request.validateOnly(), this::plan),
+                alteration.alter(request.resources(), request.validateOnly(), AlterConfigsHandler::asked),
                 context,
                 (outcomes, never) -> {
                     List<AlterConfigsResourceResponse> responses = new ArrayList<>();
@@ -46,22 +42,10 @@ public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
                 });
     }
 
-    private Plan plan(AlterConfigsResource resource) {
-        byte type = resource.resourceType();
-        String name = resource.resourceName();
-        Outcome refusal = null;
-        for (AlterableConfig config : resource.configs()) {
-            if (refusal == null) {
-                refusal = config.value() == null
-                        ? ConfigResource.refusal(ErrorCode.INVALID_REQUEST, "every setting that is named needs a value")
-                        : ConfigAlteration.problem(type, config.name());
-            }
-        }
-        return new Plan(type, name, refusal, () -> {
-            Map<String, String> changes = new TreeMap<>();
-            alteration.set(type, name).keySet().forEach(before -> changes.put(before, null));
-            resource.configs().forEach(config -> changes.put(config.name(), config.value()));
-            return changes;
-        });
+    private static Asked asked(AlterConfigsResource resource) {
+        List<Change> changes = resource.configs().stream()
+                .map(config -> new Change(config.name(), ConfigAlteration.SET, config.value()))
+                .toList();
+        return new Asked(resource.resourceType(), resource.resourceName(), true, changes);
     }
 }

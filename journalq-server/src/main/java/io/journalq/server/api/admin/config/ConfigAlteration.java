@@ -2,8 +2,11 @@ package io.journalq.server.api.admin.config;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigKey;
 import io.journalq.server.config.ConfigKeys;
+import io.journalq.server.config.ConfigType;
+import io.journalq.server.config.KafkaNames;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.ConfigChange;
 import io.journalq.server.control.Controller.ResourceChange;
@@ -14,69 +17,113 @@ import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
- * What both APIs that change settings have in common: changes go to the controller together, what cannot be changed gets
- * its error at once, and every resource gets its outcome in the order asked. Any thread.
+ * Changes settings, for both APIs that do: what cannot be changed is refused at once, the rest goes to the controller
+ * together, and every resource gets its outcome in the order asked. A setting may be called by our name or by Kafka's. To
+ * delete one that is not set succeeds, even if no setting has that name. Any thread.
  */
 public final class ConfigAlteration {
+    /** Operations on a setting, by their number on the wire. */
+    static final byte SET = 0;
+
+    private static final byte DELETE = 1;
+    private static final byte APPEND = 2;
+    private static final byte SUBTRACT = 3;
+
     private final int nodeId;
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private final ConfigDescriber describer;
+    private final EffectlessSettings effectless;
 
-    /** @param nodeId this broker */
-    public ConfigAlteration(int nodeId, MetadataPublisher metadata, Controller controller) {
+    /**
+     * @param nodeId this broker
+     * @param describer says what a list is that is added to
+     */
+    public ConfigAlteration(
+            int nodeId,
+            MetadataPublisher metadata,
+            Controller controller,
+            ConfigDescriber describer,
+            EffectlessSettings effectless) {
         this.nodeId = nodeId;
         this.metadata = metadata;
         this.controller = controller;
+        this.describer = describer;
+        this.effectless = effectless;
     }
+
+    /**
+     * A change of one setting.
+     *
+     * @param value null only when it is deleted
+     */
+    record Change(String name, byte operation, String value) {}
 
     /**
      * Whose settings are to change, and how.
      *
-     * @param refusal why not; null when they may
-     * @param changes texts by name, null for back to the default; asked for on the controller's thread, where {@link
-     *     #set} is what all changes before led to
+     * @param replacesAll whether settings that no change names go back to their defaults
      */
-    record Plan(byte type, String name, Outcome refusal, Supplier<Map<String, String>> changes) {}
+    record Asked(byte type, String name, boolean replacesAll, List<Change> changes) {}
 
     /**
      * Changes settings.
      *
-     * @param resources as asked
-     * @param plan for each, what to do
+     * @param resources as they stand in the request
+     * @param reader says what is asked for one
      */
-    <R> CompletableFuture<List<Outcome>> alter(List<R> resources, boolean validateOnly, Function<R, Plan> plan) {
+    <R> CompletableFuture<List<Outcome>> alter(List<R> resources, boolean validateOnly, Function<R, Asked> reader) {
+        List<Asked> all = new ArrayList<>();
         List<Outcome> outcomes = new ArrayList<>();
         List<ConfigChange> ofTopics = new ArrayList<>();
         List<Integer> topicPlaces = new ArrayList<>();
         List<ResourceChange> ofOthers = new ArrayList<>();
         List<Integer> otherPlaces = new ArrayList<>();
         for (R resource : resources) {
-            Plan planned = plan.apply(resource);
-            Outcome refusal = ConfigResource.problem(planned.type(), planned.name(), nodeId);
-            outcomes.add(refusal == null ? planned.refusal() : refusal);
-            if (outcomes.get(outcomes.size() - 1) != null) {
+            Asked asked = reader.apply(resource);
+            Outcome refusal = ConfigResource.problem(asked.type(), asked.name(), nodeId);
+            if (refusal == null) {
+                try {
+                    asked = underOurNames(asked);
+                    refusal = problem(asked);
+                } catch (ConfigException wrong) {
+                    refusal = ConfigResource.refusal(ErrorCode.INVALID_CONFIG, wrong.getMessage());
+                }
+            }
+            all.add(asked);
+            outcomes.add(refusal);
+            if (refusal != null) {
                 continue;
             }
+            Asked planned = asked;
             if (planned.type() == ConfigResource.TOPIC) {
                 topicPlaces.add(outcomes.size() - 1);
-                ofTopics.add(new ConfigChange(planned.name(), planned.changes()));
+                ofTopics.add(new ConfigChange(planned.name(), () -> changes(planned)));
             } else {
                 otherPlaces.add(outcomes.size() - 1);
-                ofOthers.add(new ResourceChange(idOf(planned.type(), planned.name()), planned.changes()));
+                ofOthers.add(new ResourceChange(idOf(planned.type(), planned.name()), () -> changes(planned)));
             }
         }
         CompletableFuture<Void> topics =
                 gather(controller.alterTopicConfigs(ofTopics, validateOnly), topicPlaces, outcomes);
         CompletableFuture<Void> others =
                 gather(controller.alterResourceConfigs(ofOthers, validateOnly), otherPlaces, outcomes);
-        return topics.thenCombine(others, (one, other) -> outcomes);
+        return topics.thenCombine(others, (one, other) -> {
+            if (!validateOnly) {
+                tellEffectless(all, outcomes);
+            }
+            return outcomes;
+        });
     }
 
     /** Both write different places of the list, and the list is read when both are done. */
@@ -90,8 +137,84 @@ public final class ConfigAlteration {
         });
     }
 
-    /** What is set now, texts by name. */
-    Map<String, String> set(byte type, String name) {
+    private void tellEffectless(List<Asked> all, List<Outcome> outcomes) {
+        for (int i = 0; i < all.size(); i++) {
+            if (outcomes.get(i).error() == ErrorCode.NONE) {
+                for (Change change : all.get(i).changes()) {
+                    effectless.onSet(change.name(), change.operation() == DELETE ? null : change.value());
+                }
+            }
+        }
+    }
+
+    private static Asked underOurNames(Asked asked) throws ConfigException {
+        KafkaNames names = ConfigResource.kafkaNames(asked.type());
+        List<Change> changes = new ArrayList<>();
+        for (Change change : asked.changes()) {
+            boolean hasValue = change.operation() != DELETE && change.value() != null;
+            changes.add(new Change(
+                    names.ourName(change.name()),
+                    change.operation(),
+                    hasValue ? names.ourText(change.name(), change.value()) : change.value()));
+        }
+        return new Asked(asked.type(), asked.name(), asked.replacesAll(), changes);
+    }
+
+    private static Outcome problem(Asked asked) {
+        Set<String> names = new TreeSet<>();
+        for (Change change : asked.changes()) {
+            Outcome problem = names.add(change.name())
+                    ? problem(asked.type(), change)
+                    : ConfigResource.refusal(ErrorCode.INVALID_REQUEST, change.name() + " is named twice");
+            if (problem != null) {
+                return problem;
+            }
+        }
+        return null;
+    }
+
+    private static Outcome problem(byte type, Change change) {
+        String name = change.name();
+        byte operation = change.operation();
+        if (operation < SET || operation > SUBTRACT) {
+            return ConfigResource.refusal(ErrorCode.INVALID_REQUEST, "there is no operation " + operation);
+        }
+        ConfigKeys keys = ConfigResource.changeable(type);
+        ConfigKey<?> key = keys.find(name);
+        if (key == null && type == ConfigResource.BROKER && BrokerSettings.ALL.find(name) != null) {
+            return ConfigResource.refusal(
+                    ErrorCode.INVALID_REQUEST, name + " changes in the broker's configuration file and with a restart");
+        }
+        if (operation == DELETE) {
+            return null;
+        }
+        if (key == null) {
+            return ConfigResource.refusal(
+                    ErrorCode.INVALID_CONFIG, "Unknown setting '" + name + "'" + keys.suggestion(name));
+        }
+        if (change.value() == null) {
+            return ConfigResource.refusal(ErrorCode.INVALID_REQUEST, name + " is to be set but has no value");
+        }
+        return operation == SET || key.type() == ConfigType.LIST
+                ? null
+                : ConfigResource.refusal(
+                        ErrorCode.INVALID_CONFIG, name + " is not a list: it can be set or deleted only");
+    }
+
+    /** Texts by name, null for back to the default. On the controller's thread: the newest image is what comes before. */
+    private Map<String, String> changes(Asked asked) {
+        Map<String, String> before = set(asked.type(), asked.name());
+        Map<String, String> changes = new TreeMap<>();
+        if (asked.replacesAll()) {
+            before.keySet().forEach(name -> changes.put(name, null));
+        }
+        for (Change change : asked.changes()) {
+            changes.put(change.name(), after(asked.type(), change, before.get(change.name())));
+        }
+        return changes;
+    }
+
+    private Map<String, String> set(byte type, String name) {
         MetadataImage image = metadata.current();
         if (type == ConfigResource.TOPIC) {
             TopicImage topic = image.topic(name);
@@ -100,19 +223,29 @@ public final class ConfigAlteration {
         return image.resources().of(idOf(type, name));
     }
 
-    /** Why a setting of that name cannot be changed; null when it can. */
-    static Outcome problem(byte type, String name) {
-        ConfigKeys keys = ConfigResource.changeable(type);
-        ConfigKey<?> key = keys == null ? null : keys.find(name);
-        if (keys == null || key != null) {
+    private String after(byte type, Change change, String before) {
+        if (change.operation() == SET) {
+            return change.value();
+        }
+        if (change.operation() == DELETE) {
             return null;
         }
-        return type == ConfigResource.BROKER && BrokerSettings.ALL.find(name) != null
-                ? ConfigResource.refusal(
-                        ErrorCode.INVALID_REQUEST,
-                        name + " changes in the broker's configuration file and with a restart")
-                : ConfigResource.refusal(
-                        ErrorCode.INVALID_CONFIG, "Unknown setting '" + name + "'" + keys.suggestion(name));
+        ConfigKey<?> key = ConfigResource.changeable(type).find(change.name());
+        List<String> items = new ArrayList<>(itemsOf(before == null ? describer.inheritedBy(type, key) : before));
+        List<String> named = itemsOf(change.value());
+        if (change.operation() == APPEND) {
+            named.stream().filter(item -> !items.contains(item)).forEach(items::add);
+        } else {
+            items.removeAll(named);
+        }
+        return String.join(",", items);
+    }
+
+    private static List<String> itemsOf(String list) {
+        return Arrays.stream(list.split(",", -1))
+                .map(String::strip)
+                .filter(item -> !item.isEmpty())
+                .toList();
     }
 
     private static ResourceId idOf(byte type, String name) {

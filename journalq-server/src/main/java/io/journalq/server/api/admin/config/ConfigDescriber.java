@@ -5,9 +5,11 @@ import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfi
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ClientMetricsSettings;
+import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigKey;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.GroupSettings;
+import io.journalq.server.config.KafkaNames;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.MetadataImage;
@@ -42,7 +44,10 @@ public final class ConfigDescriber {
     public List<DescribeConfigsResourceResult> topic(TopicImage topic) {
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
         for (ConfigKey<?> key : TopicSettings.ALL.all()) {
-            results.add(result(key, own(key, topic.configs(), SET_ON_TOPIC), layers(key)));
+            DescribeConfigsResourceResult result =
+                    result(key, own(key, topic.configs(), SET_ON_TOPIC), underAllNames(key, layers(key)));
+            results.add(result);
+            results.addAll(underKafkaNames(KafkaNames.OF_TOPICS, key, result));
         }
         return results;
     }
@@ -75,7 +80,10 @@ public final class ConfigDescriber {
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
         for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
             boolean readOnly = BrokerSettings.DYNAMIC.find(key.name()) == null;
-            results.add(result(key, List.of(), layers(key)).setReadOnly(readOnly));
+            DescribeConfigsResourceResult result =
+                    result(key, List.of(), underAllNames(key, layers(key))).setReadOnly(readOnly);
+            results.add(result);
+            results.addAll(underKafkaNames(KafkaNames.OF_BROKERS, key, result));
         }
         return results;
     }
@@ -86,7 +94,10 @@ public final class ConfigDescriber {
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
         for (ConfigKey<?> key : BrokerSettings.DYNAMIC.all()) {
             if (configs.containsKey(key.name())) {
-                results.add(result(key, own(key, configs, SET_ON_EVERY_BROKER), List.of()));
+                DescribeConfigsResourceResult result =
+                        result(key, underAllNames(key, own(key, configs, SET_ON_EVERY_BROKER)), List.of());
+                results.add(result);
+                results.addAll(underKafkaNames(KafkaNames.OF_BROKERS, key, result));
             }
         }
         return results;
@@ -113,9 +124,51 @@ public final class ConfigDescriber {
         return layers;
     }
 
+    /** Behind each value of a broker's setting, the same under Kafka's names for it. */
+    private static List<DescribeConfigsSynonym> underAllNames(ConfigKey<?> key, List<DescribeConfigsSynonym> layers) {
+        List<DescribeConfigsSynonym> all = new ArrayList<>();
+        for (DescribeConfigsSynonym layer : layers) {
+            all.add(layer);
+            for (KafkaNames.Name name : KafkaNames.OF_BROKERS.shownOf(key)) {
+                String text = name.kafkaText(layer.value());
+                if (text != null) {
+                    all.add(new DescribeConfigsSynonym()
+                            .setName(name.name())
+                            .setValue(text)
+                            .setSource(layer.source()));
+                }
+            }
+        }
+        return all;
+    }
+
+    /** The same setting under Kafka's names for it, as Kafka's tools look it up. */
+    private static List<DescribeConfigsResourceResult> underKafkaNames(
+            KafkaNames names, ConfigKey<?> key, DescribeConfigsResourceResult ours) {
+        return names.shownOf(key).stream()
+                .map(name -> new DescribeConfigsResourceResult()
+                        .setName(name.name())
+                        .setValue(name.kafkaText(ours.value()))
+                        .setConfigSource(ours.configSource())
+                        .setReadOnly(ours.readOnly())
+                        .setConfigType(ours.configType())
+                        .setDocumentation("Kafka's name for " + key.name() + ". " + key.documentation())
+                        .setSynonyms(ours.synonyms()))
+                .toList();
+    }
+
     private static List<DescribeConfigsSynonym> own(ConfigKey<?> key, Map<String, String> configs, byte source) {
         String text = configs.get(key.name());
-        return text == null ? List.of() : List.of(synonym(key, text, source));
+        return text == null ? List.of() : List.of(synonym(key, plain(key, text), source));
+    }
+
+    /** Without the suffix that it may have been set with: tools read a number. */
+    private static String plain(ConfigKey<?> key, String text) {
+        try {
+            return key.format(key.parse(text));
+        } catch (ConfigException ofAnotherRelease) {
+            return text;
+        }
     }
 
     private static DescribeConfigsResourceResult result(

@@ -5,6 +5,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ClientMetricsSettings;
 import io.journalq.server.config.ConfigKeys;
 import io.journalq.server.config.GroupSettings;
+import io.journalq.server.config.KafkaNames;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.control.Outcome;
 
@@ -26,6 +27,15 @@ final class ConfigResource {
             case CLIENT_METRICS -> ClientMetricsSettings.ALL;
             case GROUP -> GroupSettings.ALL;
             default -> null;
+        };
+    }
+
+    /** Kafka's other names for settings of that kind of thing. */
+    static KafkaNames kafkaNames(byte type) {
+        return switch (type) {
+            case TOPIC -> KafkaNames.OF_TOPICS;
+            case BROKER -> KafkaNames.OF_BROKERS;
+            default -> KafkaNames.NONE;
         };
     }
 

@@ -1,0 +1,41 @@
+package io.journalq.server.api.admin.config;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigKey;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.config.TopicSettings;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs settings that are kept and have no effect, each once in the life of the process: when the broker starts with it, or
+ * when the first client sets it. Any thread.
+ */
+public final class EffectlessSettings {
+    private static final Logger log = LoggerFactory.getLogger(EffectlessSettings.class);
+
+    /** Bounded by the settings that there are. */
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+    /** @param started what the broker was started with */
+    public EffectlessSettings(BrokerConfig started) {
+        for (ConfigKey<?> key : TopicSettings.ALL.all()) {
+            if (started.origin(key) != ConfigOrigin.DEFAULT) {
+                onSet(key.name(), started.text(key));
+            }
+        }
+    }
+
+    /**
+     * A client has set a setting of a topic or a broker.
+     *
+     * @param value null when it was deleted
+     */
+    public void onSet(String name, String value) {
+        if (value != null && TopicSettings.isWithoutEffect(name, value) && told.add(name)) {
+            log.warn("setting without effect: {}={}, see docs/protocol-gaps.md", name, value);
+        }
+    }
+}

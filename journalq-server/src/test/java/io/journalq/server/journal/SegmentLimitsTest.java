@@ -1,0 +1,113 @@
+package io.journalq.server.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.journal.file.SystemFileStore;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** When segments are closed by what Kafka's settings say beyond size and age, and when their files go. */
+class SegmentLimitsTest {
+    private static final long WRITTEN_MS = 1_000;
+    private static final long MAX_AGE_MS = 100_000;
+
+    @TempDir
+    Path directory;
+
+    private Journal open(String name, JournalConfig config) throws IOException {
+        return Journal.open(new SystemFileStore(), directory.resolve(name), config, Runnable::run);
+    }
+
+    private static void append(Journal journal, int batches) throws IOException {
+        for (int i = 0; i < batches; i++) {
+            ByteBuf batch = TestBatches.batch(1, 100, WRITTEN_MS);
+            journal.append(batch, 0);
+            batch.release();
+            journal.write();
+        }
+    }
+
+    @Test
+    void shouldCloseASegmentWhenItsIndexIsFull() throws IOException {
+        JournalConfig config = JournalConfig.DEFAULT.withIndexIntervalBytes(1);
+        try (Journal journal = open("full", config.withSegmentIndexBytes(160));
+                Journal other = open("room", config)) {
+            append(journal, 35);
+            append(other, 35);
+
+            assertThat(other.segmentCount()).isEqualTo(1);
+            // Ten entries of 16 bytes; the first batch of a segment needs none.
+            assertThat(journal.segmentCount()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void shouldCloseSegmentsOfOneAgeAtDifferentTimesWhenThereIsJitter() throws IOException {
+        JournalConfig config = JournalConfig.DEFAULT
+                .withSegmentMaxAgeMs(MAX_AGE_MS)
+                .withSegmentJitterMs(MAX_AGE_MS / 2)
+                .withRetention(JournalConfig.UNLIMITED, JournalConfig.UNLIMITED);
+        Set<Long> closedMs = new TreeSet<>();
+        for (int i = 0; i < 20; i++) {
+            try (Journal journal = open("partition-" + i, config)) {
+                append(journal, 1);
+                closedMs.add(closedAfterMs(journal));
+            }
+        }
+
+        assertThat(closedMs).hasSizeGreaterThan(10).allSatisfy(afterMs -> assertThat(afterMs)
+                .isBetween(MAX_AGE_MS / 2, MAX_AGE_MS + 1));
+    }
+
+    private static long closedAfterMs(Journal journal) {
+        for (long ageMs = 0; ageMs <= 2 * MAX_AGE_MS; ageMs += 100) {
+            journal.applyRetention(WRITTEN_MS + ageMs, Long.MAX_VALUE);
+            if (journal.segmentCount() > 1) {
+                return ageMs;
+            }
+        }
+        throw new AssertionError("never closed");
+    }
+
+    @Test
+    void shouldKeepDeletedFilesUntilTheDelayIsOver() throws Exception {
+        JournalConfig config = JournalConfig.DEFAULT
+                .withSegmentSizeBytes(1_000)
+                .withRetention(JournalConfig.UNLIMITED, 0)
+                .withDeleteDelayMs(1_000);
+        try (Journal journal = open("delayed", config)) {
+            append(journal, 50);
+            journal.flush();
+            assertThat(journal.applyRetention(WRITTEN_MS, Long.MAX_VALUE)).isGreaterThan(3);
+
+            assertThat(deletedFiles()).hasSizeGreaterThan(3);
+            awaitNoDeletedFiles();
+            journal.delete();
+        }
+        assertThat(deletedFiles()).containsExactly("delayed.deleted");
+        awaitNoDeletedFiles();
+    }
+
+    private void awaitNoDeletedFiles() throws Exception {
+        for (int i = 0; i < 1_000 && !deletedFiles().isEmpty(); i++) {
+            Thread.sleep(10);
+        }
+        assertThat(deletedFiles()).isEmpty();
+    }
+
+    private List<String> deletedFiles() throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".deleted"))
+                    .toList();
+        }
+    }
+}

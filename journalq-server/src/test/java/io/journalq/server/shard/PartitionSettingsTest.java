@@ -1,0 +1,31 @@
+package io.journalq.server.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.TopicConfig;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class PartitionSettingsTest {
+    @Test
+    void shouldAcknowledgeWhenSyncedIfEveryMessageIsToBeFlushed() {
+        assertThat(of(Map.of("flush.messages", "1")).deliveryMode()).isEqualTo(DeliveryMode.CONSISTENT);
+        assertThat(of(Map.of("flush.messages", "1", "delivery.mode", "performance"))
+                        .deliveryMode())
+                .isEqualTo(DeliveryMode.CONSISTENT);
+        assertThat(of(Map.of("flush.messages", "2")).deliveryMode()).isEqualTo(DeliveryMode.EVENTUAL);
+    }
+
+    @Test
+    void shouldKeepTheFlushIntervalWithinWhatCanBeScheduled() {
+        assertThat(of(Map.of("flush.interval.ms", "0")).flushIntervalMs()).isEqualTo(1);
+        assertThat(of(Map.of("flush.interval.ms", "2500")).flushIntervalMs()).isEqualTo(2_500);
+        assertThat(of(Map.of("flush.interval.ms", "9223372036854775807")).flushIntervalMs())
+                .isEqualTo(604_800_000L);
+    }
+
+    private static PartitionSettings of(Map<String, String> configs) {
+        return PartitionSettings.of(TopicConfig.of(BrokerConfig.defaults(), configs));
+    }
+}
