@@ -166,8 +166,9 @@ public final class LoopCycle {
     private static void runGuarded(Runnable work) {
         try {
             work.run();
-        } catch (RuntimeException | AssertionError failure) {
-            // One broken request must not keep the others of its iteration from their answers.
+        } catch (RuntimeException | AssertionError | OutOfMemoryError failure) {
+            // One broken request must not keep the others of its iteration from their answers. Nor may a lack of direct
+            // memory, which does not end the process: an iteration that does not reach its end would be the last one.
             log.error("unexpected failure at the end of an event loop's iteration", failure);
         }
     }

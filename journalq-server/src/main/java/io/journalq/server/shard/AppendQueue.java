@@ -2,6 +2,8 @@ package io.journalq.server.shard;
 
 import io.journalq.common.protocol.ErrorCode;
 import java.util.ArrayDeque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Appends of one partition, in their order, from a batch on that a loop does not look into itself: while a thread that may
@@ -9,6 +11,8 @@ import java.util.ArrayDeque;
  * partition's loop.
  */
 final class AppendQueue {
+    private static final Logger log = LoggerFactory.getLogger(AppendQueue.class);
+
     /** What may be decided in one go. */
     private static final int MOST_AT_ONCE_BYTES = 1 << 20;
 
@@ -51,9 +55,28 @@ final class AppendQueue {
     }
 
     private void onChecked(LargeBatchCheck check) {
-        host.decide(check);
+        try {
+            host.decide(check);
+        } catch (RuntimeException | AssertionError | OutOfMemoryError failure) {
+            giveUp(check.append(), failure);
+        }
         waiting.remove();
         goOn();
+    }
+
+    private boolean decide(Append append) {
+        try {
+            return host.decide(append);
+        } catch (RuntimeException | AssertionError | OutOfMemoryError failure) {
+            giveUp(append, failure);
+            return true;
+        }
+    }
+
+    /** For want of memory, or by a defect. The appends behind this one must not wait for ever. */
+    private void giveUp(Append append, Throwable failure) {
+        log.error("cannot decide about a batch: partition={}", host.name(), failure);
+        append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot append the batch");
     }
 
     private void goOn() {
@@ -71,7 +94,7 @@ final class AppendQueue {
                 continue;
             }
             int sizeBytes = next.records() == null ? 0 : next.records().readableBytes();
-            if (!host.decide(next)) {
+            if (!decide(next)) {
                 check(next);
                 return;
             }

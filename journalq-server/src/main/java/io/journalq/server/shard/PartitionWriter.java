@@ -102,6 +102,10 @@ final class PartitionWriter {
         producers.snapshotIfRolled();
         if (host.settings().deliveryMode() == DeliveryMode.CONSISTENT) {
             acknowledgements.awaitDurability();
+            if (journal.writtenOffset() == writtenBefore) {
+                // Repeated batches alone: what they wait for may be durable since long, and nobody would say so again.
+                onDurable(durability.durableOffset(journal.flushedOffset()));
+            }
         } else {
             readable.advanceTo(journal.writtenOffset());
             acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());

@@ -3,13 +3,18 @@ package io.journalq.server.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.shard.SteppedPartition.Outcome;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +24,7 @@ class AppendQueueTest {
     private static final int ALLOWED_BYTES = 100_000;
     private static final int ALL = 1 << 20;
     private static final short EPOCH = 0;
+    private static final int PRODUCE_VERSION = 12;
     private static final BatchRules RULES =
             new BatchRules(ALLOWED_BYTES, ALLOWED_BYTES, 100, Long.MAX_VALUE, Long.MAX_VALUE, false, false, true);
 
@@ -87,6 +93,56 @@ class AppendQueueTest {
         assertThat(bomb.error()).isEqualTo(ErrorCode.MESSAGE_TOO_LARGE);
         assertThat(behind.error()).isEqualTo(ErrorCode.NONE);
         assertThat(partition.readCommitted(0, ALL)).containsExactly("behind");
+    }
+
+    @Test
+    void shouldGoOnBehindABatchWhenDecidingAboutItFails() throws IOException {
+        // given a batch that is looked into elsewhere, another one, and one behind them
+        SteppedPartition partition = open(null);
+        FailingOnce large = new FailingOnce("x".repeat(ALLOWED_BYTES + 1), CompressionCodec.ZSTD);
+        FailingOnce small = new FailingOnce("x".repeat(ALLOWED_BYTES + 1), CompressionCodec.NONE);
+        partition.host().append(large);
+        partition.host().append(small);
+        Outcome behind = partition.stage(8, EPOCH, 0, false, "behind");
+
+        // when it cannot be said what becomes of the first two
+        look(partition);
+
+        // then they are refused, and what comes behind them, then and later, is appended
+        assertThat(large.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+        assertThat(small.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+        assertThat(behind.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.append(8, EPOCH, 1, false, "later").error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    /** An append that is refused for its size; the first attempt to do so fails. */
+    private static final class FailingOnce extends Append {
+        private boolean failed;
+
+        FailingOnce(String value, CompressionCodec codec) {
+            super(batch(value, codec), PRODUCE_VERSION, false);
+        }
+
+        private static ByteBuf batch(String value, CompressionCodec codec) {
+            try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, codec)) {
+                builder.append(0, null, value.getBytes(StandardCharsets.UTF_8), List.of());
+                return builder.build();
+            }
+        }
+
+        @Override
+        protected boolean isAwaited() {
+            return true;
+        }
+
+        @Override
+        protected void onDecided() {
+            if (!failed) {
+                failed = true;
+                throw new AssertionError("as a defect does");
+            }
+            records().release();
+        }
     }
 
     @Test

@@ -127,6 +127,49 @@ class DurabilityTest {
     }
 
     @Test
+    void shouldAcknowledgeARepeatedBatchAtOnceWhenItIsDurable() {
+        // given
+        append("covered");
+
+        // when it comes again, and nothing else
+        Outcome again = partition.append(1, EPOCH, sequence - 1, false, "covered");
+
+        // then no timer, flush or commit is needed
+        assertThat(again.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(again.offset()).isEqualTo(2);
+        assertThat(committing).isEmpty();
+    }
+
+    @Test
+    void shouldAcknowledgeARepeatedBatchAtOnceWhenABrokerIsStartedAgain() throws IOException {
+        // given a batch that was written when the broker was killed
+        partition.append(1, EPOCH, sequence++, false, "not acknowledged");
+        partition = SteppedPartition.openCovered(store, directory, WRITE_AHEAD_BYTES, committing::add);
+
+        // when its producer sends it again
+        Outcome again = partition.append(1, EPOCH, sequence - 1, false, "not acknowledged");
+
+        // then
+        assertThat(again.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(again.offset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldNotAcknowledgeARepeatedBatchBeforeTheFirstIsDurable() {
+        // given
+        Outcome first = partition.append(1, EPOCH, sequence++, false, "waits");
+
+        // when
+        Outcome again = partition.append(1, EPOCH, sequence - 1, false, "waits");
+
+        // then
+        assertThat(again.error()).isNull();
+        commit();
+        assertThat(first.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(again.error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
     void shouldTellWhoeverWaitsForTheDiskWhenTheCommitIsThrough() {
         // given
         partition.append(1, EPOCH, sequence++, false, "waits");

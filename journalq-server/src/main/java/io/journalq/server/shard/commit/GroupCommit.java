@@ -75,7 +75,7 @@ final class GroupCommit {
             committed = files.commit(all.stream().map(Submission::frames).toList());
         } catch (IOException failed) {
             failure = failed;
-        } catch (RuntimeException defect) {
+        } catch (RuntimeException | OutOfMemoryError defect) {
             log.error("unexpected failure of a commit, journals are synced themselves", defect);
         }
         finish(all, committed, failure);
@@ -114,16 +114,17 @@ final class GroupCommit {
     }
 
     private void makeSpare() {
-        long retryMs = 0;
+        long retryMs = RETRY_MS;
         try {
             files.makeSpare();
+            retryMs = 0;
         } catch (IOException failure) {
             log.warn("cannot make a write-ahead file, journals are synced themselves: {}", failure.toString());
-            retryMs = RETRY_MS;
-        }
-        synchronized (this) {
-            makesSpare = false;
-            nextTryMs = clock.millis() + retryMs;
+        } finally {
+            synchronized (this) {
+                makesSpare = false;
+                nextTryMs = clock.millis() + retryMs;
+            }
         }
     }
 
