@@ -25,6 +25,8 @@ import io.journalq.server.shard.OfflinePartitions;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.CoordinatorStore;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayDeque;
@@ -44,6 +46,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Broker implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Broker.class);
+
+    /** Linux gives a new one at each boot. */
+    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     private static final String COORDINATORS_DIRECTORY = "coordinators";
     private static final long POOL_DRAIN_MS = 10_000;
@@ -172,7 +177,8 @@ public final class Broker implements AutoCloseable {
                         Controller.newThread(),
                         clock,
                         this::newId,
-                        CompletableFuture::join),
+                        CompletableFuture::join,
+                        bootId()),
                 openCoordinatorStore());
         closings.push(core::close);
         offlinePartitions = core.shards().offlinePartitions();
@@ -222,6 +228,16 @@ public final class Broker implements AutoCloseable {
         return offline == null
                 ? new Health(serving, 0, List.of())
                 : new Health(serving, offline.count(), offline.names(Health.MAX_NAMES));
+    }
+
+    /** Empty where the system does not tell. */
+    private static String bootId() {
+        try {
+            return Files.readString(BOOT_ID).strip();
+        } catch (IOException unknown) {
+            log.debug("the system does not tell the id of its boot", unknown);
+            return "";
+        }
     }
 
     private Uuid newId() {

@@ -25,7 +25,9 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.shard.LastEnd;
 import io.journalq.server.shard.RecoveredEnd;
+import io.journalq.server.shard.RunMarker;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
 import io.journalq.server.shard.compaction.LogCleaner;
@@ -57,9 +59,12 @@ public final class BrokerCore implements AutoCloseable {
     private final GroupCoordinators groups;
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
+    private final RunMarker running;
     private final FetchHandler fetch;
     private final Telemetry telemetry;
     private final LogCleaner cleaner;
+    /** Whether clients may have been served. */
+    private boolean served;
 
     /**
      * What a broker runs on.
@@ -71,6 +76,7 @@ public final class BrokerCore implements AutoCloseable {
      * @param clock the time of day
      * @param ids gives ids that were never given before, and cannot be guessed
      * @param waiting how a thread waits for what others do
+     * @param bootId differs after each start of the system; empty when it is not known
      */
     public record Surroundings(
             FileStore store,
@@ -79,14 +85,22 @@ public final class BrokerCore implements AutoCloseable {
             ExecutorService controllerThread,
             Clock clock,
             Supplier<Uuid> ids,
-            Waiting waiting) {}
+            Waiting waiting,
+            String bootId) {}
 
     private BrokerCore(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices) throws IOException {
         this.config = config;
         this.surroundings = surroundings;
+        this.running =
+                RunMarker.begin(surroundings.store(), config.dataDirectories().get(0), surroundings.bootId());
         this.controller = openController();
         this.shards = new Shards(
-                config, surroundings.cycles(), surroundings.store(), surroundings.blockingPool(), surroundings.clock());
+                config,
+                surroundings.cycles(),
+                surroundings.store(),
+                surroundings.blockingPool(),
+                surroundings.clock(),
+                running.lastEnd());
         this.cleaner = Compaction.of(config, shards, surroundings);
         this.groups = new GroupCoordinators(config, shards, surroundings, slices);
         this.handlers = new HandlerTable(config, metadata, controller);
@@ -195,6 +209,7 @@ public final class BrokerCore implements AutoCloseable {
 
     /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
+        served = true;
         handlers.registerAdmin(identity, directories, new OfflineReplicas(shards.offlinePartitions()));
         handlers.registerCluster(identity, surroundings.clock());
     }
@@ -237,7 +252,11 @@ public final class BrokerCore implements AutoCloseable {
         } finally {
             surroundings.waiting().join(transactions.close());
             surroundings.waiting().join(groups.close());
-            surroundings.waiting().join(shards.close());
+            boolean clean = surroundings.waiting().join(shards.close());
+            // Before anybody was served, an unclean end still matters to the producers that come back later.
+            if (clean && (served || running.lastEnd() == LastEnd.CLEAN)) {
+                running.end();
+            }
         }
     }
 }

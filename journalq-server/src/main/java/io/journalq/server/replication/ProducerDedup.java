@@ -14,6 +14,12 @@ import java.util.TreeMap;
  * remembers the epoch and the last five batches: a batch sent again is answered as the first time, a batch that leaves
  * a gap is refused.
  *
+ * <p>One gap is accepted: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer goes on behind
+ * batches that were acknowledged and lost. The first batch ahead of what is known is refused with an error that every client
+ * retries without a new epoch, and is accepted when it comes again with nothing before it in the meantime. A client sends the
+ * oldest batch that it still has first, so what comes again is that batch. A batch that only overtook an older one is not
+ * accepted: the older one comes in between.
+ *
  * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
  * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS} the producer unused for longest is forgotten, and {@link
  * #onTick} forgets those that were silent for the expiry time.
@@ -28,11 +34,17 @@ public final class ProducerDedup {
     public static final int MAX_PRODUCERS = 20_000;
 
     private static final long NO_BATCH = -1L;
+    /** Half of all sequences. */
+    private static final int MOST_AHEAD = 1 << 30;
+
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
 
     /** In order of use, so that the first is the one that is forgotten next. */
     private final Map<Long, ProducerState> statesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
+
+    /** A producer whose newest batch lies before this may have lost acknowledged batches behind it; 0 for none. */
+    private long lossOffset;
 
     private long forgottenCount;
     private long duplicateBaseOffset;
@@ -44,6 +56,10 @@ public final class ProducerDedup {
         APPEND(ErrorCode.NONE),
         /** Appended before: answer with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
         DUPLICATE(ErrorCode.NONE),
+        /** In order but for batches that were lost in an allowed way: append it, then {@link ProducerDedup#replay} it. */
+        APPEND_AFTER_LOSS(ErrorCode.NONE),
+        /** Ahead of what is known, perhaps because of a loss: accepted when it comes again and nothing before it does. */
+        SEND_AGAIN(ErrorCode.NOT_LEADER_OR_FOLLOWER),
         OUT_OF_ORDER(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
         FENCED(ErrorCode.INVALID_PRODUCER_EPOCH);
 
@@ -59,7 +75,21 @@ public final class ProducerDedup {
     }
 
     /**
-     * Judges a producer's batch. Changes nothing but which producer counts as used last.
+     * The log was recovered and ends at {@code endOffset}, and acknowledged batches that followed may be lost. Until a
+     * producer appends again, its next batch may leave a gap.
+     */
+    public void onPossibleLoss(long endOffset) {
+        lossOffset = endOffset;
+    }
+
+    /** What {@link #onPossibleLoss} was last told; 0 for nothing. */
+    long lossOffset() {
+        return lossOffset;
+    }
+
+    /**
+     * Judges a producer's batch. Changes nothing but which producer counts as used last, and which batch of it was told to
+     * come again.
      *
      * @param producerId 0 or more
      * @param baseSequence the first record's sequence number, 0 or more
@@ -75,7 +105,7 @@ public final class ProducerDedup {
             return Verdict.FENCED;
         }
         if (epoch > known.epoch()) {
-            return baseSequence == 0 ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+            return checkOrder(known, epoch, 0, baseSequence);
         }
         if (known.isEmpty()) {
             boolean fits = known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
@@ -88,8 +118,24 @@ public final class ProducerDedup {
             duplicateAppendTimeMs = known.appendTimeMs(slot);
             return Verdict.DUPLICATE;
         }
-        int expected = next(known.lastSequence(known.slot(0)));
-        return baseSequence == expected ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+        return checkOrder(known, epoch, next(known.lastSequence(known.slot(0))), baseSequence);
+    }
+
+    private Verdict checkOrder(ProducerState known, short epoch, int expected, int baseSequence) {
+        if (baseSequence == expected) {
+            return Verdict.APPEND;
+        }
+        if (!known.mayHaveLostBatches(lossOffset) || !isAhead(baseSequence, expected)) {
+            return Verdict.OUT_OF_ORDER;
+        }
+        if (known.isAwaited(epoch, baseSequence)) {
+            return Verdict.APPEND_AFTER_LOSS;
+        }
+        if (known.isAnyAwaited(epoch) && isAhead(baseSequence, known.awaitedSequence())) {
+            return Verdict.OUT_OF_ORDER;
+        }
+        known.await(epoch, baseSequence);
+        return Verdict.SEND_AGAIN;
     }
 
     /** Base offset of the batch that the last {@link #check} found to be a duplicate. */
@@ -206,6 +252,11 @@ public final class ProducerDedup {
             passedBy.add(oldest.getKey());
         }
         passedBy.forEach(statesById::get);
+    }
+
+    /** Sequences wrap: the nearer way round counts. */
+    private static boolean isAhead(int sequence, int other) {
+        return ((sequence - other) & Integer.MAX_VALUE) < MOST_AHEAD;
     }
 
     private static int next(int sequence) {

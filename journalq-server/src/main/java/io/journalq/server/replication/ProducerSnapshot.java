@@ -5,13 +5,15 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of a partition's producer state, so that a restart replays only what came after. A version, a count, each
- * producer with its transaction and its batches oldest first, and a CRC-32C over all of it. Version 1, from before there
- * were transactions, is read too.
+ * The bytes of a partition's producer state, so that a restart replays only what came after. A version, a count, the offset
+ * before which a producer's newest batch may lack successors, each producer with its transaction and its batches oldest
+ * first, and a CRC-32C over all of it. Version 1, from before there were transactions, and version 2, without that offset,
+ * are read too.
  */
 public final class ProducerSnapshot {
     private static final short FIRST_VERSION = 1;
-    private static final short VERSION = 2;
+    private static final short VERSION_WITHOUT_LOSS = 2;
+    private static final short VERSION = 3;
     private static final int HEAD_SIZE_BYTES = Short.BYTES + Integer.BYTES;
 
     /** Id, epoch, time of last use, number of batches. */
@@ -35,11 +37,13 @@ public final class ProducerSnapshot {
         Map<Long, ProducerState> states = transactions.producers().statesById();
         int batchCount = states.values().stream().mapToInt(ProducerState::count).sum();
         ByteBuffer out = ByteBuffer.allocate(HEAD_SIZE_BYTES
+                + Long.BYTES
                 + states.size() * (PRODUCER_SIZE_BYTES + TRANSACTION_SIZE_BYTES)
                 + transactions.openCount() * OPEN_SIZE_BYTES
                 + batchCount * BATCH_SIZE_BYTES
                 + CRC_SIZE_BYTES);
         out.putShort(VERSION).putInt(states.size());
+        out.putLong(transactions.producers().lossOffset());
         for (Map.Entry<Long, ProducerState> producer : states.entrySet()) {
             ProducerState state = producer.getValue();
             out.putLong(producer.getKey()).putShort(state.epoch()).putLong(state.lastUsedMs());
@@ -89,6 +93,12 @@ public final class ProducerSnapshot {
     private static PartitionTransactions decodeProducers(ByteBuffer in, short version) {
         PartitionTransactions transactions = new PartitionTransactions(new ProducerDedup());
         int producerCount = in.getInt();
+        if (version > VERSION_WITHOUT_LOSS) {
+            if (in.remaining() < Long.BYTES) {
+                return null;
+            }
+            transactions.producers().onPossibleLoss(in.getLong());
+        }
         for (int i = 0; i < producerCount; i++) {
             if (!decodeProducer(in, version, transactions)) {
                 return null;

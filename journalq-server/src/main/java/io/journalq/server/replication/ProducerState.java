@@ -29,6 +29,8 @@ final class ProducerState {
     private OpenTransaction transaction;
     private long lastMarkerOffset = NO_OFFSET;
     private boolean lastMarkerCommit;
+    private short awaitedEpoch = RecordBatch.NO_PRODUCER_EPOCH;
+    private int awaitedSequence = RecordBatch.NO_SEQUENCE;
 
     ProducerState() {
         firstSequences = new int[CAPACITY];
@@ -51,6 +53,8 @@ final class ProducerState {
         transaction = other.transaction;
         lastMarkerOffset = other.lastMarkerOffset;
         lastMarkerCommit = other.lastMarkerCommit;
+        awaitedEpoch = other.awaitedEpoch;
+        awaitedSequence = other.awaitedSequence;
     }
 
     ProducerState copy() {
@@ -139,6 +143,37 @@ final class ProducerState {
             held--;
             sequenceWhenEmpty = firstSequences[next];
         }
+    }
+
+    /**
+     * Whether batches of this producer that were acknowledged may be missing behind the newest one. Never those of a
+     * transactional producer: its transaction must not commit without them.
+     *
+     * @param lossOffset end of the log when something may have been lost
+     */
+    boolean mayHaveLostBatches(long lossOffset) {
+        return held > 0
+                && baseOffsets[slot(0)] < lossOffset
+                && transaction == null
+                && coordinatorEpoch == NO_COORDINATOR_EPOCH;
+    }
+
+    /** The batch that begins with {@code sequence} was told to come again. */
+    void await(short batchEpoch, int sequence) {
+        awaitedEpoch = batchEpoch;
+        awaitedSequence = sequence;
+    }
+
+    boolean isAnyAwaited(short batchEpoch) {
+        return awaitedEpoch == batchEpoch;
+    }
+
+    boolean isAwaited(short batchEpoch, int sequence) {
+        return awaitedEpoch == batchEpoch && awaitedSequence == sequence;
+    }
+
+    int awaitedSequence() {
+        return awaitedSequence;
     }
 
     void use(long nowMs) {

@@ -1,5 +1,6 @@
 package io.journalq.server.shard;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
@@ -18,14 +19,18 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Decides whether a batch or a marker may enter a partition's journal, and stages it there: its bytes are sound, its
  * producer sends it in order and for the first time, and it fits the producer's transaction. On the partition's loop.
  */
 final class BatchAdmission {
+    private static final Logger log = LoggerFactory.getLogger(BatchAdmission.class);
     private static final long PRODUCERS_TIME = -1L;
 
+    private final TopicPartition name;
     private final BatchValidator validator;
     private final InlineRoom room;
     private final ProducerDedup producers;
@@ -38,6 +43,7 @@ final class BatchAdmission {
 
     /** @param validator shared by the partitions of a loop, as {@code room} is */
     BatchAdmission(BatchValidator validator, InlineRoom room, RecoveredPartition partition, LoopCounters counters) {
+        this.name = partition.name();
         this.validator = validator;
         this.room = room;
         this.producers = partition.producers();
@@ -152,7 +158,7 @@ final class BatchAdmission {
             append.place(baseOffset, baseOffset + checked.recordCount(), producers.duplicateAppendTimeMs());
             return Outcome.STAGED;
         }
-        if (verdict != ProducerDedup.Verdict.APPEND) {
+        if (verdict.error() != ErrorCode.NONE) {
             append.refuse(verdict.error(), null);
             return Outcome.REFUSED;
         }
@@ -162,6 +168,15 @@ final class BatchAdmission {
             boolean tooMany = refusal == ErrorCode.NOT_ENOUGH_REPLICAS;
             append.refuse(tooMany ? Limit.PARTITION_TRANSACTIONS : null, refusal, null);
             return Outcome.REFUSED;
+        }
+        if (verdict == ProducerDedup.Verdict.APPEND_AFTER_LOSS) {
+            log.warn(
+                    "acknowledged records of a producer are lost, as the delivery mode allows, and it goes on behind them:"
+                            + " partition={} producerId={} epoch={} nextSequence={}",
+                    name,
+                    checked.producerId(),
+                    checked.producerEpoch(),
+                    checked.baseSequence());
         }
         return null;
     }

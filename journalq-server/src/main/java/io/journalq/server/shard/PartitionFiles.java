@@ -28,8 +28,10 @@ final class PartitionFiles {
     private final List<Path> dataDirectories;
     private final Executor background;
     private final Clock clock;
+    private final LastEnd lastEnd;
 
-    PartitionFiles(FileStore store, List<Path> dataDirectories, Executor background, Clock clock) {
+    PartitionFiles(FileStore store, List<Path> dataDirectories, Executor background, Clock clock, LastEnd lastEnd) {
+        this.lastEnd = lastEnd;
         this.store = store;
         this.dataDirectories = List.copyOf(dataDirectories);
         this.background = background;
@@ -43,6 +45,9 @@ final class PartitionFiles {
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
         try {
             PartitionTransactions transactions = recoverProducers(name, journal);
+            if (lastEnd.mayHaveLost(settings.deliveryMode())) {
+                transactions.producers().onPossibleLoss(journal.endOffset());
+            }
             return new RecoveredPartition(name, journal, transactions.producers(), transactions);
         } catch (IOException | RuntimeException failure) {
             journal.close();

@@ -386,13 +386,15 @@ public final class PartitionHost {
         producers.snapshotIfRolled();
     }
 
-    /** After {@link #close}: flushes and closes the journal. Any thread; blocks. */
-    void closeJournal() {
+    /** After {@link #close}: flushes and closes the journal. False when something may be lost. Any thread; blocks. */
+    boolean closeJournal() {
         producers.snapshotAtClose();
         try {
             journal.close();
+            return true;
         } catch (IOException failure) {
             log.error("cannot close the journal: partition={}", name, failure);
+            return false;
         }
     }
 

@@ -60,14 +60,21 @@ public final class Shards {
      *
      * @param cycles the loops, by index
      * @param blockingPool for what waits for the disk
+     * @param lastEnd how the broker's last run ended
      */
-    public Shards(BrokerConfig config, List<LoopCycle> cycles, FileStore store, Executor blockingPool, Clock clock) {
+    public Shards(
+            BrokerConfig config,
+            List<LoopCycle> cycles,
+            FileStore store,
+            Executor blockingPool,
+            Clock clock,
+            LastEnd lastEnd) {
         this.config = config;
         this.inForce = config;
         this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         this.blockingPool = blockingPool;
         this.opening = new NarrowExecutor(blockingPool, cycles.size() + 1);
-        this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock);
+        this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnd);
         this.writeAheads = new WriteAheads(
                 store,
                 config.dataDirectories(),
@@ -180,41 +187,47 @@ public final class Shards {
     /**
      * Closes every journal cleanly.
      *
-     * @return completed when all are closed
+     * @return completed when all are closed; with false when one could not be, and what it held may be lost
      */
-    public CompletableFuture<Void> close() {
-        List<CompletableFuture<Void>> closing = new ArrayList<>();
+    public CompletableFuture<Boolean> close() {
+        List<CompletableFuture<Boolean>> closing = new ArrayList<>();
         for (Shard shard : shards) {
-            CompletableFuture<Void> closed = new CompletableFuture<>();
+            CompletableFuture<Boolean> closed = new CompletableFuture<>();
             closing.add(closed);
             if (!shard.cycle().execute(() -> closeJournals(shard.close(), closed))) {
-                closed.complete(null);
+                closed.complete(false);
             }
         }
         return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
-                .thenRunAsync(
-                        () -> {
+                .thenApplyAsync(
+                        all -> {
                             largeBatches.close();
                             writeAheads.close();
+                            return areAllTrue(closing);
                         },
                         blockingPool)
                 .exceptionally(failure -> {
                     log.error("cannot close the write-ahead files", failure);
-                    return null;
+                    return false;
                 });
     }
 
-    private void closeJournals(List<PartitionHost> hosts, CompletableFuture<Void> closed) {
-        CompletableFuture<?>[] closing = new CompletableFuture<?>[hosts.size()];
-        for (int i = 0; i < closing.length; i++) {
-            closing[i] = CompletableFuture.runAsync(hosts.get(i)::closeJournal, blockingPool);
+    private void closeJournals(List<PartitionHost> hosts, CompletableFuture<Boolean> closed) {
+        List<CompletableFuture<Boolean>> closing = new ArrayList<>();
+        for (PartitionHost host : hosts) {
+            closing.add(CompletableFuture.supplyAsync(host::closeJournal, blockingPool));
         }
-        var unused = CompletableFuture.allOf(closing).whenComplete((all, failure) -> {
-            if (failure != null) {
-                log.error("cannot close every journal", failure);
-            }
-            closed.complete(null);
-        });
+        var unused = CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
+                .whenComplete((all, failure) -> {
+                    if (failure != null) {
+                        log.error("cannot close every journal", failure);
+                    }
+                    closed.complete(failure == null && areAllTrue(closing));
+                });
+    }
+
+    private static boolean areAllTrue(List<CompletableFuture<Boolean>> completed) {
+        return completed.stream().allMatch(CompletableFuture::join);
     }
 
     /** Partitions that the followed image gives this broker. */

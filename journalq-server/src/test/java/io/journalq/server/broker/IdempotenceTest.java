@@ -8,12 +8,9 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ProduceResponse.PartitionProduceResponse;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,7 +68,7 @@ class IdempotenceTest {
                 assertOffset(produce(client, 1, 78), 156);
             }
             if (!stoppedCleanly) {
-                copy(data, crashed);
+                DataCopy.ofKilled(data, crashed);
             }
         }
         // when the broker is started again
@@ -143,28 +140,5 @@ class IdempotenceTest {
     private static void assertOffset(PartitionProduceResponse response, long offset) {
         assertThat(response.errorCode()).isZero();
         assertThat(response.baseOffset()).isEqualTo(offset);
-    }
-
-    /** What a disk holds when the process is killed. */
-    private static void copy(Path from, Path to) throws IOException {
-        try (Stream<Path> files = Files.walk(from)) {
-            for (Path file : files.toList()) {
-                Path target = to.resolve(from.relativize(file));
-                if (Files.isDirectory(file)) {
-                    Files.createDirectories(target);
-                } else {
-                    copyUnlessDeleted(file, target);
-                }
-            }
-        }
-    }
-
-    private static void copyUnlessDeleted(Path file, Path target) throws IOException {
-        try {
-            Files.copy(file, target);
-        } catch (NoSuchFileException old) {
-            // The broker goes on meanwhile, and deletes old snapshots.
-            assertThat(old).hasMessageContaining(".snapshot");
-        }
     }
 }

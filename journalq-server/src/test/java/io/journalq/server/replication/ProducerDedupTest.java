@@ -55,6 +55,98 @@ class ProducerDedupTest {
     }
 
     @Test
+    void shouldAcceptAGapAfterAPossibleLossWhenItsBatchComesTwice() {
+        // given
+        replay(EPOCH, 0, 3, 0);
+        dedup.onPossibleLoss(3);
+        // when a batch comes that leaves a gap, and the one behind it
+        assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 8, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        // then the first of them is accepted when it comes again, and no other gap is any more
+        assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+        replay(EPOCH, 7, 1, 3);
+        assertThat(dedup.check(PRODUCER, EPOCH, 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 8, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 3)).isEqualTo(Verdict.DUPLICATE);
+    }
+
+    @Test
+    void shouldNotAcceptABatchThatOvertookAnotherAfterAPossibleLoss() {
+        // given a producer that lost nothing
+        replay(EPOCH, 0, 3, 0);
+        dedup.onPossibleLoss(3);
+        // when its second batch under way arrives before its first
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        // then the first is appended, and the second behind it
+        assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND);
+        replay(EPOCH, 3, 1, 3);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldAwaitTheOldestBatchWhenALaterOneCameFirstAfterAPossibleLoss() {
+        replay(EPOCH, 0, 3, 0);
+        dedup.onPossibleLoss(3);
+        assertThat(dedup.check(PRODUCER, EPOCH, 8, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 8, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+    }
+
+    @Test
+    void shouldAcceptTheGapAgainWhenItsBatchCouldNotBeWritten() {
+        replay(EPOCH, 0, 3, 0);
+        dedup.onPossibleLoss(3);
+        dedup.check(PRODUCER, EPOCH, 7, 1);
+        replay(EPOCH, 7, 1, 3);
+        dedup.truncateTo(3);
+        assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+    }
+
+    @Test
+    void shouldAcceptAGapAtTheBeginningOfAnEpochAfterAPossibleLoss() {
+        // given a producer that lost all of its newest epoch
+        replay(EPOCH, 0, 3, 0);
+        dedup.onPossibleLoss(3);
+        short next = EPOCH + 1;
+        assertThat(dedup.check(PRODUCER, next, 5, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, next, 5, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+    }
+
+    @Test
+    void shouldAcceptNoGapOfATransactionAfterAPossibleLoss() {
+        // given a producer with an open transaction, of which batches may be lost
+        PartitionTransactions transactions = new PartitionTransactions(dedup);
+        replay(EPOCH, 0, 3, 0);
+        transactions.replayBatch(PRODUCER, 0, NOW_MS);
+        dedup.onPossibleLoss(3);
+        // then it cannot go on as if nothing was missing
+        assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldWrapSequencesWhenAGapIsAcceptedAfterAPossibleLoss() {
+        replay(EPOCH, Integer.MAX_VALUE - 3, 2, 0);
+        dedup.onPossibleLoss(2);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+        // and what is behind is no gap
+        assertThat(dedup.check(PRODUCER, EPOCH, Integer.MAX_VALUE - 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldKeepAPossibleLossInItsSnapshot() {
+        replay(EPOCH, 0, 3, 0);
+        dedup.onPossibleLoss(3);
+        ProducerDedup read = ProducerSnapshot.decode(ProducerSnapshot.encode(new PartitionTransactions(dedup)))
+                .producers();
+        assertThat(read.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(read.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+    }
+
+    @Test
     void shouldAcceptAnySequenceWhenTheProducerIsUnknown() {
         assertThat(dedup.check(PRODUCER, EPOCH, 1_234, 1)).isEqualTo(Verdict.APPEND);
     }

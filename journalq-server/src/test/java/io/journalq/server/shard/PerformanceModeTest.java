@@ -13,6 +13,8 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Acknowledged from memory, written later: what is promised of that. */
 class PerformanceModeTest {
@@ -32,7 +34,11 @@ class PerformanceModeTest {
     }
 
     private SteppedPartition reopen() throws IOException {
-        return SteppedPartition.open(store, directory, JournalConfig.DEFAULT, DeliveryMode.PERFORMANCE);
+        return reopen(DeliveryMode.PERFORMANCE, LastEnd.CLEAN);
+    }
+
+    private SteppedPartition reopen(DeliveryMode mode, LastEnd lastEnd) throws IOException {
+        return SteppedPartition.open(store, directory, JournalConfig.DEFAULT, mode, lastEnd);
     }
 
     @Test
@@ -173,6 +179,72 @@ class PerformanceModeTest {
         assertThat(partition.append(1, EPOCH, 1, false, "again").offset()).isEqualTo(1);
         partition.loop().fireTimers();
         assertThat(partition.readCommitted(0, ALL)).containsExactly("written", "again");
+    }
+
+    @Test
+    void shouldLetAProducerGoOnBehindItsLossWhenKilled() throws IOException {
+        // given a producer that was acknowledged more than is left of it
+        partition.append(1, EPOCH, 0, false, "written");
+        partition.loop().fireTimers();
+        partition.append(1, EPOCH, 1, false, "lost");
+        SteppedPartition next = reopen(DeliveryMode.PERFORMANCE, LastEnd.KILLED);
+
+        // when it goes on with two batches under way, and sends again what is refused
+        Outcome first = next.append(1, EPOCH, 2, false, "c");
+        Outcome second = next.append(1, EPOCH, 3, false, "d");
+        assertThat(first.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(second.error()).isEqualTo(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER);
+        Outcome firstAgain = next.append(1, EPOCH, 2, false, "c");
+        Outcome secondAgain = next.append(1, EPOCH, 3, false, "d");
+
+        // then it does so under its old epoch, in order, and a gap is refused as ever
+        assertThat(firstAgain.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(secondAgain.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(next.append(1, EPOCH, 2, false, "c").offset()).isEqualTo(1);
+        for (int i = 0; i < 3; i++) {
+            assertThat(next.append(1, EPOCH, 6, false, "gap").error())
+                    .isEqualTo(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER);
+        }
+        next.loop().fireTimers();
+        assertThat(next.readCommitted(0, ALL)).containsExactly("written", "c", "d");
+        partition.closeCleanly();
+    }
+
+    @Test
+    void shouldStillKnowOfThePossibleLossWhenStoppedInOrderBeforeTheProducerCameBack() throws IOException {
+        // given
+        partition.append(1, EPOCH, 0, false, "written");
+        partition.loop().fireTimers();
+        partition.append(1, EPOCH, 1, false, "lost");
+        reopen(DeliveryMode.PERFORMANCE, LastEnd.KILLED).closeCleanly();
+
+        // when
+        SteppedPartition next = reopen();
+        next.append(1, EPOCH, 2, false, "c");
+
+        // then
+        assertThat(next.append(1, EPOCH, 2, false, "c").error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @ParameterizedTest(name = "{0}, {1}: {2}")
+    @CsvSource({
+        "PERFORMANCE, CLEAN, false", "PERFORMANCE, KILLED, true", "PERFORMANCE, SYSTEM_DOWN, true",
+        "EVENTUAL, CLEAN, false", "EVENTUAL, KILLED, false", "EVENTUAL, SYSTEM_DOWN, true",
+        "CONSISTENT, CLEAN, false", "CONSISTENT, KILLED, false", "CONSISTENT, SYSTEM_DOWN, false"
+    })
+    void shouldAcceptAGapOnlyWhenTheModeAllowsALoss(DeliveryMode mode, LastEnd lastEnd, boolean accepted)
+            throws IOException {
+        // given
+        partition.append(1, EPOCH, 0, false, "a");
+        partition.closeCleanly();
+        SteppedPartition next = reopen(mode, lastEnd);
+
+        // when a batch that leaves a gap comes twice
+        next.append(1, EPOCH, 2, false, "c");
+        Outcome again = next.append(1, EPOCH, 2, false, "c");
+
+        // then
+        assertThat(again.error()).isEqualTo(accepted ? ErrorCode.NONE : ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER);
     }
 
     @Test

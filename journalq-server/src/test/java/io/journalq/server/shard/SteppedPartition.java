@@ -72,7 +72,8 @@ final class SteppedPartition {
             int maxInlineBytes,
             Executor largeBatches,
             long writeAheadBytes,
-            Executor committing)
+            Executor committing,
+            LastEnd lastEnd)
             throws IOException {
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         counters = cycle.counters();
@@ -86,7 +87,7 @@ final class SteppedPartition {
                 new LoopCommits(writeAheads, cycle),
                 Runnable::run,
                 new OfflinePartitions());
-        PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock);
+        PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock, lastEnd);
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
         host = new PartitionHost(shard, recovered, settings, 0);
     }
@@ -101,22 +102,37 @@ final class SteppedPartition {
 
     static SteppedPartition open(FileStore store, Path directory, JournalConfig journal, DeliveryMode mode)
             throws IOException {
+        return open(store, directory, journal, mode, LastEnd.CLEAN);
+    }
+
+    /** One of a broker whose last run ended in a certain way. */
+    static SteppedPartition open(
+            FileStore store, Path directory, JournalConfig journal, DeliveryMode mode, LastEnd lastEnd)
+            throws IOException {
         return new SteppedPartition(
-                store, directory, settings(mode, journal), 1 << 20, Runnable::run, 0, Runnable::run);
+                store, directory, settings(mode, journal), 1 << 20, Runnable::run, 0, Runnable::run, lastEnd);
     }
 
     /** One that leaves batches which are larger than so much without compression to {@code largeBatches}. */
     static SteppedPartition open(Path directory, PartitionSettings settings, int maxInlineBytes, Executor largeBatches)
             throws IOException {
         return new SteppedPartition(
-                new SystemFileStore(), directory, settings, maxInlineBytes, largeBatches, 0, Runnable::run);
+                new SystemFileStore(),
+                directory,
+                settings,
+                maxInlineBytes,
+                largeBatches,
+                0,
+                Runnable::run,
+                LastEnd.CLEAN);
     }
 
     /** In mode consistent, with write-ahead files. */
     static SteppedPartition openCovered(FileStore store, Path directory, long writeAheadBytes, Executor committing)
             throws IOException {
         PartitionSettings settings = settings(DeliveryMode.CONSISTENT, JournalConfig.DEFAULT);
-        return new SteppedPartition(store, directory, settings, 1 << 20, Runnable::run, writeAheadBytes, committing);
+        return new SteppedPartition(
+                store, directory, settings, 1 << 20, Runnable::run, writeAheadBytes, committing, LastEnd.CLEAN);
     }
 
     void closeWriteAheadFiles() {

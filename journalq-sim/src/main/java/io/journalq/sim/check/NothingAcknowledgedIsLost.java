@@ -42,6 +42,9 @@ public final class NothingAcknowledgedIsLost {
         if (end.powerLost()) {
             // Ends of transactions may be lost too, which nobody has seen.
             partition.cuts().add(present.isEmpty() ? 0 : present.lastKey() + 1);
+            if (!partition.isConsistent()) {
+                partition.onPowerLoss();
+            }
         }
         removals.begin(partition, found, present, end, clockMs);
         Iterator<Map.Entry<Long, Seen>> before = partition.seen().entrySet().iterator();
@@ -55,9 +58,6 @@ public final class NothingAcknowledgedIsLost {
             }
             if (now == null && removals.mayBeRemoved(offset, seen.record())) {
                 partition.deleted().put(offset, seen);
-                if (mayBeLost(partition, seen, end)) {
-                    partition.onMaybeLost(); // Compaction and the loss leave the same.
-                }
                 before.remove();
                 continue;
             }

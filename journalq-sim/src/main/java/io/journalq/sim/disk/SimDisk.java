@@ -29,6 +29,7 @@ public final class SimDisk implements FileStore {
     private boolean dead;
     private boolean harmed;
     private boolean lying;
+    private int powerLosses;
 
     /** What happens around the disk while it works. */
     public interface Surroundings {
@@ -84,6 +85,11 @@ public final class SimDisk implements FileStore {
         return harmed;
     }
 
+    /** The boot of the system that uses the disk. */
+    public String bootId() {
+        return "boot-" + powerLosses;
+    }
+
     /** From now on a file's sync does nothing, and says that it did. */
     public void lie() {
         lying = true;
@@ -99,6 +105,7 @@ public final class SimDisk implements FileStore {
         dead = false;
         crashAt = NEVER;
         if (kind == CrashKind.POWER_LOSS) {
+            powerLosses++;
             root.losePower(random);
             List<SimFile> files = files(root, new ArrayList<>());
             for (int i = 0; i < faults.flippedBits() && !files.isEmpty(); i++) {

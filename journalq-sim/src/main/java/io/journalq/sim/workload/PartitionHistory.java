@@ -25,7 +25,7 @@ public final class PartitionHistory {
     private long deletedForSureUpTo;
     private long sentSizeBytes;
     private long gapEnd = -1;
-    private boolean lostAny;
+    private boolean powerLost;
 
     /**
      * A record that was acknowledged or read.
@@ -174,20 +174,19 @@ public final class PartitionHistory {
 
     /** What was acknowledged or read is lost, as its mode allows; it was written in {@code leaderEpoch}, -1 if unknown. */
     public void onLost(long offset, int leaderEpoch) {
-        lostAny = true;
         if (leaderEpoch >= 0) {
             lostEpochs.put(offset, leaderEpoch);
         }
     }
 
-    /** It may be that what was acknowledged or read is lost. */
-    public void onMaybeLost() {
-        lostAny = true;
+    /** A power loss may have taken a batch and left one behind it. */
+    public void onPowerLoss() {
+        powerLost = true;
     }
 
-    /** Whether a producer's next batch may be refused, as one before it was acknowledged and lost. */
+    /** Whether a producer's oldest batch may be refused, as one behind it is there. */
     boolean mayBreakSequences() {
-        return lostAny || isAcknowledgedFromMemory();
+        return powerLost;
     }
 
     /** Whether records were deleted, or are about to be. */

@@ -217,7 +217,9 @@ public final class Producer {
             return;
         }
         if (isRefusedForGood(headError)) {
-            boolean forgotten = world.diskFillsUp() && partition.losesItsBeginning();
+            // On a full disk the state of producers may not be kept, and that the broker runs may not be written down.
+            boolean forgotten =
+                    world.diskFillsUp() && (partition.losesItsBeginning() || partition.isAcknowledgedFromMemory());
             if (!world.isHarmed() && !forgotten && !partition.mayBreakSequences()) {
                 world.violations()
                         .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);

@@ -106,7 +106,8 @@ public final class SimBroker {
                         new SimExecutor(scheduler, Scheduler.Kind.CONTROL, 0),
                         new SimClock(scheduler),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
-                        scheduler::join),
+                        scheduler::join,
+                        plan.disk().bootId()),
                 plan.slices());
         return new SimBroker(scheduler, random, violations, cycles, core);
     }

@@ -21,6 +21,7 @@ import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.shard.LastEnd;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorSlices;
@@ -154,7 +155,7 @@ class CoordinatorsTest {
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("delivery.mode", mode, ConfigOrigin.COMMAND_LINE);
         loops = new EventLoops(2);
-        shards = new Shards(config, loops.cycles(), disk.store(), blockingPool, Clock.systemUTC());
+        shards = new Shards(config, loops.cycles(), disk.store(), blockingPool, Clock.systemUTC(), LastEnd.CLEAN);
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
                 shards,
