@@ -105,7 +105,7 @@ class MessageCommandsTest {
                 3);
 
         // then
-        assertThat(records).allSatisfy(record -> {
+        assertThat(records).hasSize(3).allSatisfy(record -> {
             assertThat(record.timestampType()).isEqualTo(TimestampType.CREATE_TIME);
             assertThat(record.headers().toArray()).hasSize(2);
             assertThat(new String(record.headers().lastHeader("source").value(), UTF_8))

@@ -77,8 +77,10 @@ final class TransactionTest {
                         ApiKey.END_TXN);
         assertThat(coordinator.asked())
                 .filteredOn(asked -> asked.key() == ApiKey.END_TXN || asked.key() == ApiKey.TXN_OFFSET_COMMIT)
+                .isNotEmpty()
                 .allMatch(asked -> asked.version() == 4);
         assertThat(coordinator.asked(ApiKey.TXN_OFFSET_COMMIT, TxnOffsetCommitRequest.class))
+                .isNotEmpty()
                 .allMatch(request -> request.memberId().equals("me") && request.generationId() == 4);
         // the epoch stays, and so the numbers go on
         assertThat(cluster.numbers(FIRST)).containsExactly("0:0T", "0:1T", "0:2T", "0:3T");
@@ -139,7 +141,7 @@ final class TransactionTest {
             });
         }
         assertThat(cluster.values(FIRST)).hasSize(1);
-        assertThat(ends()).allMatch(EndTxnRequest::committed);
+        assertThat(ends()).isNotEmpty().allMatch(EndTxnRequest::committed);
     }
 
     @Test

@@ -46,7 +46,7 @@ class EmbeddedStartTest {
                 summary(first),
                 summary(next)));
         assertThat(first).allSatisfy(startMs -> assertThat(startMs).isLessThan(LONGEST_START_MS));
-        assertThat(next).allSatisfy(startMs -> assertThat(startMs).isLessThan(LONGEST_START_MS));
+        assertThat(next).isNotEmpty().allSatisfy(startMs -> assertThat(startMs).isLessThan(LONGEST_START_MS));
     }
 
     /** Median, smallest and greatest. */

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.error.BufferExhaustedException;
 import io.journalq.client.error.ClientClosedException;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,9 +36,8 @@ final class BufferMemoryTest {
         // given a sender that waits
         BufferMemory memory = new BufferMemory(100, 10_000);
         memory.acquire(90);
-        CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(() -> memory.acquire(50));
-        Thread.sleep(50);
-        assertThat(waiting).isNotDone();
+        FutureTask<Long> waiting = new FutureTask<>(() -> memory.acquire(50));
+        startAndAwaitWaiting(waiting);
         // when
         memory.release(90);
         // then
@@ -56,9 +55,29 @@ final class BufferMemoryTest {
     void shouldEndAWaitWhenClosed() throws Exception {
         BufferMemory memory = new BufferMemory(100, 10_000);
         memory.acquire(100);
-        CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(() -> memory.acquire(50));
-        Thread.sleep(50);
+        FutureTask<Long> waiting = new FutureTask<>(() -> memory.acquire(50));
+        startAndAwaitWaiting(waiting);
         memory.close();
         assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(memory.usedBytes()).isEqualTo(100);
+    }
+
+    @Test
+    void shouldFailAtOnceWhenItIsFullAndClosed() {
+        BufferMemory memory = new BufferMemory(100, 10_000);
+        memory.acquire(100);
+        memory.close();
+        assertThatThrownBy(() -> memory.acquire(50)).isInstanceOf(ClientClosedException.class);
+    }
+
+    /** A sender waits when its thread does; before that it has not asked yet. */
+    private static void startAndAwaitWaiting(FutureTask<Long> sender) throws InterruptedException {
+        Thread thread = new Thread(sender, "waiting-sender");
+        thread.setDaemon(true);
+        thread.start();
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            assertThat(sender).isNotDone();
+            Thread.sleep(1);
+        }
     }
 }

@@ -107,7 +107,7 @@ class BatchReaderTest {
         assertThat(reader.nextBatch()).isTrue();
         assertThat(reader.next()).isTrue();
         assertThat(reader.timestampMs()).isEqualTo(123_456L);
-        KafkaBatches.readByKafka(batch).batches().forEach(kafka -> {
+        assertThat(KafkaBatches.readByKafka(batch).batches()).hasSize(1).allSatisfy(kafka -> {
             kafka.ensureValid();
             assertThat(kafka.timestampType()).isEqualTo(TimestampType.LOG_APPEND_TIME);
             assertThat(kafka.maxTimestamp()).isEqualTo(123_456L);

@@ -19,6 +19,7 @@ import org.apache.kafka.common.record.internal.EndTransactionMarker;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.SimpleRecord;
 import org.apache.kafka.common.requests.ProduceRequest;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,8 +29,13 @@ class BatchValidatorTest {
     private static final int VERSION = 12;
     private static final long NOW_MS = KafkaBatches.BASE_MS;
 
-    private final BatchValidator validator =
-            new BatchValidator(DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT));
+    private final DecompressionRoom room = DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT);
+    private final BatchValidator validator = new BatchValidator(room);
+
+    @AfterEach
+    void giveMemoryBack() {
+        room.close();
+    }
 
     @ParameterizedTest
     @EnumSource(CompressionCodec.class)
@@ -316,7 +322,7 @@ class BatchValidatorTest {
         // then
         assertThat(result.isSound()).isTrue();
         assertThat(result.maxTimestampMs()).isEqualTo(NOW_MS + 2);
-        KafkaBatches.readByKafka(batch).batches().forEach(kafka -> {
+        assertThat(KafkaBatches.readByKafka(batch).batches()).hasSize(1).allSatisfy(kafka -> {
             kafka.ensureValid();
             assertThat(kafka.maxTimestamp()).isEqualTo(NOW_MS + 2);
         });

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class AcceptorTest {
     private static final long WAIT_MS = 30_000;
+    private static final long QUIET_MS = 200;
 
     @Test
     void shouldAnswerInRequestOrderWhenHandlersFinishInAnyOrder() throws Exception {
@@ -137,9 +138,8 @@ class AcceptorTest {
                 client.send(i, 100);
             }
             until(() -> server.opened.size() == 10);
-            Thread.sleep(50);
             // then no more than 10 are opened, and the rest after answers, in order
-            assertThat(server.opened).hasSize(10);
+            assertThat(untilNothingIsOpened(server)).isEqualTo(10);
             for (int i = 0; i < 100; i++) {
                 until(() -> !server.opened.isEmpty());
                 server.opened.poll().answer();
@@ -158,13 +158,13 @@ class AcceptorTest {
                 Client second = new Client(server.port)) {
             first.send(1, 100_000);
             first.send(2, 100_000);
-            until(() -> server.opened.size() == 2);
+            until(() -> server.opened.size() == 2 && server.counters.suspensions() == 1);
             // when another connection sends too
             second.send(3, 100_000);
             second.send(4, 100_000);
-            Thread.sleep(100);
-            // then it is served at the latest when the first one's requests are answered
-            assertThat(server.opened.size()).isLessThanOrEqualTo(3);
+            until(() -> server.counters.suspensions() == 2);
+            // then its second request is left unread until the first one's requests are answered
+            assertThat(untilNothingIsOpened(server)).isEqualTo(3);
             server.opened.poll().answer();
             server.opened.poll().answer();
             assertThat(first.receive()).isEqualTo(1);
@@ -196,9 +196,8 @@ class AcceptorTest {
             });
             sender.start();
             until(() -> server.counters.suspensions() > 0);
-            Thread.sleep(100);
             // then only a part of them is opened, until it reads
-            assertThat(server.opened.size()).isLessThan(count / 2);
+            assertThat(untilNothingIsOpened(server)).isBetween(1, count / 2);
             for (int i = 0; i < count; i++) {
                 assertThat(client.receive()).isEqualTo(i);
             }
@@ -258,6 +257,18 @@ class AcceptorTest {
                     .hasMessageContaining("cannot listen on 127.0.0.1:" + server.port)
                     .hasMessageContaining("'listeners'");
         }
+    }
+
+    /** Waits until no request was opened for a while. Returns how many are open then. */
+    private static int untilNothingIsOpened(TestServer server) throws InterruptedException {
+        int before;
+        int now = server.opened.size();
+        do {
+            before = now;
+            Thread.sleep(QUIET_MS);
+            now = server.opened.size();
+        } while (now != before);
+        return now;
     }
 
     private static void until(BooleanSupplier condition) throws InterruptedException {
