@@ -40,9 +40,10 @@ import picocli.CommandLine.Option;
                     + " ended",
             "cleanly and by kill -9. A restart takes until every partition answers; start_s is that of the empty"
                     + " broker.",
-            "Exits with 0 when all is well, 1 when messages were lost or partitions did not come back, 2 on a wrong"
-                    + " command",
-            "line."
+            "A broker that fails leaves a row with what was measured until then, and its problem under check.",
+            "Exits with 0 when all is well, 1 when messages were lost, partitions did not come back or a broker failed,"
+                    + " 2 on",
+            "a wrong command line."
         },
         footer = {
             "",
@@ -55,6 +56,20 @@ public final class PartitionsCommand implements Callable<Integer> {
     private static final long SERVED_TIMEOUT_NS = TimeUnit.MINUTES.toNanos(5);
     private static final long POLL_MS = 50;
     private static final double MIB = 1 << 20;
+
+    /** What is measured, behind the broker and the number of partitions. */
+    private static final List<String> MEASURED = List.of(
+            "start_s",
+            "create_topic_s",
+            "throughput_mps",
+            "latency_p50_us",
+            "latency_p99_us",
+            "cpu_percent_at_rate",
+            "memory_bytes",
+            "disk_bytes",
+            "open_files",
+            "restart_clean_s",
+            "restart_kill_s");
 
     @Option(
             names = "--counts",
@@ -136,28 +151,40 @@ public final class PartitionsCommand implements Callable<Integer> {
                 return;
             }
             Map<String, Object> row = new LinkedHashMap<>();
+            rows.add(row);
             row.put("broker", name);
             row.put("partitions", count);
-            row.put("start_s", timed(driver::start));
-            about.put(name, driver.about().toString());
-            row.put("create_topic_s", timed(() -> driver.createTopic(TOPIC, count)));
-            TrafficResult fast = run(driver, 0, "%,d partitions".formatted(count));
-            TrafficResult paced = run(driver, rate, "%,d partitions at %,d/s".formatted(count, rate));
-            BrokerSample sample =
-                    new BrokerSampler(driver.pid(), driver.dataFolder().orElse(null), null).sample();
-            row.put("throughput_mps", Math.round(fast.receivedPerSecond()));
-            row.put("latency_p50_us", micros(paced, 50));
-            row.put("latency_p99_us", micros(paced, 99));
-            row.put("cpu_percent_at_rate", Measurement.tenths(100 * paced.use().brokerCores()));
-            row.put("memory_bytes", sample.residentBytes());
-            row.put("disk_bytes", sample.diskBytes());
-            row.put("open_files", sample.openFiles());
-            row.put("restart_clean_s", restart(driver, false));
-            row.put("restart_kill_s", restart(driver, true));
-            String problem = fast.problem(false) == null ? paced.problem(false) : fast.problem(false);
-            row.put("check", problem == null ? "passed" : problem);
-            rows.add(row);
+            MEASURED.forEach(value -> row.put(value, null));
+            try {
+                row.put("check", measure(driver, count, row));
+            } catch (RuntimeException failure) {
+                // The other brokers and counts are measured all the same.
+                row.put("check", "failed: " + failure.getMessage());
+                System.err.println(name + " with " + count + " partitions failed: " + failure.getMessage());
+            }
         }
+    }
+
+    /** Fills in what it measures. Returns what is wrong with the messages, or that nothing is. */
+    private String measure(Driver driver, int count, Map<String, Object> row) throws InterruptedException {
+        row.put("start_s", timed(driver::start));
+        about.put(driver.name(), driver.about().toString());
+        row.put("create_topic_s", timed(() -> driver.createTopic(TOPIC, count)));
+        TrafficResult fast = run(driver, 0, "%,d partitions".formatted(count));
+        row.put("throughput_mps", Math.round(fast.receivedPerSecond()));
+        TrafficResult paced = run(driver, rate, "%,d partitions at %,d/s".formatted(count, rate));
+        row.put("latency_p50_us", micros(paced, 50));
+        row.put("latency_p99_us", micros(paced, 99));
+        row.put("cpu_percent_at_rate", Measurement.tenths(100 * paced.use().brokerCores()));
+        BrokerSample sample =
+                new BrokerSampler(driver.pid(), driver.dataFolder().orElse(null), null).sample();
+        row.put("memory_bytes", sample.residentBytes());
+        row.put("disk_bytes", sample.diskBytes());
+        row.put("open_files", sample.openFiles());
+        row.put("restart_clean_s", restart(driver, false));
+        row.put("restart_kill_s", restart(driver, true));
+        String problem = fast.problem(false) == null ? paced.problem(false) : fast.problem(false);
+        return problem == null ? "passed" : problem;
     }
 
     private TrafficResult run(Driver driver, long messagesPerSecond, String what) throws InterruptedException {
@@ -205,7 +232,7 @@ public final class PartitionsCommand implements Callable<Integer> {
                 .chart(chart("Restart after kill -9", "seconds", "restart_kill_s", 1));
     }
 
-    /** Of repetitions the last one. */
+    /** Of repetitions the last one; nothing where a broker failed before. */
     private Chart chart(String title, String unit, String value, double divisor) {
         List<Series> series = turns.brokers().stream()
                 .filter(broker ->
@@ -216,7 +243,8 @@ public final class PartitionsCommand implements Callable<Integer> {
                         counts.stream()
                                 .map(count -> rows.stream()
                                         .filter(row -> row.get("broker").equals(broker)
-                                                && row.get("partitions").equals(count))
+                                                && row.get("partitions").equals(count)
+                                                && row.get(value) != null)
                                         .mapToDouble(row -> ((Number) row.get(value)).doubleValue() / divisor)
                                         .reduce(0, (earlier, later) -> later))
                                 .toList()))

@@ -193,6 +193,32 @@ class SuiteTest {
     }
 
     @Test
+    void shouldKeepWhatItHasMeasuredWhenOneOfTheBrokersFails() throws IOException {
+        // when the second of three brokers may not have so many partitions
+        int exitCode = BenchMain.commandLine()
+                .setErr(new PrintWriter(err, true))
+                .execute(
+                        "partitions",
+                        "--counts=1,100,2",
+                        "--broker-setting=max.partitions=50",
+                        "--rate=200",
+                        "--warmup=100ms",
+                        "--duration=300ms",
+                        "--message-size=100",
+                        "--results=" + folder);
+
+        // then the others are measured, and what there is of it is kept
+        assertThat(exitCode).isEqualTo(1);
+        assertThat(result()).extracting(row -> row.get("partitions").asInt()).containsExactly(1, 100, 2);
+        assertThat(result().get(0).get("check").asText()).isEqualTo("passed");
+        assertThat(result().get(1).get("check").asText()).startsWith("failed: ").contains("max.partitions");
+        assertThat(result().get(1).get("start_s").asDouble()).isPositive();
+        assertThat(result().get(1).get("throughput_mps").isNull()).isTrue();
+        assertThat(result().get(2).get("restart_kill_s").asDouble()).isPositive();
+        assertThat(folder.resolve("partitions.html")).isNotEmptyFile();
+    }
+
+    @Test
     void shouldReceiveWhatIsPublishedWhenBothHalvesRunApart() throws InterruptedException {
         AtomicInteger subscribed = new AtomicInteger(-1);
         Thread subscriber = new Thread(() -> subscribed.set(half("sub", "--timeout=30s")));
