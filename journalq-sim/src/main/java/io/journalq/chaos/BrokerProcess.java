@@ -3,11 +3,13 @@ package io.journalq.chaos;
 import io.journalq.server.broker.BrokerCommand;
 import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,27 +62,60 @@ final class BrokerProcess implements AutoCloseable {
 
     /** Starts it and waits until it accepts connections. */
     void start() throws IOException, InterruptedException {
+        if (!startsUp()) {
+            throw new IOException("the broker does not start; see " + log());
+        }
+    }
+
+    /** Starts it; whether it accepts connections. Otherwise it has ended by itself, or was killed because it took too long. */
+    boolean startsUp() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(BrokerCommand.inForeground(heap, javaOptions));
         command.addAll(List.of(
                 "--set",
                 "listeners=PLAINTEXT://" + address(),
                 "--set",
-                "admin.listener=",
-                "--set",
-                "data.directories=" + folder.resolve("data")));
+                "data.directories=" + dataDirectory()));
         settings.forEach(setting -> command.addAll(List.of("--set", setting)));
-        File log = folder.resolve("broker.log").toFile();
         process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log()))
                 .start();
         long deadlineNanos = System.nanoTime() + START_LIMIT_NANOS;
         while (!accepts()) {
-            if (!process.isAlive() || System.nanoTime() > deadlineNanos) {
-                throw new IOException("the broker does not start; see " + log);
+            if (!process.isAlive()) {
+                return false;
+            }
+            if (System.nanoTime() > deadlineNanos) {
+                kill();
+                return false;
             }
             Thread.sleep(POLL_MS);
         }
+        return true;
+    }
+
+    private File log() {
+        return folder.resolve("broker.log").toFile();
+    }
+
+    /** Where the broker's log ends now. */
+    long logEnd() {
+        return log().length();
+    }
+
+    /** What the broker has logged since {@code start}, an earlier end of its log. */
+    String logSince(long start) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(log(), "r")) {
+            byte[] bytes = new byte[(int) (file.length() - start)];
+            file.seek(start);
+            file.readFully(bytes);
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+    }
+
+    /** Where its data are. */
+    Path dataDirectory() {
+        return folder.resolve("data");
     }
 
     private boolean accepts() {
@@ -99,6 +134,11 @@ final class BrokerProcess implements AutoCloseable {
 
     boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Of a process that has ended. */
+    int exitCode() {
+        return process.exitValue();
     }
 
     /** SIGKILL: nothing of it runs any more when this returns. */

@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -26,9 +28,34 @@ import picocli.CommandLine.Option;
         name = "journalq-chaos",
         mixinStandardHelpOptions = true,
         subcommands = {SoakCommand.class, HostileCommand.class},
-        description = "Kills and freezes a real broker under load, and checks every acknowledged message.",
+        description = {
+            "Breaks a real broker under load, and checks every acknowledged message.",
+            "Every cycle does one fault, and ends with SIGKILL and a start:",
+            "  kill       nothing before the kill",
+            "  freeze     SIGSTOP before the kill",
+            "  damage     flips one bit in a file of the killed broker. In a partition",
+            "             only the damaged batch is lost, and the log or journal verify",
+            "             names it. With a damaged metadata log the broker refuses to",
+            "             start, says where, and how to repair it; the bit is restored.",
+            "  directory  moves the data directory or its identity file away from the",
+            "             running broker, which stops acknowledging and says so on",
+            "             /health; or the metadata directory from the killed broker,",
+            "             which refuses to start. All is moved back; nothing is lost.",
+            "  flood      sends for 4 s, beside the load: names of new topics, members",
+            "             of 1 MiB in new groups, eight requests of 77 MiB at once, or",
+            "             fetches of 10,000 partitions. The broker and the load go on."
+        },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:nothing was lost, doubled or damaged", "1:something was, and is printed"})
+        exitCodeList = {
+            "0:all promises held",
+            "1:one was broken; findings are printed, data and log are kept",
+            "2:wrong usage"
+        },
+        footer = {
+            "%nExamples:",
+            "  journalq-chaos --cycles 500 --seed 1",
+            "  journalq-chaos --cycles 100 --faults kill,damage --mode consistent"
+        })
 public final class ChaosMain implements Callable<Integer> {
     private static final String BROKER_HEAP = "256m";
     /** It lives for seconds. */
@@ -41,12 +68,10 @@ public final class ChaosMain implements Callable<Integer> {
     private static final List<String> TRANSACTIONAL_TOPICS = List.of("chaos-transactions-1", "chaos-transactions-2");
     private static final int LONGEST_LIFE_MS = 1_500;
     private static final int SHORTEST_LIFE_MS = 50;
-    private static final int LONGEST_FREEZE_MS = 800;
-    private static final int FREEZE_ODDS = 4;
     private static final int MOST_AWAITED_MESSAGES = 300;
     private static final long LONGEST_WAIT_MS = 20_000;
 
-    @Option(names = "--cycles", defaultValue = "20", description = "How often the broker is killed (default: 20).")
+    @Option(names = "--cycles", defaultValue = "20", description = "How many cycles (default: 20).")
     private int cycles;
 
     @Option(names = "--minutes", description = "Stop after so many minutes, whatever is left.")
@@ -58,6 +83,15 @@ public final class ChaosMain implements Callable<Integer> {
     private Long seed;
 
     @Option(
+            names = "--faults",
+            split = ",",
+            defaultValue = "kill,freeze,damage,directory,flood",
+            paramLabel = "FAULT",
+            description =
+                    "Faults to choose from, by the seed: kill, freeze, damage, directory, flood (default: all).")
+    private List<Fault> faults;
+
+    @Option(
             names = "--mode",
             defaultValue = "eventual",
             description = "Delivery mode of all topics: eventual, consistent or performance (default: eventual).")
@@ -66,7 +100,7 @@ public final class ChaosMain implements Callable<Integer> {
     @Option(
             names = "--check-every",
             defaultValue = "25",
-            description = "Read all back after so many kills (default: 25).")
+            description = "Read all back after so many cycles (default: 25).")
     private int checkEvery;
 
     @Option(
@@ -75,7 +109,7 @@ public final class ChaosMain implements Callable<Integer> {
             description = "How long each producer waits between two messages (default: 2).")
     private int pauseMs;
 
-    @Option(names = "--keep", description = "Keep the folder with data and log even when all is well.")
+    @Option(names = "--keep", description = "Keep the directory with data and log even when all is well.")
     private boolean keep;
 
     public static void main(String[] arguments) {
@@ -84,26 +118,31 @@ public final class ChaosMain implements Callable<Integer> {
 
     /** The program as it is typed: its options and help. */
     public static CommandLine commandLine() {
-        return new CommandLine(new ChaosMain());
+        return new CommandLine(new ChaosMain()).setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     @Override
     public Integer call() throws Exception {
         long itsSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         Path folder = Files.createTempDirectory("journalq-chaos");
-        System.out.printf(Locale.ROOT, "seed %d, %d cycles, mode %s, folder %s%n", itsSeed, cycles, mode, folder);
+        System.out.printf(Locale.ROOT, "seed %d, %d cycles, mode %s, faults %s, directory %s%n", itsSeed, cycles, mode, faults, folder);
         Losses losses = mode.equals("performance") ? new Losses(LOSS_BOUND_MS) : null;
         Ledger ledger = new Ledger(losses);
-        List<String> settings = List.of("delivery.mode=" + mode, "segment.bytes=1048576", "shards=2");
-        try (BrokerProcess broker =
-                new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_HEAP, BROKER_OPTIONS, settings)) {
+        int port = BrokerProcess.freePort();
+        int adminPort = BrokerProcess.freePort();
+        List<String> settings = List.of(
+                "delivery.mode=" + mode,
+                "segment.bytes=1048576",
+                "shards=2",
+                "admin.listener=127.0.0.1:" + adminPort);
+        try (BrokerProcess broker = new BrokerProcess(folder, port, BROKER_HEAP, BROKER_OPTIONS, settings)) {
             broker.start();
             broker.onEnding(() -> {
                 if (losses != null) {
                     losses.onEnding();
                 }
             });
-            torture(broker, ledger, new Random(itsSeed));
+            torture(broker, port, new HealthPage(adminPort), ledger, new Random(itsSeed));
         }
         if (losses != null) {
             System.out.println(losses);
@@ -115,7 +154,8 @@ public final class ChaosMain implements Callable<Integer> {
         return ledger.findings().isEmpty() ? 0 : 1;
     }
 
-    private void torture(BrokerProcess broker, Ledger ledger, Random random) throws Exception {
+    private void torture(BrokerProcess broker, int port, HealthPage health, Ledger ledger, Random random)
+            throws Exception {
         List<String> topics = new ArrayList<>();
         List<TopicPartition> partitions = new ArrayList<>();
         for (CompressionCodec codec : CompressionCodec.values()) {
@@ -124,9 +164,11 @@ public final class ChaosMain implements Callable<Integer> {
         topics.forEach(topic -> addPartitions(topic, partitions));
         List<TopicPartition> transactional = new ArrayList<>();
         TRANSACTIONAL_TOPICS.forEach(topic -> addPartitions(topic, transactional));
+        Map<String, String> partitionByDirectory;
         try (Admin admin = Admin.builder().bootstrapServers(broker.address()).build()) {
             Stream.concat(topics.stream(), TRANSACTIONAL_TOPICS.stream())
                     .forEach(topic -> admin.createTopic(NewTopic.of(topic, PARTITIONS)));
+            partitionByDirectory = directories(admin, topics);
         }
         TransactionLedger outcomes = new TransactionLedger(ledger);
         Transactions transactions = new Transactions(outcomes, transactional);
@@ -134,25 +176,51 @@ public final class ChaosMain implements Callable<Integer> {
             Clients.readEverything(ledger, broker.address(), partitions);
             transactions.readCommitted(broker.address(), settled);
         };
-        int kills;
-        long consumed;
+        Cycle cycle = new Cycle(
+                broker,
+                port,
+                health,
+                ledger,
+                new JournalDamage(broker.dataDirectory(), partitionByDirectory),
+                random);
+        int done = 0;
+        long consumed = 0;
         try (Load load = new Load(ledger, broker.address(), pauseMs)) {
             begin(load, topics, transactions);
-            kills = killAgainAndAgain(broker, ledger, reading, random);
+            try {
+                done = breakAgainAndAgain(cycle, ledger, reading, random);
+            } catch (BrokerLostException lost) {
+                ledger.report(lost.getMessage());
+                load.abandon();
+                return;
+            }
             consumed = load.consumedCount();
+        } finally {
+            System.out.println(cycle.summary());
         }
         reading.run(true);
         System.out.printf(
                 Locale.ROOT,
-                "%d kills, %d messages acknowledged, %d read back, %d given to groups;"
+                "%d cycles, %d messages acknowledged, %d read back, %d given to groups;"
                         + " %d transactions committed, %d aborted; %d findings%n",
-                kills,
+                done,
                 ledger.acknowledgedCount(),
                 ledger.foundCount(),
                 consumed,
                 outcomes.committedCount(),
                 outcomes.abortedCount(),
                 ledger.findings().size());
+    }
+
+    /** The partitions of topics, as the ledger names them, by the directories that they are in. */
+    private static Map<String, String> directories(Admin admin, List<String> topics) {
+        Map<String, String> directories = new TreeMap<>();
+        admin.describeTopics(topics).forEach((topic, description) -> {
+            for (int i = 0; i < PARTITIONS; i++) {
+                directories.put(description.id() + "-" + i, topic + "-" + i);
+            }
+        });
+        return directories;
     }
 
     private static void addPartitions(String topic, List<TopicPartition> partitions) {
@@ -185,41 +253,29 @@ public final class ChaosMain implements Callable<Integer> {
         Clients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_UNCOMMITTED, topics);
     }
 
-    private int killAgainAndAgain(BrokerProcess broker, Ledger ledger, Reading reading, Random random)
-            throws Exception {
+    /** Returns the number of cycles. */
+    private int breakAgainAndAgain(Cycle cycle, Ledger ledger, Reading reading, Random random) throws Exception {
         long endNanos =
                 minutes == null ? Long.MAX_VALUE : System.nanoTime() + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
-        int kills = 0;
-        while (kills < cycles
+        int done = 0;
+        while (done < cycles
                 && System.nanoTime() < endNanos
                 && ledger.findings().isEmpty()) {
             Thread.sleep(SHORTEST_LIFE_MS + random.nextInt(LONGEST_LIFE_MS));
             awaitProgress(ledger, random.nextInt(MOST_AWAITED_MESSAGES));
-            if (random.nextInt(FREEZE_ODDS) == 0) {
-                broker.freeze();
-                Thread.sleep(random.nextInt(LONGEST_FREEZE_MS));
-                if (random.nextBoolean()) {
-                    broker.thaw();
-                    Thread.sleep(random.nextInt(LONGEST_LIFE_MS));
-                }
-            }
-            if (!broker.isAlive()) {
-                ledger.report("the broker has ended by itself");
-            }
-            broker.kill();
-            kills++;
-            broker.start();
-            if (kills % checkEvery == 0) {
+            cycle.run(Fault.draw(faults, random));
+            done++;
+            if (done % checkEvery == 0) {
                 reading.run(false);
                 System.out.printf(
                         Locale.ROOT,
-                        "%d kills, %d messages acknowledged, %d read back%n",
-                        kills,
+                        "%d cycles, %d messages acknowledged, %d read back%n",
+                        done,
                         ledger.acknowledgedCount(),
                         ledger.foundCount());
             }
         }
-        return kills;
+        return done;
     }
 
     /** On a machine that is busy with other things no client might get anywhere in so short a life. */

@@ -19,6 +19,9 @@ final class Ledger {
     /** The messages of one producer in one partition. */
     private static final class Lane {
         private final BitSet acknowledged = new BitSet();
+        /** What was damaged on purpose, and may be missing. */
+        private final BitSet damaged = new BitSet();
+
         private final AcknowledgedTimes times = new AcknowledgedTimes();
         /** What had been acknowledged when the reading began, and so must be found by it. */
         private BitSet due = new BitSet();
@@ -53,6 +56,11 @@ final class Ledger {
             lane.times.add((int) number);
             acknowledged++;
         }
+    }
+
+    /** Messages were damaged on purpose: from now on they may be missing. */
+    synchronized void onDamaged(String partition, List<Payload> messages) {
+        messages.forEach(message -> lane(partition, message.producer()).damaged.set((int) message.number()));
     }
 
     /** Reading begins anew. */
@@ -92,6 +100,7 @@ final class Ledger {
         lanes.forEach((name, lane) -> {
             BitSet missing = (BitSet) lane.due.clone();
             missing.andNot(lane.found);
+            missing.andNot(lane.damaged);
             if (losses != null) {
                 losses.takeAllowed(missing, lane.times, lane.acknowledged);
             }

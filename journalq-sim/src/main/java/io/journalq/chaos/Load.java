@@ -84,6 +84,12 @@ final class Load implements AutoCloseable {
         return consumed.get();
     }
 
+    /** Waits for nobody: without a broker, what is under way cannot be sent. */
+    void abandon() {
+        stopping = true;
+        threads.clear();
+    }
+
     /** Has everybody end in order: what is under way is sent first. */
     @Override
     public void close() {

@@ -2,14 +2,17 @@ package io.journalq.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 /** A short run of what {@code bin/journalq-chaos} does for hours. */
 class ChaosTest {
     @Test
     void shouldLoseNothingWhenTheBrokerIsKilledUnderLoad() {
-        int exitCode = new CommandLine(new ChaosMain()).execute("--cycles", "4", "--check-every", "2");
+        int exitCode = ChaosMain.commandLine().execute("--cycles", "4", "--check-every", "2", "--faults", "kill,freeze");
 
         assertThat(exitCode)
                 .as("0: nothing lost, doubled or damaged; findings are printed")
@@ -41,5 +44,39 @@ class ChaosTest {
                         finding -> assertThat(finding).contains("offset 2").contains("again"),
                         finding -> assertThat(finding).contains("offset 3").contains("nobody sent"),
                         finding -> assertThat(finding).contains("2 acknowledged messages are lost"));
+    }
+
+    @Test
+    void shouldMissNothingButWhatWasDamagedOnPurpose() {
+        // given
+        Ledger ledger = new Ledger();
+        for (int number = 0; number < 4; number++) {
+            ledger.onAcknowledged("topic-0", 1, number);
+        }
+        ledger.onDamaged("topic-0", List.of(new Payload(1, 1), new Payload(1, 2)));
+
+        // when one of two damaged messages is there, and one that was not damaged is missing
+        ledger.beginReading();
+        ledger.onFound("topic-0", 0, new Payload(1, 0).encode());
+        ledger.onFound("topic-0", 1, new Payload(1, 1).encode());
+        ledger.endReading();
+
+        // then
+        assertThat(ledger.findings())
+                .singleElement()
+                .asString()
+                .contains("1 acknowledged messages are lost")
+                .contains("number 3");
+    }
+
+    @Test
+    void shouldDrawEveryFaultThatIsEnabledAndNoOther() {
+        Random random = new Random(1);
+        Map<Fault, Integer> drawn = new EnumMap<>(Fault.class);
+        for (int i = 0; i < 1_000; i++) {
+            drawn.merge(Fault.draw(List.of(Fault.FLOOD, Fault.KILL, Fault.DAMAGE), random), 1, Integer::sum);
+        }
+        assertThat(drawn).containsOnlyKeys(Fault.KILL, Fault.DAMAGE, Fault.FLOOD);
+        assertThat(drawn.get(Fault.KILL)).isGreaterThan(drawn.get(Fault.DAMAGE));
     }
 }

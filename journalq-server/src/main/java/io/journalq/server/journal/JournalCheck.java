@@ -85,6 +85,18 @@ public final class JournalCheck {
         }
     }
 
+    /** How many bytes of a segment its journal's checkpoint vouches for; 0 when there is no checkpoint that knows it. */
+    public static int flushedBytes(FileStore store, Path log) throws IOException {
+        Path directory = log.getParent();
+        if (!store.list(directory).contains(JournalCheckpoint.FILE_NAME)) {
+            return 0;
+        }
+        Path file = directory.resolve(JournalCheckpoint.FILE_NAME);
+        SegmentState segment = JournalCheckpoint.decode(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES))
+                .segment(baseOffsetOf(log));
+        return segment == null ? 0 : segment.extent().sizeBytes();
+    }
+
     /** Checks a journal. */
     public static Report run(FileStore store, Path directory) throws IOException {
         JournalCheck check = new JournalCheck(store, directory);

@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.Frames;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.record.BatchBuilder;
@@ -13,6 +14,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.ReferenceCounted;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Whole frames, as bytes that may be sent again and again. Stateless. */
 public final class Requests {
@@ -23,6 +25,9 @@ public final class Requests {
     private static final short PRODUCE_VERSION = 9;
     private static final short FETCH_VERSION = 11;
     private static final short METADATA_VERSION = 9;
+
+    /** The newest that makes a member of one request; later ones ask the client to come back with an id. */
+    private static final short JOIN_GROUP_VERSION = 3;
 
     private Requests() {}
 
@@ -70,6 +75,69 @@ public final class Requests {
 
     static byte[] metadata() {
         return frame(new MetadataRequest().setTopics(null), METADATA_VERSION);
+    }
+
+    /** Asks for topics that are to be created when they do not exist. */
+    static byte[] createByMetadata(List<String> names) {
+        return frame(
+                new MetadataRequest()
+                        .setTopics(names.stream()
+                                .map(name -> new MetadataRequest.MetadataRequestTopic().setName(name))
+                                .toList())
+                        .setAllowAutoTopicCreation(true),
+                METADATA_VERSION);
+    }
+
+    /** A new member of a group. */
+    static byte[] joinGroup(String groupId, int metadataBytes) {
+        return frame(
+                new JoinGroupRequest()
+                        .setGroupId(groupId)
+                        .setSessionTimeoutMs(TIMEOUT_MS)
+                        .setRebalanceTimeoutMs(TIMEOUT_MS)
+                        .setMemberId("")
+                        .setProtocolType("consumer")
+                        .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                                .setName("range")
+                                .setMetadata(Unpooled.wrappedBuffer(new byte[metadataBytes])))),
+                JOIN_GROUP_VERSION);
+    }
+
+    /** So many bytes that are no batch. */
+    static byte[] produceBytes(String topic, int sizeBytes) {
+        return frame(
+                new ProduceRequest()
+                        .setAcks((short) -1)
+                        .setTimeoutMs(TIMEOUT_MS)
+                        .setTopicData(List.of(new ProduceRequest.TopicProduceData()
+                                .setName(topic)
+                                .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
+                                        .setIndex(0)
+                                        .setRecords(RecordsData.of(Unpooled.wrappedBuffer(new byte[sizeBytes]))))))),
+                PRODUCE_VERSION);
+    }
+
+    /** Partitions 0 to {@code count - 1}, whether they exist or not. */
+    static byte[] fetchPartitions(String topic, int count) {
+        return frame(
+                new FetchRequest()
+                        .setReplicaId(-1)
+                        .setMaxWaitMs(0)
+                        .setMinBytes(0)
+                        .setMaxBytes(50 << 20)
+                        .setSessionEpoch(-1)
+                        .setTopics(List.of(new FetchRequest.FetchTopic()
+                                .setTopic(topic)
+                                .setPartitions(IntStream.range(0, count)
+                                        .mapToObj(partition -> new FetchRequest.FetchPartition()
+                                                .setPartition(partition)
+                                                .setFetchOffset(0)
+                                                .setCurrentLeaderEpoch(-1)
+                                                .setLogStartOffset(-1)
+                                                .setPartitionMaxBytes(1 << 20))
+                                        .toList())))
+                        .setRackId(""),
+                FETCH_VERSION);
     }
 
     private static byte[] frame(ApiMessage request, short version) {

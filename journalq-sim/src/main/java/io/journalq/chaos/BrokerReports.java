@@ -1,0 +1,50 @@
+package io.journalq.chaos;
+
+import java.nio.file.Path;
+import java.util.Locale;
+
+/**
+ * Names in a data directory, and what a broker says when something is wrong with it: everything that chaos expects of log
+ * lines, refusals and the health page stands here. Stateless.
+ */
+final class BrokerReports {
+    /** The directory of the metadata log, in the data directory. */
+    static final String METADATA_DIRECTORY = "metadata";
+
+    /** The file by which a data directory is known, in the data directory. */
+    static final String IDENTITY_FILE = "journalq.identity";
+
+    private static final int OK = 200;
+
+    private BrokerReports() {}
+
+    /** Whether a start named a damaged batch of a partition: its file, and where the bad bytes begin. */
+    static boolean namesDamage(String log, Path file, int position) {
+        return log.lines()
+                .anyMatch(line -> line.contains(lastTwoNames(file)) && line.contains("bytes " + position + " to "));
+    }
+
+    /** Whether a start was refused because of a damaged metadata log, with the file and the way to repair it. */
+    static boolean refusesDamagedMetadata(String log, Path file) {
+        return log.lines()
+                .anyMatch(line -> line.contains(lastTwoNames(file))
+                        && line.toLowerCase(Locale.ROOT).contains("repair"));
+    }
+
+    /** Whether a start was refused because there are partitions and no metadata. */
+    static boolean refusesMissingMetadata(String log, Path dataDirectory) {
+        return log.lines()
+                .anyMatch(line -> line.contains(dataDirectory.getFileName().toString())
+                        && line.toLowerCase(Locale.ROOT).contains(METADATA_DIRECTORY)
+                        && line.toLowerCase(Locale.ROOT).contains("partition"));
+    }
+
+    /** Whether the health page tells of a data directory that is not used any more. */
+    static boolean saysOffline(int status, String body) {
+        return status != OK || body.contains("offline");
+    }
+
+    private static String lastTwoNames(Path file) {
+        return file.subpath(file.getNameCount() - 2, file.getNameCount()).toString();
+    }
+}

@@ -1,0 +1,307 @@
+package io.journalq.chaos;
+
+import io.journalq.chaos.hostile.MemoryFlood;
+import io.journalq.client.Admin;
+import io.journalq.client.admin.TopicListing;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** One fault after the other, each of which ends with a killed broker that is started again. One thread. */
+final class Cycle {
+    private static final String FLOOD_PREFIX = "flood-";
+    private static final int DELETED_AT_ONCE = 200;
+    private static final int LONGEST_FREEZE_MS = 800;
+    private static final int LONGEST_LIFE_MS = 1_500;
+    private static final int FLOOD_MS = 4_000;
+    private static final int FLOOD_PROGRESS = 100;
+    private static final long FLOOD_PROGRESS_LIMIT_MS = 60_000;
+    private static final long OFFLINE_LIMIT_MS = 15_000;
+    private static final long REPORT_LIMIT_MS = 5_000;
+    private static final int POLL_MS = 50;
+
+    /** Acknowledgements that were sent before the directory went offline have arrived by then. */
+    private static final long LATE_MS = 1_000;
+
+    /** How long nothing may be acknowledged. */
+    private static final long SILENCE_MS = 1_500;
+
+    private final BrokerProcess broker;
+    private final int port;
+    private final HealthPage health;
+    private final Ledger ledger;
+    private final JournalDamage damage;
+    private final Random random;
+    private final Map<Fault, Integer> counts = new EnumMap<>(Fault.class);
+    private final Map<String, Integer> details = new TreeMap<>();
+    private int floods;
+
+    /** @param damage what may be damaged */
+    Cycle(BrokerProcess broker, int port, HealthPage health, Ledger ledger, JournalDamage damage, Random random) {
+        this.broker = broker;
+        this.port = port;
+        this.health = health;
+        this.ledger = ledger;
+        this.damage = damage;
+        this.random = random;
+    }
+
+    /**
+     * Does one thing to the broker, and leaves it running.
+     *
+     * @throws BrokerLostException when it does not run any more
+     */
+    void run(Fault fault) throws IOException, InterruptedException, BrokerLostException {
+        counts.merge(fault, 1, Integer::sum);
+        requireAlive("before " + fault.name().toLowerCase(Locale.ROOT));
+        switch (fault) {
+            case KILL -> {
+                broker.kill();
+                start();
+            }
+            case FREEZE -> freeze();
+            case DAMAGE -> damage();
+            case DIRECTORY -> directory();
+            case FLOOD -> flood();
+        }
+    }
+
+    /** How often each fault was done, for people. */
+    String summary() {
+        StringBuilder text = new StringBuilder("faults:");
+        counts.forEach((fault, count) ->
+                text.append(' ').append(fault.name().toLowerCase(Locale.ROOT)).append(' ').append(count));
+        details.forEach((detail, count) -> text.append("; ").append(detail).append(' ').append(count));
+        return text.toString();
+    }
+
+    private void did(String detail) {
+        details.merge(detail, 1, Integer::sum);
+    }
+
+    private void requireAlive(String when) throws BrokerLostException {
+        if (!broker.isAlive()) {
+            throw new BrokerLostException("the broker has ended by itself with exit code " + broker.exitCode() + " "
+                    + when + "; see its log");
+        }
+    }
+
+    private void start() throws IOException, InterruptedException, BrokerLostException {
+        if (!broker.startsUp()) {
+            throw new BrokerLostException("the broker does not start; see its log");
+        }
+    }
+
+    private void freeze() throws IOException, InterruptedException, BrokerLostException {
+        broker.freeze();
+        Thread.sleep(random.nextInt(LONGEST_FREEZE_MS));
+        if (random.nextBoolean()) {
+            broker.thaw();
+            Thread.sleep(random.nextInt(LONGEST_LIFE_MS));
+            requireAlive("after a freeze");
+        }
+        broker.kill();
+        start();
+    }
+
+    // Damage.
+
+    private void damage() throws IOException, InterruptedException, BrokerLostException {
+        broker.kill();
+        switch (random.nextInt(4)) {
+            case 0 -> damageMetadata();
+            case 1 -> damageVouched();
+            default -> damageUnvouched();
+        }
+    }
+
+    /** What no checkpoint vouches for: the start reads it, leaves out the damaged batch, and names it. */
+    private void damageUnvouched() throws IOException, InterruptedException, BrokerLostException {
+        JournalDamage.Loss loss = damage.damageUnvouched(random);
+        if (loss == null) {
+            did("nothing to damage");
+            start();
+            return;
+        }
+        JournalDamage.Flip flip = loss.flip();
+        did("batches damaged");
+        ledger.onDamaged(flip.partition(), loss.messages());
+        if (!flip.isFoundByVerify()) {
+            ledger.report("journal verify does not find the damage in " + flip);
+        }
+        long logStart = broker.logEnd();
+        start();
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(REPORT_LIMIT_MS);
+        while (!flip.isUndone() && !BrokerReports.namesDamage(broker.logSince(logStart), flip.file(), flip.position())) {
+            if (System.nanoTime() > endNanos) {
+                ledger.report("the broker does not name the damage in " + flip);
+                return;
+            }
+            Thread.sleep(POLL_MS);
+        }
+    }
+
+    /** What a checkpoint vouches for: a start does not read it, {@code journal verify} does. The bit is put right again. */
+    private void damageVouched() throws IOException, InterruptedException, BrokerLostException {
+        JournalDamage.Flip flip = damage.damageVouched(random);
+        if (flip == null) {
+            did("nothing to damage");
+        } else {
+            did("checkpointed batches damaged");
+            if (!flip.isFoundByVerify()) {
+                ledger.report("journal verify does not find the damage in " + flip);
+            }
+            flip.undo();
+        }
+        start();
+    }
+
+    /** A broker with a damaged metadata log does not start, and says why. The bit is put right again. */
+    private void damageMetadata() throws IOException, InterruptedException, BrokerLostException {
+        JournalDamage.Flip flip = damage.damageMetadata(random);
+        if (flip == null) {
+            did("nothing to damage");
+            start();
+            return;
+        }
+        did("metadata damaged");
+        long logStart = broker.logEnd();
+        if (broker.startsUp()) {
+            throw new BrokerLostException("the broker starts with a damaged metadata log: " + flip);
+        }
+        if (!BrokerReports.refusesDamagedMetadata(broker.logSince(logStart), flip.file())) {
+            ledger.report("the broker does not say where its metadata log is damaged, and how to repair it: " + flip);
+        }
+        flip.undo();
+        start();
+    }
+
+    // Directories.
+
+    private void directory() throws IOException, InterruptedException, BrokerLostException {
+        Path data = broker.dataDirectory();
+        switch (random.nextInt(3)) {
+            case 0 -> {
+                did("metadata moved away");
+                startWithout(data.resolve(BrokerReports.METADATA_DIRECTORY));
+            }
+            case 1 -> {
+                did("identity moved away");
+                runWithout(data.resolve(BrokerReports.IDENTITY_FILE));
+            }
+            default -> {
+                did("data directory moved away");
+                runWithout(data);
+            }
+        }
+    }
+
+    /**
+     * Moves something away while the broker runs. What it acknowledges until it notices is in its open files, which go along
+     * with a renamed directory: nothing is lost.
+     */
+    private void runWithout(Path path) throws IOException, InterruptedException, BrokerLostException {
+        if (!Files.exists(path)) {
+            ledger.report("there is no " + path);
+            broker.kill();
+            start();
+            return;
+        }
+        Path away = moveAway(path);
+        boolean isOffline = false;
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(OFFLINE_LIMIT_MS);
+        while (!isOffline && broker.isAlive() && System.nanoTime() < endNanos) {
+            Thread.sleep(POLL_MS);
+            isOffline = health.saysOffline();
+        }
+        requireAlive("when " + path + " was moved away");
+        if (!isOffline) {
+            ledger.report("/health says nothing " + OFFLINE_LIMIT_MS + " ms after " + path + " was moved away");
+        }
+        Thread.sleep(LATE_MS);
+        long before = ledger.acknowledgedCount();
+        Thread.sleep(SILENCE_MS);
+        long more = ledger.acknowledgedCount() - before;
+        if (more > 0) {
+            ledger.report(more + " messages were acknowledged in " + SILENCE_MS + " ms without " + path);
+        }
+        broker.kill();
+        moveBack(away, path);
+        start();
+    }
+
+    /** Moves something away from a killed broker, which must not start then. */
+    private void startWithout(Path path) throws IOException, InterruptedException, BrokerLostException {
+        broker.kill();
+        Path away = moveAway(path);
+        long logStart = broker.logEnd();
+        if (broker.startsUp()) {
+            ledger.report("the broker starts without " + path);
+            broker.kill();
+        } else if (!BrokerReports.refusesMissingMetadata(broker.logSince(logStart), broker.dataDirectory())) {
+            ledger.report("the broker does not say that it misses " + path);
+        }
+        moveBack(away, path);
+        start();
+    }
+
+    private Path moveAway(Path path) throws IOException {
+        Path away = broker.dataDirectory().resolveSibling("moved-away");
+        return Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private void moveBack(Path away, Path path) throws IOException {
+        if (Files.exists(path)) {
+            ledger.report("the broker made a new " + path + " in the place of the one that was moved away");
+            ChaosMain.delete(path);
+        }
+        Files.move(away, path, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    // Floods.
+
+    private void flood() throws IOException, InterruptedException, BrokerLostException {
+        MemoryFlood[] all = MemoryFlood.values();
+        MemoryFlood kind = all[random.nextInt(all.length)];
+        String name = kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        did("floods of " + name);
+        kind.run(port, FLOOD_PREFIX + floods++, FLOOD_MS);
+        requireAlive("in a flood of " + name);
+        long wanted = ledger.acknowledgedCount() + FLOOD_PROGRESS;
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FLOOD_PROGRESS_LIMIT_MS);
+        while (ledger.acknowledgedCount() < wanted) {
+            requireAlive("after a flood of " + name);
+            if (System.nanoTime() > endNanos) {
+                ledger.report("the load does not go on after a flood of " + name);
+                break;
+            }
+            Thread.sleep(POLL_MS);
+        }
+        deleteFloodTopics();
+        broker.kill();
+        start();
+    }
+
+    /** Otherwise every start would take longer than the one before. */
+    private void deleteFloodTopics() {
+        try (Admin admin = Admin.builder().bootstrapServers(broker.address()).build()) {
+            List<String> names = admin.listTopics().stream()
+                    .map(TopicListing::name)
+                    .filter(name -> name.startsWith(FLOOD_PREFIX))
+                    .toList();
+            for (int i = 0; i < names.size(); i += DELETED_AT_ONCE) {
+                admin.deleteTopics(names.subList(i, Math.min(names.size(), i + DELETED_AT_ONCE)));
+            }
+        } catch (RuntimeException failure) {
+            ledger.report("the topics of a flood cannot be deleted: " + failure);
+        }
+    }
+}

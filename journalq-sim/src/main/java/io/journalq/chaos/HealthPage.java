@@ -1,0 +1,31 @@
+package io.journalq.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+
+/** The health page of a broker. One thread. */
+final class HealthPage {
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final URI uri;
+
+    HealthPage(int port) {
+        uri = URI.create("http://127.0.0.1:" + port + "/health");
+    }
+
+    /** Whether the page tells of a data directory that is not used any more; no answer tells of nothing. */
+    boolean saysOffline() throws InterruptedException {
+        try {
+            HttpResponse<String> response = client.send(
+                    HttpRequest.newBuilder(uri).timeout(TIMEOUT).build(), HttpResponse.BodyHandlers.ofString());
+            return BrokerReports.saysOffline(response.statusCode(), response.body());
+        } catch (IOException noAnswer) {
+            return false;
+        }
+    }
+}
