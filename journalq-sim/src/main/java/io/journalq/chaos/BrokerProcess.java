@@ -70,11 +70,8 @@ final class BrokerProcess implements AutoCloseable {
     /** Starts it; whether it accepts connections. Otherwise it has ended by itself, or was killed because it took too long. */
     boolean startsUp() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(BrokerCommand.inForeground(heap, javaOptions));
-        command.addAll(List.of(
-                "--set",
-                "listeners=PLAINTEXT://" + address(),
-                "--set",
-                "data.directories=" + dataDirectory()));
+        command.addAll(
+                List.of("--set", "listeners=PLAINTEXT://" + address(), "--set", "data.directories=" + dataDirectory()));
         settings.forEach(setting -> command.addAll(List.of("--set", setting)));
         process = new ProcessBuilder(command)
                 .redirectErrorStream(true)

@@ -44,6 +44,14 @@ final class BrokerReports {
         return status != OK || body.contains("offline");
     }
 
+    /** The first line about something that no client may cause; null when there is none. */
+    static String unexpectedFailure(String log) {
+        return log.lines()
+                .filter(line -> line.contains("unexpected failure") || line.contains("OutOfMemoryError"))
+                .findFirst()
+                .orElse(null);
+    }
+
     private static String lastTwoNames(Path file) {
         return file.subpath(file.getNameCount() - 2, file.getNameCount()).toString();
     }

@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
             "             running broker, which stops acknowledging and says so on",
             "             /health; or the metadata directory from the killed broker,",
             "             which refuses to start. All is moved back; nothing is lost.",
-            "  flood      sends for 4 s, beside the load: names of new topics, members",
+            "  flood      sends for 10 s, beside the load: names of new topics, members",
             "             of 1 MiB in new groups, eight requests of 77 MiB at once, or",
             "             fetches of 10,000 partitions. The broker and the load go on."
         },
@@ -87,8 +87,7 @@ public final class ChaosMain implements Callable<Integer> {
             split = ",",
             defaultValue = "kill,freeze,damage,directory,flood",
             paramLabel = "FAULT",
-            description =
-                    "Faults to choose from, by the seed: kill, freeze, damage, directory, flood (default: all).")
+            description = "Faults to choose from, by the seed: kill, freeze, damage, directory, flood (default: all).")
     private List<Fault> faults;
 
     @Option(
@@ -125,16 +124,20 @@ public final class ChaosMain implements Callable<Integer> {
     public Integer call() throws Exception {
         long itsSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         Path folder = Files.createTempDirectory("journalq-chaos");
-        System.out.printf(Locale.ROOT, "seed %d, %d cycles, mode %s, faults %s, directory %s%n", itsSeed, cycles, mode, faults, folder);
+        System.out.printf(
+                Locale.ROOT,
+                "seed %d, %d cycles, mode %s, faults %s, directory %s%n",
+                itsSeed,
+                cycles,
+                mode,
+                faults,
+                folder);
         Losses losses = mode.equals("performance") ? new Losses(LOSS_BOUND_MS) : null;
         Ledger ledger = new Ledger(losses);
         int port = BrokerProcess.freePort();
         int adminPort = BrokerProcess.freePort();
         List<String> settings = List.of(
-                "delivery.mode=" + mode,
-                "segment.bytes=1048576",
-                "shards=2",
-                "admin.listener=127.0.0.1:" + adminPort);
+                "delivery.mode=" + mode, "segment.bytes=1048576", "shards=2", "admin.listener=127.0.0.1:" + adminPort);
         try (BrokerProcess broker = new BrokerProcess(folder, port, BROKER_HEAP, BROKER_OPTIONS, settings)) {
             broker.start();
             broker.onEnding(() -> {
@@ -177,12 +180,7 @@ public final class ChaosMain implements Callable<Integer> {
             transactions.readCommitted(broker.address(), settled);
         };
         Cycle cycle = new Cycle(
-                broker,
-                port,
-                health,
-                ledger,
-                new JournalDamage(broker.dataDirectory(), partitionByDirectory),
-                random);
+                broker, port, health, ledger, new JournalDamage(broker.dataDirectory(), partitionByDirectory), random);
         int done = 0;
         long consumed = 0;
         try (Load load = new Load(ledger, broker.address(), pauseMs)) {

@@ -21,7 +21,7 @@ final class Cycle {
     private static final int DELETED_AT_ONCE = 200;
     private static final int LONGEST_FREEZE_MS = 800;
     private static final int LONGEST_LIFE_MS = 1_500;
-    private static final int FLOOD_MS = 4_000;
+    private static final int FLOOD_MS = 10_000;
     private static final int FLOOD_PROGRESS = 100;
     private static final long FLOOD_PROGRESS_LIMIT_MS = 60_000;
     private static final long OFFLINE_LIMIT_MS = 15_000;
@@ -77,9 +77,12 @@ final class Cycle {
     /** How often each fault was done, for people. */
     String summary() {
         StringBuilder text = new StringBuilder("faults:");
-        counts.forEach((fault, count) ->
-                text.append(' ').append(fault.name().toLowerCase(Locale.ROOT)).append(' ').append(count));
-        details.forEach((detail, count) -> text.append("; ").append(detail).append(' ').append(count));
+        counts.forEach((fault, count) -> text.append(' ')
+                .append(fault.name().toLowerCase(Locale.ROOT))
+                .append(' ')
+                .append(count));
+        details.forEach(
+                (detail, count) -> text.append("; ").append(detail).append(' ').append(count));
         return text.toString();
     }
 
@@ -140,7 +143,8 @@ final class Cycle {
         long logStart = broker.logEnd();
         start();
         long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(REPORT_LIMIT_MS);
-        while (!flip.isUndone() && !BrokerReports.namesDamage(broker.logSince(logStart), flip.file(), flip.position())) {
+        while (!flip.isUndone()
+                && !BrokerReports.namesDamage(broker.logSince(logStart), flip.file(), flip.position())) {
             if (System.nanoTime() > endNanos) {
                 ledger.report("the broker does not name the damage in " + flip);
                 return;
@@ -273,6 +277,7 @@ final class Cycle {
         MemoryFlood kind = all[random.nextInt(all.length)];
         String name = kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
         did("floods of " + name);
+        long logStart = broker.logEnd();
         kind.run(port, FLOOD_PREFIX + floods++, FLOOD_MS);
         requireAlive("in a flood of " + name);
         long wanted = ledger.acknowledgedCount() + FLOOD_PROGRESS;
@@ -286,6 +291,10 @@ final class Cycle {
             Thread.sleep(POLL_MS);
         }
         deleteFloodTopics();
+        String failure = BrokerReports.unexpectedFailure(broker.logSince(logStart));
+        if (failure != null) {
+            ledger.report("a flood of " + name + " made the broker fail: " + failure);
+        }
         broker.kill();
         start();
     }

@@ -27,8 +27,8 @@ enum Fault {
     /** One of {@code enabled}, by weight. */
     static Fault draw(Collection<Fault> enabled, Random random) {
         Set<Fault> ordered = EnumSet.copyOf(enabled);
-        int left = random.nextInt(
-                ordered.stream().mapToInt(fault -> fault.weight).sum());
+        int left =
+                random.nextInt(ordered.stream().mapToInt(fault -> fault.weight).sum());
         for (Fault fault : ordered) {
             left -= fault.weight;
             if (left < 0) {

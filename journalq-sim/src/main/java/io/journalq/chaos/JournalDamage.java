@@ -70,7 +70,8 @@ final class JournalDamage {
 
         /** As the ledger names it; null in the metadata log. */
         String partition() {
-            return partitionByDirectory.get(place.file().getParent().getFileName().toString());
+            return partitionByDirectory.get(
+                    place.file().getParent().getFileName().toString());
         }
 
         void undo() throws IOException {

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 class ChaosTest {
     @Test
     void shouldLoseNothingWhenTheBrokerIsKilledUnderLoad() {
-        int exitCode = ChaosMain.commandLine().execute("--cycles", "4", "--check-every", "2", "--faults", "kill,freeze");
+        int exitCode =
+                ChaosMain.commandLine().execute("--cycles", "4", "--check-every", "2", "--faults", "kill,freeze");
 
         assertThat(exitCode)
                 .as("0: nothing lost, doubled or damaged; findings are printed")

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -14,6 +17,7 @@ class DecompressionRoomTest {
 
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     private final UnpooledByteBufAllocator others = new UnpooledByteBufAllocator(true);
+    private final List<ByteBuf> made = new ArrayList<>();
     private final DecompressionRoom room = DecompressionRoom.ofLarge(allocator, () -> {});
 
     @ParameterizedTest
@@ -82,12 +86,24 @@ class DecompressionRoomTest {
         return allocator.metric().usedDirectMemory() + allocator.metric().usedHeapMemory();
     }
 
+    @AfterEach
+    void giveMemoryBack() {
+        room.close();
+        made.forEach(ByteBuf::release);
+    }
+
+    private ByteBuf make(int sizeBytes) {
+        ByteBuf buffer = others.directBuffer(sizeBytes);
+        made.add(buffer);
+        return buffer;
+    }
+
     private ByteBuf plain(int sizeBytes) {
-        return others.directBuffer(sizeBytes).writeZero(sizeBytes);
+        return make(sizeBytes).writeZero(sizeBytes);
     }
 
     private ByteBuf compressed(CompressionCodec codec, int sizeBytes) {
-        ByteBuf target = others.directBuffer();
+        ByteBuf target = make(sizeBytes);
         codec.compress(plain(sizeBytes), target);
         return target;
     }
