@@ -15,6 +15,7 @@ final class BrokerReports {
     static final String IDENTITY_FILE = "journalq.identity";
 
     private static final int OK = 200;
+    private static final int LONGEST_LINE = 300;
 
     private BrokerReports() {}
 
@@ -44,10 +45,11 @@ final class BrokerReports {
         return status != OK || body.contains("offline");
     }
 
-    /** The first line about something that no client may cause; null when there is none. */
+    /** The beginning of the first line about something that no client may cause; null when there is none. */
     static String unexpectedFailure(String log) {
         return log.lines()
                 .filter(line -> line.contains("unexpected failure") || line.contains("OutOfMemoryError"))
+                .map(line -> line.substring(0, Math.min(line.length(), LONGEST_LINE)))
                 .findFirst()
                 .orElse(null);
     }
