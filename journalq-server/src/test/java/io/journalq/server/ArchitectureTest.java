@@ -42,7 +42,7 @@ class ArchitectureTest {
     private static final Map<String, List<String>> ALLOWED = new TreeMap<>(Map.ofEntries(
             Map.entry("config", List.of()),
             Map.entry("journal", List.of()),
-            Map.entry("folder", List.of()),
+            Map.entry("folder", List.of("journal")),
             Map.entry("loop", List.of()),
             Map.entry("replication", List.of()),
             Map.entry("coordinator", List.of()),

@@ -58,7 +58,7 @@ record Scenario(
     BrokerConfig config(Random random) {
         try {
             return BrokerConfig.defaults()
-                    .with("data.directories", "data", ConfigOrigin.COMMAND_LINE)
+                    .with("data.directories", "host/data", ConfigOrigin.COMMAND_LINE)
                     .with("shards", Integer.toString(loops), ConfigOrigin.COMMAND_LINE)
                     .with("delivery.mode", mode(consistent), ConfigOrigin.COMMAND_LINE)
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)

@@ -21,7 +21,6 @@ import io.journalq.sim.world.SimSlices;
 import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -71,7 +70,6 @@ public final class Simulation implements SimDisk.Surroundings {
         this.random = new Random(seed);
         this.scheduler = new Scheduler(random, trace);
         this.disk = new SimDisk(random, this);
-        disk.format(Path.of("data"));
         this.scenario = Scenario.of(random);
         this.slices = new SimSlices(random, disk, scenario.faults().writeErrorOdds());
         this.plan = new SimBroker.Plan(

@@ -5,6 +5,7 @@ import io.journalq.cli.shell.DurationOption;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.server.folder.LockHolder;
+import io.journalq.server.journal.file.SystemFileStore;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -59,7 +60,7 @@ public final class StartCommand extends LocalCommand {
             throw new CommandFailure("start --foreground is for bin/journalq-server; run that script");
         }
         LocalBroker broker = broker();
-        Files.createDirectories(broker.dataDirectory());
+        new SystemFileStore().createDurableDirectories(broker.dataDirectory());
         awaitFree(broker);
         if (broker.somebodyListens()) {
             throw new CommandFailure("another program listens at " + broker.address()

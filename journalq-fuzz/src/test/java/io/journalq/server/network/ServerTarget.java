@@ -166,7 +166,6 @@ public final class ServerTarget implements FuzzTarget {
         Random random = new Random(1);
         Scheduler scheduler = new Scheduler(random, new Trace());
         SimDisk disk = new SimDisk(random, new QuietSurroundings());
-        disk.format(DATA);
         SimBroker.Plan plan = new SimBroker.Plan(CONFIG, disk, new SimSlices(random, disk, 0), 1, 0);
         SimBroker broker = SimBroker.start(plan, scheduler, random, violations);
         prepare(broker, scheduler);

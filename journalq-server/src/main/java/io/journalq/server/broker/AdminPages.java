@@ -71,9 +71,21 @@ final class AdminPages implements AutoCloseable {
                 "Partitions that are not served, as their files cannot be used.",
                 () -> core.shards().offlinePartitions().count());
         metrics.gauge(
+                "journalq.data.directories.offline",
+                "Data directories that were lost, and take nothing until the broker is restarted.",
+                core.directoryWatch()::lostCount);
+        metrics.gauge(
+                "journalq.retention.waiting",
+                "1 while nothing is deleted by time, because the clock is too far ahead.",
+                () -> core.shards().isRetentionWaiting() ? 1 : 0);
+        metrics.gauge(
                 "journalq.transactions.hanging",
                 "Transactions open in partitions for longer than transaction.max.timeout.ms.",
                 core.shards()::hangingTransactions);
+        metrics.ageGauge(
+                "journalq.oldest.unsynced.record.age.seconds",
+                "Time since the oldest record that a power loss could take was written.",
+                core.shards()::oldestUnsyncedAgeNanos);
         bindTelemetry(core.telemetry());
     }
 

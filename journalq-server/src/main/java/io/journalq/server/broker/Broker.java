@@ -33,7 +33,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -56,7 +58,7 @@ public final class Broker implements AutoCloseable {
 
     private final BrokerConfig config;
     private final FileStore store;
-    private final Clock clock = Clock.systemUTC();
+    private final Clock clock;
     private final SecureRandom random = new SecureRandom();
     private final BlockingPool blockingPool = new BlockingPool("journalq-blocking");
     private final Deque<Closing> closings = new ArrayDeque<>();
@@ -64,17 +66,18 @@ public final class Broker implements AutoCloseable {
     private volatile List<ListenerAddress> listeners = List.of();
     private volatile int adminPort = NO_PORT;
     private volatile boolean serving;
-    /** Null until there are shards. */
-    private volatile OfflinePartitions offlinePartitions;
+    /** Null until it is open. */
+    private volatile BrokerCore core;
 
     /** A step of the way down. */
     private interface Closing {
         void close() throws IOException;
     }
 
-    private Broker(BrokerConfig config, FileStore store) {
+    private Broker(BrokerConfig config, FileStore store, Clock clock) {
         this.config = config;
         this.store = store;
+        this.clock = clock;
     }
 
     /**
@@ -83,7 +86,7 @@ public final class Broker implements AutoCloseable {
      * @throws StartException when it cannot, with one line that says why and what to do; nothing is left open
      */
     public static Broker start(BrokerConfig config) throws StartException {
-        return start(config, new SystemFileStore());
+        return start(config, new SystemFileStore(), Clock.systemUTC());
     }
 
     /**
@@ -93,7 +96,7 @@ public final class Broker implements AutoCloseable {
      * @throws StartException as {@link #start(BrokerConfig)}
      */
     public static Broker startInMemory(BrokerConfig config) throws StartException {
-        return start(withoutWriteAheadFiles(config), new MemoryFileStore());
+        return start(withoutWriteAheadFiles(config), new MemoryFileStore(), Clock.systemUTC());
     }
 
     /** What is kept in memory only needs to be there once. */
@@ -105,9 +108,9 @@ public final class Broker implements AutoCloseable {
         }
     }
 
-    /** Starts a broker on files of another kind. */
-    static Broker start(BrokerConfig config, FileStore store) throws StartException {
-        Broker broker = new Broker(config, store);
+    /** Starts a broker on files of another kind, or with a clock of its own. */
+    static Broker start(BrokerConfig config, FileStore store, Clock clock) throws StartException {
+        Broker broker = new Broker(config, store, clock);
         try {
             broker.open();
             return broker;
@@ -168,7 +171,7 @@ public final class Broker implements AutoCloseable {
         Optional<AdminPages> pages = openAdminPages(loops);
         ReserveFileStore reserved =
                 new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
-        BrokerCore core = BrokerCore.open(
+        BrokerCore opened = BrokerCore.open(
                 config,
                 new BrokerCore.Surroundings(
                         reserved,
@@ -180,13 +183,13 @@ public final class Broker implements AutoCloseable {
                         CompletableFuture::join,
                         bootId()),
                 openCoordinatorStore());
-        closings.push(core::close);
-        offlinePartitions = core.shards().offlinePartitions();
-        pages.ifPresent(shown -> shown.show(core, clock));
+        closings.push(opened::close);
+        core = opened;
+        pages.ifPresent(shown -> shown.show(opened, clock));
         if (!(store instanceof MemoryFileStore)) {
             reserved.fill();
         }
-        serve(loops, core);
+        serve(loops, opened);
         serving = true;
         locks.announce(bootstrapServers(), adminAddress());
         log.info(
@@ -194,7 +197,7 @@ public final class Broker implements AutoCloseable {
                 config.get(BrokerSettings.NODE_ID),
                 listeners,
                 loops.count(),
-                core.shards().partitionCount(),
+                opened.shards().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
     }
 
@@ -224,10 +227,18 @@ public final class Broker implements AutoCloseable {
     }
 
     private Health health() {
-        OfflinePartitions offline = offlinePartitions;
-        return offline == null
-                ? new Health(serving, 0, List.of())
-                : new Health(serving, offline.count(), offline.names(Health.MAX_NAMES));
+        BrokerCore open = core;
+        if (open == null) {
+            return new Health(serving, 0, List.of(), Map.of());
+        }
+        OfflinePartitions partitions = open.shards().offlinePartitions();
+        Map<String, String> directories = new TreeMap<>();
+        open.directoryWatch().lost().forEach((path, reason) -> directories.put(path.toString(), reason));
+        return new Health(
+                serving && !open.directoryWatch().isAllLost(),
+                partitions.count(),
+                partitions.names(Health.MAX_NAMES),
+                directories);
     }
 
     /** Empty where the system does not tell. */
@@ -244,19 +255,19 @@ public final class Broker implements AutoCloseable {
         return new Uuid(random.nextLong(), random.nextLong());
     }
 
-    private void serve(EventLoops loops, BrokerCore core) throws IOException {
+    private void serve(EventLoops loops, BrokerCore opened) throws IOException {
         Acceptor acceptor = new Acceptor(
                 loops,
                 connectionLimits(loops.count()),
                 new RequestDispatcher(
-                        core.handlers(),
-                        new ClientThrottles(core::quotas, System::nanoTime),
+                        opened.handlers(),
+                        new ClientThrottles(opened::quotas, System::nanoTime),
                         config.get(BrokerSettings.REQUEST_MAX_ENTRIES)),
                 networkCounters);
         closings.push(() -> {
             serving = false;
             log.info("broker stops: listeners={}", listeners);
-            core.stopWaiting();
+            opened.stopWaiting();
             acceptor.close(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS));
         });
         List<ListenerAddress> bound = new ArrayList<>();
@@ -266,9 +277,9 @@ public final class Broker implements AutoCloseable {
         listeners = List.copyOf(bound);
         List<ListenerAddress> advertised =
                 config.advertisedListeners().isEmpty() ? listeners : config.advertisedListeners();
-        core.describe(
+        opened.describe(
                 new BrokerIdentity(config.get(BrokerSettings.NODE_ID), advertised),
-                new DiskUsage(config.dataDirectories(), core.shards(), blockingPool));
+                new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool));
         acceptor.accept();
     }
 

@@ -15,6 +15,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.folder.DataDirectories;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.file.FileStore;
@@ -26,18 +27,23 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.shard.LastEnd;
+import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.RunMarker;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.StoredPartition;
 import io.journalq.server.shard.compaction.CleanerCounters;
 import io.journalq.server.shard.compaction.LogCleaner;
 import io.journalq.server.shard.coordinator.CoordinatorCounters;
 import io.journalq.server.store.CoordinatorSlices;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
@@ -54,6 +60,7 @@ public final class BrokerCore implements AutoCloseable {
     private final BrokerConfig config;
     private final Surroundings surroundings;
     private final MetadataPublisher metadata = new MetadataPublisher();
+    private final DataDirectories directories;
     private final Controller controller;
     private final Shards shards;
     private final GroupCoordinators groups;
@@ -65,6 +72,7 @@ public final class BrokerCore implements AutoCloseable {
     private final LogCleaner cleaner;
     /** Whether clients may have been served. */
     private boolean served;
+    private final DirectoryWatch watch;
 
     /**
      * What a broker runs on.
@@ -91,6 +99,11 @@ public final class BrokerCore implements AutoCloseable {
     private BrokerCore(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices) throws IOException {
         this.config = config;
         this.surroundings = surroundings;
+        this.directories = DataDirectories.open(
+                surroundings.store(),
+                config.dataDirectories(),
+                METADATA_DIRECTORY,
+                config.get(BrokerSettings.NODE_ID));
         this.running =
                 RunMarker.begin(surroundings.store(), config.dataDirectories().get(0), surroundings.bootId());
         this.controller = openController();
@@ -102,6 +115,12 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.clock(),
                 running.lastEnd());
         this.cleaner = Compaction.of(config, shards, surroundings);
+        this.watch = new DirectoryWatch(
+                directories,
+                config.dataDirectories().size(),
+                surroundings.cycles().get(0).loop(),
+                surroundings.blockingPool(),
+                this::takeOffline);
         this.groups = new GroupCoordinators(config, shards, surroundings, slices);
         this.handlers = new HandlerTable(config, metadata, controller);
         this.transactions = new TransactionCoordinators(
@@ -176,7 +195,8 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.ids(),
                 surroundings.controllerThread());
         try {
-            opened.start();
+            opened.start(directories::checkCluster);
+            directories.identify(metadata.current().clusterId(), surroundings.ids());
         } catch (IOException | RuntimeException failure) {
             opened.close();
             throw failure;
@@ -187,13 +207,41 @@ public final class BrokerCore implements AutoCloseable {
     private void start() {
         Waiting waiting = surroundings.waiting();
         MetadataImage image = metadata.current();
+        directories.reportOrphans(partitionDirectories(image)::contains);
         waiting.join(shards.open(image));
+        waiting.join(shards.startRetentionClock());
         Map<TopicPartition, RecoveredEnd> ends =
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
         groups.start(image, ends);
         var unused = transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
         cleaner.start();
+        watch.start();
+    }
+
+    /** Nothing is acknowledged any more that would go into {@code directory}. */
+    private void takeOffline(Path directory, String reason) {
+        IOException failure = new IOException("the data directory " + directory + " is offline: " + reason);
+        if (directory.equals(config.dataDirectories().get(0))) {
+            controller.refuseChanges(failure);
+        }
+        surroundings.waiting().join(shards.takeOffline(directory, failure));
+    }
+
+    /** Whether the data directories are still there. */
+    DirectoryWatch directoryWatch() {
+        return watch;
+    }
+
+    /** Names of the directories that the partitions of all topics lie in. */
+    private static Set<String> partitionDirectories(MetadataImage image) {
+        Set<String> names = new HashSet<>();
+        for (TopicImage topic : image.topics()) {
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                names.add(StoredPartition.directoryName(topic.id(), partition));
+            }
+        }
+        return names;
     }
 
     /** What is counted of clients' metrics. */
@@ -246,6 +294,7 @@ public final class BrokerCore implements AutoCloseable {
     /** Lets what is under way finish, and closes every journal cleanly. */
     @Override
     public void close() throws IOException {
+        watch.stop();
         try {
             cleaner.close();
             controller.close();

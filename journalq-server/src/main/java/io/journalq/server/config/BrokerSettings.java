@@ -297,6 +297,15 @@ public final class BrokerSettings {
             1L,
             DAY_MS,
             "How often journals are checked for segments past their retention.");
+    public static final ConfigKey<Long> RETENTION_CLOCK_JUMP_MAX_MS = ConfigKey.ofLong(
+            "retention.clock.jump.max.ms",
+            ConfigUnit.MILLISECONDS,
+            4 * DAY_MS,
+            -1L,
+            Long.MAX_VALUE,
+            "How far the clock may be ahead of the time that the broker last ran at. When it is further ahead, nothing is"
+                    + " deleted by time until the clock is set right, or the broker has run for as long; -1 always"
+                    + " believes the clock.");
     public static final ConfigKey<Long> UNWRITTEN_MAX_BYTES = ConfigKey.ofLong(
             "unwritten.max.bytes",
             ConfigUnit.BYTES,
@@ -438,6 +447,7 @@ public final class BrokerSettings {
                 FETCH_MAX_BYTES,
                 FETCH_SESSIONS_MAX_PARTITIONS,
                 RETENTION_CHECK_INTERVAL_MS,
+                RETENTION_CLOCK_JUMP_MAX_MS,
                 UNWRITTEN_MAX_BYTES,
                 DECOMPRESSION_INLINE_MAX_BYTES,
                 WRITE_AHEAD_MAX_BYTES,

@@ -43,8 +43,8 @@ public final class Controller implements AutoCloseable {
     private final Supplier<Uuid> ids;
     private final ExecutorService thread;
 
-    /** Set on the controller's thread when the log failed: its end is not known any more. */
-    private boolean logFailed;
+    /** The log failed, and its end is not known any more; or it is not to be written any more. */
+    private volatile boolean logFailed;
 
     /** Whether records were appended since the last image was published. */
     private boolean unpublished;
@@ -82,10 +82,12 @@ public final class Controller implements AutoCloseable {
     /**
      * Replays the log, gives a new cluster its id, enters the partitions' next leader epochs, and publishes the first image.
      *
-     * @throws IOException when the log cannot be read or written, or holds what this release does not know
+     * @param check sees the cluster's id after the replay, before anything is written
+     * @throws IOException when the log cannot be read or written, or holds what this release does not know, or of the check
      */
-    public void start() throws IOException {
+    public void start(ClusterCheck check) throws IOException {
         metadataLog.replay(machine::replay);
+        check.accept(machine.clusterId());
         List<Message> records = machine.isFormatted()
                 ? machine.startNode().records()
                 : machine.format(ids.get()).records();
@@ -96,6 +98,18 @@ public final class Controller implements AutoCloseable {
         }
         keepSnapshotIfDue();
         publisher.publish(machine.image());
+    }
+
+    /** May refuse to start with a cluster's metadata. */
+    @FunctionalInterface
+    public interface ClusterCheck {
+        /**
+         * Returns when the metadata may be used.
+         *
+         * @param clusterId empty when the log is new
+         * @throws IOException when it may not; the message is one line that says what to do
+         */
+        void accept(String clusterId) throws IOException;
     }
 
     /** Creates topics; one outcome each, in order. */
@@ -159,6 +173,12 @@ public final class Controller implements AutoCloseable {
             }
             return first;
         });
+    }
+
+    /** Takes no more changes until a restart: the log's files cannot be relied on. Any thread. */
+    public void refuseChanges(IOException reason) {
+        logFailed = true;
+        metadataLog.fence(reason);
     }
 
     /** Lets operations under way finish, refuses others and closes the log. */

@@ -147,6 +147,11 @@ public final class JournalMetadataLog implements MetadataLog {
     }
 
     @Override
+    public void fence(IOException reason) {
+        journal.fence(reason);
+    }
+
+    @Override
     public boolean isSnapshotDue() {
         return appendedBytes >= Math.max(snapshotIntervalBytes, snapshotSizeBytes);
     }

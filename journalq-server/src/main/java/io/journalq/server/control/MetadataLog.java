@@ -24,6 +24,9 @@ public interface MetadataLog extends Closeable {
     /** Returns once everything appended is durable. */
     void sync() throws IOException;
 
+    /** Lets nothing be written any more: its files cannot be relied on. A restart ends it. Any thread. */
+    void fence(IOException reason);
+
     /** Whether so much was appended since the last snapshot that another should be kept. */
     boolean isSnapshotDue();
 

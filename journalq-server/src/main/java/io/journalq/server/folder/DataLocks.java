@@ -1,11 +1,12 @@
 package io.journalq.server.folder;
 
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -23,6 +24,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class DataLocks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DataLocks.class);
+
+    private static final FileStore STORE = new SystemFileStore();
 
     /**
      * What this process holds. The operating system drops a process's lock when any of its channels to that file is
@@ -77,7 +80,9 @@ public final class DataLocks implements AutoCloseable {
             throw inUse(directory, "");
         }
         try {
-            Files.createDirectories(directory);
+            if (!STORE.isDirectory(directory)) {
+                STORE.createDurableDirectories(directory);
+            }
             FileChannel channel =
                     FileChannel.open(LockHolder.fileIn(directory), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             locked.put(directory, channel);

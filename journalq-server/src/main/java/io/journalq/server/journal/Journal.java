@@ -174,7 +174,7 @@ public final class Journal implements AutoCloseable {
 
     /**
      * Lets nothing be written or flushed any more, as after a flush that failed: something else that its owner needs did. A
-     * restart ends it.
+     * restart ends it. Any thread.
      */
     public void fence(IOException failure) {
         flusher.fence(failure);
@@ -210,6 +210,15 @@ public final class Journal implements AutoCloseable {
     /** Bytes in all log files. Any thread. */
     public long sizeBytes() {
         return segments.sizeBytes();
+    }
+
+    /** Largest timestamp of all batches, in milliseconds since 1970 UTC; -1 when none has one. */
+    public long newestTimestampMs() {
+        long newest = -1;
+        for (Segment segment : segments.all()) {
+            newest = Math.max(newest, segment.maxTimestampMs());
+        }
+        return newest;
     }
 
     /** Any thread. */

@@ -279,7 +279,13 @@ final class JournalFlusher {
     private void syncDirectoryIfChanged() throws IOException {
         if (directoryChanged) {
             directoryChanged = false;
-            store.syncDirectory(directory);
+            boolean synced = false;
+            try {
+                store.syncDirectory(directory);
+                synced = true;
+            } finally {
+                directoryChanged |= !synced;
+            }
         }
     }
 
@@ -327,6 +333,7 @@ final class JournalFlusher {
 
     private void writeCheckpoint(List<Segment> segments, List<SegmentState> states, boolean sync) throws IOException {
         stateChanged = false;
+        boolean written = false;
         try {
             List<SegmentState> known = new ArrayList<>(states.size());
             for (int i = 0; i < states.size(); i++) {
@@ -348,9 +355,9 @@ final class JournalFlusher {
             boolean durable = sync || journal.isStartKeptInCheckpointOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;
-        } catch (IOException failure) {
-            stateChanged = true;
-            throw failure;
+            written = true;
+        } finally {
+            stateChanged |= !written;
         }
     }
 

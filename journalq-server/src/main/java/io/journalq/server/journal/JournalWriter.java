@@ -88,14 +88,11 @@ final class JournalWriter {
         }
         try {
             writeStaged(config);
-        } catch (IOException failure) {
+        } catch (IOException | RuntimeException | Error failure) {
             endOffset = Math.max(writtenOffset, acknowledgedOffset);
             epochs.truncateTo(writtenOffset);
             staged.keep(writtenOffset, endOffset);
             throw failure;
-        } catch (RuntimeException | AssertionError defect) {
-            staged.clear();
-            throw defect;
         }
         staged.clear();
     }
@@ -153,7 +150,7 @@ final class JournalWriter {
         }
         try {
             staged.write(segment.file(), from, to, position);
-        } catch (IOException failure) {
+        } catch (IOException | RuntimeException | Error failure) {
             flusher.tailDirty(segment);
             throw failure;
         }

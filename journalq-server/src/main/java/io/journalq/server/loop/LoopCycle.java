@@ -3,7 +3,9 @@ package io.journalq.server.loop;
 import io.journalq.common.check.Check;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -122,6 +124,26 @@ public final class LoopCycle {
     }
 
     /**
+     * Has the loop answer {@code question}, at once when called on it. Any thread.
+     *
+     * @return fails with what the question throws, or with a {@link RejectedExecutionException} when the loop has stopped
+     */
+    public <T> CompletableFuture<T> ask(Supplier<T> question) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        boolean accepted = execute(() -> {
+            try {
+                answer.complete(question.get());
+            } catch (RuntimeException | Error failure) {
+                answer.completeExceptionally(failure);
+            }
+        });
+        if (!accepted) {
+            answer.completeExceptionally(new RejectedExecutionException("the event loop has stopped"));
+        }
+        return answer;
+    }
+
+    /**
      * Runs {@code work} on this loop as a task of its own, never at once. Any thread.
      *
      * @return false when the loop has stopped and the work will never run
@@ -166,7 +188,7 @@ public final class LoopCycle {
     private static void runGuarded(Runnable work) {
         try {
             work.run();
-        } catch (RuntimeException | AssertionError | OutOfMemoryError failure) {
+        } catch (RuntimeException | Error failure) {
             // One broken request must not keep the others of its iteration from their answers. Nor may a lack of direct
             // memory, which does not end the process: an iteration that does not reach its end would be the last one.
             log.error("unexpected failure at the end of an event loop's iteration", failure);

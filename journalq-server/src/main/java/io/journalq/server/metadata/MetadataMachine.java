@@ -61,6 +61,11 @@ public final class MetadataMachine {
         return !clusterId.isEmpty();
     }
 
+    /** The cluster's id; empty before {@link #format}. */
+    public String clusterId() {
+        return clusterId;
+    }
+
     /** Gives a new cluster its id. */
     public Decision format(Uuid newClusterId) {
         return Decision.append(List.of(new ClusterRecord().setClusterId(newClusterId.toString())));

@@ -27,6 +27,8 @@ import java.util.function.LongSupplier;
  * <p>Any thread.
  */
 public final class BrokerMetrics implements AutoCloseable {
+    private static final double NANOS_IN_A_SECOND = 1e9;
+
     private static final String SHARD_TAG = "shard";
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -164,6 +166,14 @@ public final class BrokerMetrics implements AutoCloseable {
     /** Shows a value that goes up and down. */
     public void gauge(String name, String description, LongSupplier value) {
         gauge(name, description, Tags.empty(), value);
+    }
+
+    /** Shows an age in seconds. */
+    public void ageGauge(String name, String description, LongSupplier nanos) {
+        Gauge.builder(name, nanos, age -> age.getAsLong() / NANOS_IN_A_SECOND)
+                .description(description)
+                .strongReference(true)
+                .register(registry);
     }
 
     /** Shows a value that goes up and down, of one shard. */

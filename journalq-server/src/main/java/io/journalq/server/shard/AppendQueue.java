@@ -57,7 +57,7 @@ final class AppendQueue {
     private void onChecked(LargeBatchCheck check) {
         try {
             host.decide(check);
-        } catch (RuntimeException | AssertionError | OutOfMemoryError failure) {
+        } catch (RuntimeException | Error failure) {
             giveUp(check.append(), failure);
         }
         waiting.remove();
@@ -67,7 +67,7 @@ final class AppendQueue {
     private boolean decide(Append append) {
         try {
             return host.decide(append);
-        } catch (RuntimeException | AssertionError | OutOfMemoryError failure) {
+        } catch (RuntimeException | Error failure) {
             giveUp(append, failure);
             return true;
         }

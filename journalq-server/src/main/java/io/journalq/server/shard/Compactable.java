@@ -49,7 +49,7 @@ public final class Compactable {
         boolean accepted = cycle.execute(() -> {
             try {
                 done.complete(!host.isClosed() && step.run());
-            } catch (IOException | RuntimeException failure) {
+            } catch (IOException | RuntimeException | Error failure) {
                 done.completeExceptionally(failure);
             }
         });

@@ -86,6 +86,7 @@ final class Durability implements Coverage.Owner {
             flushNow();
         } else {
             host.onDurable(offset);
+            shard.flusher().onDurable(host, shard.cycle().loop().nanoTime());
         }
     }
 

@@ -1,11 +1,14 @@
 package io.journalq.server.shard;
 
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.journal.file.SyncNotBegunException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -30,6 +33,8 @@ final class Flusher {
     /** Between two lines about flushes that cannot begin, which may be those of very many partitions. */
     private static final long TELL_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private static final long NONE = Long.MIN_VALUE;
+
     private static final Logger log = LoggerFactory.getLogger(Flusher.class);
 
     /** More than a disk takes together; each holds a thread of the blocking pool. */
@@ -43,6 +48,13 @@ final class Flusher {
     private final FlushSchedule<PartitionHost> later = new FlushSchedule<>();
     private final Set<PartitionHost> next = new LinkedHashSet<>();
     private final Runnable startRound = this::startRound;
+
+    /** Since when each partition has records that are not durable, in the loop's nanoseconds; the oldest comes first. */
+    private final Map<PartitionHost, Long> unsyncedSince = new LinkedHashMap<>();
+
+    /** The first of them; {@link #NONE} when everything is durable. */
+    private volatile long oldestUnsyncedNanos = NONE;
+
     private boolean roundRuns;
     private boolean roundRegistered;
     private boolean ticks;
@@ -60,11 +72,36 @@ final class Flusher {
 
     /** A partition's journal was written and has something to flush. */
     void onWritten(PartitionHost host) {
+        if (!unsyncedSince.containsKey(host) && !host.isDurable()) {
+            unsyncedSince.put(host, cycle.loop().nanoTime());
+            publishOldest();
+        }
         if (host.isFlushAwaited()) {
             flushSoon(host);
         } else {
             flushLater(host, host.durability().flushIntervalMs());
         }
+    }
+
+    /** More of a partition is durable; what is not was written after {@code sinceNanos}. */
+    void onDurable(PartitionHost host, long sinceNanos) {
+        if (unsyncedSince.remove(host) != null) {
+            if (!host.isDurable()) {
+                unsyncedSince.put(host, sinceNanos);
+            }
+            publishOldest();
+        }
+    }
+
+    /** How long the oldest record that is not durable has been waiting, in nanoseconds; 0 when there is none. Any thread. */
+    long oldestUnsyncedAgeNanos() {
+        long since = oldestUnsyncedNanos;
+        return since == NONE ? 0 : Math.max(0, cycle.loop().nanoTime() - since);
+    }
+
+    private void publishOldest() {
+        Iterator<Long> oldest = unsyncedSince.values().iterator();
+        oldestUnsyncedNanos = oldest.hasNext() ? oldest.next() : NONE;
     }
 
     /** Somebody waits for it: the next round takes it along. */
@@ -76,7 +113,7 @@ final class Flusher {
         }
     }
 
-    /** A partition's flush could not begin, for want of a file handle: it is tried again after its interval. */
+    /** A partition's flush could not begin, for want of a file handle or a thread: it is tried again after its interval. */
     void onNotBegun(PartitionHost host, IOException reason) {
         long nowNanos = cycle.loop().nanoTime();
         if (nowNanos - toldNanos >= TELL_INTERVAL_NANOS) {
@@ -106,6 +143,9 @@ final class Flusher {
     void forget(PartitionHost host) {
         later.remove(host);
         next.remove(host);
+        if (unsyncedSince.remove(host) != null) {
+            publishOldest();
+        }
     }
 
     private void startTicks() {
@@ -131,7 +171,12 @@ final class Flusher {
         }
         Round round = new Round(takeNext());
         roundRuns = true;
-        round.start();
+        try {
+            round.start();
+        } catch (RejectedExecutionException busy) {
+            roundRuns = false;
+            round.hosts.forEach(host -> tell(notBegun(host, busy), 0));
+        }
     }
 
     private List<PartitionHost> takeNext() {
@@ -156,6 +201,7 @@ final class Flusher {
         private final AtomicInteger begun = new AtomicInteger();
         private final AtomicInteger unfinished;
         private final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
+        private final long beginNanos = cycle.loop().nanoTime();
 
         Round(List<PartitionHost> hosts) {
             this.hosts = hosts;
@@ -180,7 +226,7 @@ final class Flusher {
             for (int i = begun.getAndIncrement(); i < hosts.size(); i = begun.getAndIncrement()) {
                 outcomes.add(flush(hosts.get(i)));
                 if (unfinished.decrementAndGet() == 0) {
-                    cycle.execute(() -> endRound(outcomes));
+                    cycle.execute(() -> endRound(outcomes, beginNanos));
                 }
             }
         }
@@ -191,18 +237,38 @@ final class Flusher {
             return new Outcome(host, host.journal().flush(), null);
         } catch (IOException failure) {
             return new Outcome(host, 0, failure);
+        } catch (RuntimeException | Error defect) {
+            // The journal says nothing of a failed sync, and the shard's other partitions are flushed on.
+            log.error("unexpected failure of a flush, trying again: partition={}", host.name(), defect);
+            return notBegun(host, defect);
         }
     }
 
-    private void endRound(Queue<Outcome> outcomes) {
+    private static Outcome notBegun(PartitionHost host, Throwable reason) {
+        return new Outcome(
+                host,
+                0,
+                new SyncNotBegunException(host.journal().directory(), new IOException(reason.toString(), reason)));
+    }
+
+    private void endRound(Queue<Outcome> outcomes, long beginNanos) {
         roundRuns = false;
-        for (Outcome outcome : outcomes) {
-            if (outcome.failure() != null) {
-                outcome.host().onFlushFailure(outcome.failure());
-            } else {
-                outcome.host().onDurable(outcome.host().durability().durableOffset(outcome.flushedOffset()));
-            }
-        }
+        outcomes.forEach(outcome -> tell(outcome, beginNanos));
         startRound();
+    }
+
+    private void tell(Outcome outcome, long beginNanos) {
+        PartitionHost host = outcome.host();
+        try {
+            if (outcome.failure() != null) {
+                host.onFlushFailure(outcome.failure());
+            } else {
+                host.onDurable(host.durability().durableOffset(outcome.flushedOffset()));
+                onDurable(host, beginNanos);
+            }
+        } catch (RuntimeException | Error defect) {
+            // Those that were flushed with it hear of it all the same.
+            log.error("unexpected failure after a flush: partition={}", host.name(), defect);
+        }
     }
 }

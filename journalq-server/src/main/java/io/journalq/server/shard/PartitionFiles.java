@@ -9,10 +9,11 @@ import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.ProducerDedup;
 import io.journalq.server.replication.ProducerSnapshot;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,7 @@ final class PartitionFiles {
     private final Executor background;
     private final Clock clock;
     private final LastEnd lastEnd;
+    private final Set<Path> offline = ConcurrentHashMap.newKeySet();
 
     PartitionFiles(FileStore store, List<Path> dataDirectories, Executor background, Clock clock, LastEnd lastEnd) {
         this.lastEnd = lastEnd;
@@ -55,25 +57,41 @@ final class PartitionFiles {
         }
     }
 
+    /** From now on nothing is opened or deleted in a data directory. */
+    void takeOffline(Path dataDirectory) {
+        offline.add(dataDirectory);
+    }
+
+    boolean isOffline(Path dataDirectory) {
+        return offline.contains(dataDirectory);
+    }
+
     /** Deletes what there is of a partition that is not open. */
     void delete(Uuid topicId, int partition) {
-        Path directory = directory(topicId, partition);
+        Path directory = null;
         try {
+            directory = directory(topicId, partition);
             store.delete(directory);
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
     }
 
-    private Path directory(Uuid topicId, int partition) {
-        String folder = topicId + "-" + partition;
-        for (Path dataDirectory : dataDirectories) {
-            if (dataDirectories.size() > 1 && Files.isDirectory(dataDirectory.resolve(folder))) {
+    private Path directory(Uuid topicId, int partition) throws IOException {
+        List<Path> usable = offline.isEmpty()
+                ? dataDirectories
+                : dataDirectories.stream().filter(one -> !offline.contains(one)).toList();
+        if (usable.isEmpty()) {
+            throw new IOException("every data directory is offline");
+        }
+        String folder = StoredPartition.directoryName(topicId, partition);
+        for (Path dataDirectory : usable) {
+            if (dataDirectories.size() > 1 && store.isDirectory(dataDirectory.resolve(folder))) {
                 return dataDirectory.resolve(folder);
             }
         }
-        int choice = Math.floorMod(topicId.hashCode() + partition, dataDirectories.size());
-        return dataDirectories.get(choice).resolve(folder);
+        int choice = Math.floorMod(topicId.hashCode() + partition, usable.size());
+        return usable.get(choice).resolve(folder);
     }
 
     private PartitionTransactions recoverProducers(TopicPartition name, Journal journal) throws IOException {

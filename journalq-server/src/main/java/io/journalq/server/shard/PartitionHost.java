@@ -9,6 +9,7 @@ import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.replication.KnownProducer;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -36,6 +37,7 @@ public final class PartitionHost {
     private PartitionSettings settings;
     private int leaderEpoch;
     private CompactionFailure compactionFailure;
+    private boolean offline;
     private volatile boolean closed;
 
     /** Begins to host a partition whose journal and producer state are recovered. */
@@ -145,9 +147,10 @@ public final class PartitionHost {
      * io.journalq.server.loop.LoopCycle#execute}), so that neither overtakes the other.
      */
     public void append(Append append) {
-        if (closed) {
-            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
-        } else if (queue.isBusy()) {
+        if (refuses(append)) {
+            return;
+        }
+        if (queue.isBusy()) {
             queue.add(append);
         } else if (!decide(append)) {
             queue.begin(append);
@@ -156,8 +159,7 @@ public final class PartitionHost {
 
     /** Stages or refuses an append whose turn it is; false when its batch has to be looked into elsewhere first. */
     boolean decide(Append append) {
-        if (closed) {
-            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
+        if (refuses(append)) {
             return true;
         }
         long nowMs = shard.times().clock().millis();
@@ -176,14 +178,30 @@ public final class PartitionHost {
     /** Stages or refuses a batch that was looked into elsewhere. */
     void decide(LargeBatchCheck check) {
         Append append = check.append();
-        if (closed) {
+        if (refuses(append)) {
             check.drop();
-            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
             return;
         }
         boolean fromMemory = writer.acknowledgesFromMemory(append);
         long nowMs = shard.times().clock().millis();
         onAdmitted(append, admission.admit(check, leaderEpoch, nowMs, fromMemory), fromMemory);
+    }
+
+    private boolean refuses(Append append) {
+        ErrorCode error = availability();
+        if (error == ErrorCode.NONE) {
+            return false;
+        }
+        append.refuse(error, null);
+        return true;
+    }
+
+    /** What a client is told when nothing can be asked of the partition here, else NONE. */
+    private ErrorCode availability() {
+        if (closed) {
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER;
+        }
+        return offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE;
     }
 
     private void onAdmitted(Append append, BatchAdmission.Outcome outcome, boolean fromMemory) {
@@ -230,8 +248,9 @@ public final class PartitionHost {
 
     /** Whether a client's idea of the leader's epoch is this one (KIP-320); -1 always is. */
     public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
-        if (closed) {
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER;
+        ErrorCode error = availability();
+        if (error != ErrorCode.NONE) {
+            return error;
         }
         if (currentLeaderEpoch < 0 || currentLeaderEpoch == leaderEpoch) {
             return ErrorCode.NONE;
@@ -296,6 +315,10 @@ public final class PartitionHost {
      *     else, KAFKA_STORAGE_ERROR when it is out of sight, but cannot be written down
      */
     public void deleteRecordsBefore(long offset, Consumer<ErrorCode> done) {
+        if (availability() != ErrorCode.NONE) {
+            done.accept(availability());
+            return;
+        }
         if (!settings.deletes()) {
             done.accept(ErrorCode.POLICY_VIOLATION);
             return;
@@ -334,8 +357,8 @@ public final class PartitionHost {
      *     NOT_LEADER_OR_FOLLOWER
      */
     public void flush(Consumer<ErrorCode> done) {
-        if (closed) {
-            done.accept(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        if (availability() != ErrorCode.NONE) {
+            done.accept(availability());
         } else {
             writer.flush(done);
         }
@@ -352,6 +375,11 @@ public final class PartitionHost {
      */
     void writeStaged() {
         writer.writeStaged();
+    }
+
+    /** Whether everything that is written survives a power loss. */
+    boolean isDurable() {
+        return durability.durableOffset(journal.flushedOffset()) >= journal.writtenOffset();
     }
 
     /** Up to where it is durable, and what more waits for. */
@@ -376,19 +404,47 @@ public final class PartitionHost {
 
     /** Looks after the journal by the clock: closes and gives up old segments. */
     void maintain(ShardTimes times) {
+        if (offline) {
+            return;
+        }
         long nowMs = times.clock().millis();
         producers.countHanging(times, nowMs, lastStableOffset());
         writeStaged();
-        if (journal.applyRetention(nowMs, readable.highWatermark()) > 0) {
+        if (journal.applyRetention(times.retentionClock().nowMs(), readable.highWatermark()) > 0) {
             readable.tellAll();
         }
         journal.releaseIdleFiles();
         producers.snapshotIfRolled();
     }
 
+    /** Whether the partition lies in a data directory. */
+    boolean isIn(Path dataDirectory) {
+        return dataDirectory.equals(journal.directory().getParent());
+    }
+
+    /**
+     * The partition's files can be used no more. Waiting appends are refused, waiting readers told, and from now on everybody
+     * gets KAFKA_STORAGE_ERROR. What lies at the files' place is left alone.
+     */
+    void takeOffline(IOException reason) {
+        offline = true;
+        journal.fence(reason);
+        writer.takeOffline(reason);
+        shard.flusher().forget(this);
+        shard.lateWrites().forget(this);
+        readable.tellAll();
+    }
+
+    /** Whether the partition's files can be used no more. */
+    public boolean isOffline() {
+        return offline;
+    }
+
     /** After {@link #close}: flushes and closes the journal. False when something may be lost. Any thread; blocks. */
     boolean closeJournal() {
-        producers.snapshotAtClose();
+        if (!offline) {
+            producers.snapshotAtClose();
+        }
         try {
             journal.close();
             return true;
@@ -401,7 +457,11 @@ public final class PartitionHost {
     /** After {@link #close}: deletes the journal. Any thread; blocks. */
     void deleteJournal() {
         try {
-            journal.delete();
+            if (offline) {
+                journal.close();
+            } else {
+                journal.delete();
+            }
         } catch (IOException failure) {
             log.error("cannot delete the journal: partition={}", name, failure);
         }

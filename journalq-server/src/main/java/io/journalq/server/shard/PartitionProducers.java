@@ -61,7 +61,7 @@ final class PartitionProducers {
 
     /** Forgets silent ones. */
     void expire(ShardTimes times) {
-        producers.onTick(times.clock().millis(), times.producerExpiryMs().getAsLong());
+        producers.onTick(times.retentionClock().nowMs(), times.producerExpiryMs().getAsLong());
     }
 
     /** Looks for transactions that their coordinator does not end, and says when there are more than before. */

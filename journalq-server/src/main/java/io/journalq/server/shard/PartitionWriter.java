@@ -96,6 +96,10 @@ final class PartitionWriter {
             }
         } catch (IOException failure) {
             onWriteFailure(failure);
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of a write: partition={}", host.name(), defect);
+            // Appends that wait are refused, and the producers' state goes back to where the journal ends.
+            onWriteFailure(new IOException("unexpected failure of a write: " + defect, defect));
         }
         admission.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
         shard.flusher().onWritten(host);
@@ -123,7 +127,7 @@ final class PartitionWriter {
         }
         shard.flusher().flushSoon(host);
         long keptOffset = Math.max(journal.writtenOffset(), acknowledgedOffset);
-        if (journal.isDirty()) {
+        if (journal.isDirty() && !host.isOffline()) {
             shard.lateWrites().add(host, 0, host.settings().writeIntervalMs());
         }
         producers.truncateTo(keptOffset);
@@ -132,7 +136,7 @@ final class PartitionWriter {
 
     /** See {@link PartitionHost#flush}. */
     void flush(Consumer<ErrorCode> done) {
-        if (durability.durableOffset(journal.flushedOffset()) >= journal.writtenOffset()) {
+        if (host.isDurable()) {
             done.accept(ErrorCode.NONE);
         } else {
             acknowledgements.addFlushWait(journal.writtenOffset(), done);
@@ -170,6 +174,12 @@ final class PartitionWriter {
             log.error("cannot flush: partition={} reason=\"{}\"", host.name(), failure.getMessage(), failure);
         }
         acknowledgements.refuseUnflushed(failure);
+    }
+
+    /** See {@link PartitionHost#takeOffline}. What is staged is refused when it is its turn to be written. */
+    void takeOffline(IOException reason) {
+        failing = true;
+        acknowledgements.refuseUnflushed(reason);
     }
 
     /** The partition has left its shard: whoever waits is told so. */

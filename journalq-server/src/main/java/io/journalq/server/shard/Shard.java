@@ -7,6 +7,8 @@ import io.journalq.common.record.DecompressionRoom;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.commit.LoopCommits;
 import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -31,6 +33,7 @@ public final class Shard {
     private final Flusher flusher;
     private final LateWrites lateWrites;
     private final LoopCommits commits;
+    private final Runnable keepTime;
     private final OfflinePartitions offlinePartitions;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
     private volatile int hangingTransactions;
@@ -40,6 +43,7 @@ public final class Shard {
      *
      * @param maxUnwrittenBytes the most that is left in memory at the end of a cycle
      * @param largeBatches for those that the loop does not look into itself
+     * @param keepTime keeps the time that the broker runs at, for the next start; blocks
      */
     Shard(
             LoopCycle cycle,
@@ -47,11 +51,13 @@ public final class Shard {
             long maxUnwrittenBytes,
             LargeBatches largeBatches,
             LoopCommits commits,
+            Runnable keepTime,
             Executor blockingPool,
             OfflinePartitions offlinePartitions) {
         this.cycle = cycle;
         this.times = times;
         this.commits = commits;
+        this.keepTime = keepTime;
         this.blockingPool = blockingPool;
         this.offlinePartitions = offlinePartitions;
         this.inlineRoom = new InlineRoom(cycle, largeBatches.maxInlineBytes());
@@ -64,7 +70,7 @@ public final class Shard {
 
     private void expireProducers() {
         try {
-            hosts().forEach(host -> host.expireProducers(times));
+            hosts().forEach(host -> guarded(host, () -> host.expireProducers(times)));
         } finally {
             cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs());
         }
@@ -74,13 +80,25 @@ public final class Shard {
         try {
             int hanging = 0;
             for (PartitionHost host : hosts()) {
-                host.maintain(times);
+                guarded(host, () -> host.maintain(times));
                 hanging += host.hangingTransactions();
             }
             hangingTransactions = hanging;
+            if (cycle.index() == 0) {
+                runBlocking(keepTime);
+            }
             largeBatches.releaseIdle();
         } finally {
             cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
+        }
+    }
+
+    /** What fails for one partition is done for the others all the same. */
+    private static void guarded(PartitionHost host, Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of maintenance: partition={}", host.name(), defect);
         }
     }
 
@@ -171,6 +189,18 @@ public final class Shard {
             }
         }
         return hosts;
+    }
+
+    /** The files of every partition in a data directory can be used no more. */
+    void takeOffline(Path dataDirectory, IOException reason) {
+        hostsByTopic.forEach((topicId, hosts) -> {
+            for (PartitionHost host : hosts) {
+                if (host != null && host.isIn(dataDirectory)) {
+                    offlinePartitions.add(topicId, host.name());
+                    host.takeOffline(reason);
+                }
+            }
+        });
     }
 
     /** Every host. */

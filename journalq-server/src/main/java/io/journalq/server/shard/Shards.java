@@ -19,6 +19,7 @@ import io.journalq.server.shard.commit.LoopCommits;
 import io.journalq.server.shard.commit.WriteAheads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +51,7 @@ public final class Shards {
     private final Executor opening;
 
     private final LargeBatches largeBatches;
+    private final RetentionClock retentionClock;
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private MetadataImage followed = MetadataImage.EMPTY;
     private BrokerConfig inForce;
@@ -82,9 +84,16 @@ public final class Shards {
                 cycles.size(),
                 blockingPool,
                 clock);
+        this.retentionClock = new RetentionClock(
+                store,
+                config.dataDirectories().get(0),
+                clock,
+                cycles.get(0).loop()::nanoTime,
+                config.get(BrokerSettings.RETENTION_CLOCK_JUMP_MAX_MS));
         this.shards = new Shard[cycles.size()];
         ShardTimes times = new ShardTimes(
                 clock,
+                retentionClock,
                 config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
                 config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS),
                 () -> producerExpiryMs,
@@ -100,6 +109,7 @@ public final class Shards {
                     maxUnwrittenBytes,
                     largeBatches,
                     new LoopCommits(writeAheads, cycle),
+                    this::keepTime,
                     blockingPool,
                     offlinePartitions);
         }
@@ -119,6 +129,59 @@ public final class Shards {
         return offlinePartitions;
     }
 
+    /**
+     * Has the partitions in a data directory take and show nothing more, until a restart; new ones are put into the other
+     * directories. Any thread; may block.
+     *
+     * @return completed when nothing more is acknowledged
+     */
+    public CompletableFuture<Void> takeOffline(Path dataDirectory, IOException reason) {
+        files.takeOffline(dataDirectory);
+        writeAheads.fail(dataDirectory, reason);
+        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        for (Shard shard : shards) {
+            asked.add(shard.cycle().ask(() -> {
+                shard.takeOffline(dataDirectory, reason);
+                return null;
+            }));
+        }
+        return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]));
+    }
+
+    private void keepTime() {
+        if (!files.isOffline(config.dataDirectories().get(0))) {
+            retentionClock.saveIfDue();
+        }
+    }
+
+    /** The time of day for what is given up by the clock, in milliseconds since 1970 UTC. Any thread. */
+    public long retentionNowMs() {
+        return retentionClock.nowMs();
+    }
+
+    /** Whether retention by time waits, because the clock is too far ahead. Any thread. */
+    public boolean isRetentionWaiting() {
+        return retentionClock.isWaiting();
+    }
+
+    /**
+     * Has retention compare the clock with the newest record, when nobody knows when the broker last ran. Once, when all
+     * partitions are open.
+     */
+    public CompletableFuture<Void> startRetentionClock() {
+        if (!retentionClock.isUnknown()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        for (Shard shard : shards) {
+            asked.add(shard.cycle().ask(() -> {
+                shard.hosts().forEach(host -> retentionClock.startFrom(host.journal().newestTimestampMs()));
+                return null;
+            }));
+        }
+        return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]));
+    }
+
     /** Transactions that partitions find open for longer than any may be, as of the last look. Any thread. */
     public long hangingTransactions() {
         long count = 0;
@@ -126,6 +189,15 @@ public final class Shards {
             count += shard.hangingTransactions();
         }
         return count;
+    }
+
+    /** How long the oldest record that is not durable has been waiting for that, in nanoseconds. Any thread. */
+    public long oldestUnsyncedAgeNanos() {
+        long oldest = 0;
+        for (Shard shard : shards) {
+            oldest = Math.max(oldest, shard.flusher().oldestUnsyncedAgeNanos());
+        }
+        return oldest;
     }
 
     /** Every shard. */
@@ -192,18 +264,22 @@ public final class Shards {
     public CompletableFuture<Boolean> close() {
         List<CompletableFuture<Boolean>> closing = new ArrayList<>();
         for (Shard shard : shards) {
-            CompletableFuture<Boolean> closed = new CompletableFuture<>();
-            closing.add(closed);
-            if (!shard.cycle().execute(() -> closeJournals(shard.close(), closed))) {
-                closed.complete(false);
-            }
+            closing.add(shard.cycle().ask(shard::close).thenCompose(this::closeJournals));
         }
         return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
+                .handle((all, failure) -> {
+                    if (failure != null) {
+                        log.error("cannot close every journal", failure);
+                    }
+                    return failure == null && areAllTrue(closing);
+                })
                 .thenApplyAsync(
-                        all -> {
+                        clean -> {
                             largeBatches.close();
+                            retentionClock.nowMs();
+                            keepTime();
                             writeAheads.close();
-                            return areAllTrue(closing);
+                            return clean;
                         },
                         blockingPool)
                 .exceptionally(failure -> {
@@ -212,18 +288,13 @@ public final class Shards {
                 });
     }
 
-    private void closeJournals(List<PartitionHost> hosts, CompletableFuture<Boolean> closed) {
+    private CompletableFuture<Boolean> closeJournals(List<PartitionHost> hosts) {
         List<CompletableFuture<Boolean>> closing = new ArrayList<>();
         for (PartitionHost host : hosts) {
             closing.add(CompletableFuture.supplyAsync(host::closeJournal, blockingPool));
         }
-        var unused = CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
-                .whenComplete((all, failure) -> {
-                    if (failure != null) {
-                        log.error("cannot close every journal", failure);
-                    }
-                    closed.complete(failure == null && areAllTrue(closing));
-                });
+        return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
+                .thenApply(all -> areAllTrue(closing));
     }
 
     private static boolean areAllTrue(List<CompletableFuture<Boolean>> completed) {
@@ -241,13 +312,10 @@ public final class Shards {
     public CompletableFuture<List<StoredPartition>> storedPartitions() {
         List<CompletableFuture<List<StoredPartition>>> asked = new ArrayList<>();
         for (Shard shard : shards) {
-            CompletableFuture<List<StoredPartition>> sizes = new CompletableFuture<>();
-            asked.add(sizes);
-            if (!shard.cycle()
-                    .execute(() -> sizes.complete(
-                            shard.hosts().stream().map(PartitionHost::stored).toList()))) {
-                sizes.complete(List.of());
-            }
+            asked.add(shard.cycle()
+                    .ask(() -> shard.hosts().stream()
+                            .map(PartitionHost::stored)
+                            .toList()));
         }
         return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
                 .thenApply(all ->

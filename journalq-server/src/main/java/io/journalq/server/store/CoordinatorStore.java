@@ -3,8 +3,10 @@ package io.journalq.server.store;
 import io.journalq.common.id.Uuid;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -127,8 +129,17 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         }
     }
 
+    private void createDirectory() throws IOException {
+        if (!exists()) {
+            Files.createDirectories(directory);
+            try (FileChannel parent = FileChannel.open(directory.getParent(), StandardOpenOption.READ)) {
+                parent.force(true);
+            }
+        }
+    }
+
     private void openDatabase() throws RocksDBException, IOException {
-        Files.createDirectories(directory);
+        createDirectory();
         StoreFormat.write(directory);
         cache = new LRUCache(BLOCK_CACHE_BYTES);
         options = new Options()

@@ -13,6 +13,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -66,7 +67,11 @@ public final class TestBroker implements AutoCloseable {
     }
 
     public TestBroker start(FileStore store) throws ConfigException, StartException {
-        broker = Broker.start(config(), store);
+        return start(store, Clock.systemUTC());
+    }
+
+    TestBroker start(FileStore store, Clock clock) throws ConfigException, StartException {
+        broker = Broker.start(config(), store, clock);
         return this;
     }
 

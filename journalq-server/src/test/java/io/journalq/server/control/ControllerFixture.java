@@ -61,7 +61,7 @@ final class ControllerFixture implements AutoCloseable {
     static ControllerFixture start(
             FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around) throws IOException {
         ControllerFixture fixture = new ControllerFixture(store, directory, ids, around);
-        fixture.controller.start();
+        fixture.controller.start(clusterId -> {});
         return fixture;
     }
 

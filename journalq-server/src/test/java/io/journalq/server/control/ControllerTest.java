@@ -250,6 +250,11 @@ class ControllerTest {
         }
 
         @Override
+        public void fence(IOException reason) {
+            // It breaks when the test says so.
+        }
+
+        @Override
         public void replay(Consumer<Message> replay) throws IOException {
             inner.replay(replay);
             if (replayTwice) {

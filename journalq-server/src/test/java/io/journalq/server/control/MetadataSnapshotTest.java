@@ -278,6 +278,11 @@ class MetadataSnapshotTest {
     /** Remembers what was replayed. */
     private record ListeningLog(MetadataLog inner, List<Message> replayed) implements MetadataLog {
         @Override
+        public void fence(IOException reason) {
+            inner.fence(reason);
+        }
+
+        @Override
         public void replay(Consumer<Message> replay) throws IOException {
             inner.replay(record -> {
                 replayed.add(record);

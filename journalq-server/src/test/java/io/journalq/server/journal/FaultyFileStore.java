@@ -16,6 +16,12 @@ public final class FaultyFileStore extends FilterFileStore {
     final List<String> opened = new ArrayList<>();
     long writableBytes = Long.MAX_VALUE;
     boolean syncFails;
+    /** Thrown by the next sync of a file, once. */
+    private RuntimeException syncDefect;
+    /** Thrown by the next sync of a directory, once. */
+    private RuntimeException directorySyncDefect;
+
+    private int directorySyncs;
     boolean directorySyncFails;
     /** As when too many files are open. */
     boolean directoryOpensFail;
@@ -43,6 +49,21 @@ public final class FaultyFileStore extends FilterFileStore {
         syncFails = fails;
     }
 
+    /** The next sync of a file throws {@code defect}, once. */
+    public void setSyncDefect(RuntimeException defect) {
+        syncDefect = defect;
+    }
+
+    /** The next sync of a directory throws {@code defect}, once. */
+    public void setDirectorySyncDefect(RuntimeException defect) {
+        directorySyncDefect = defect;
+    }
+
+    /** Syncs of directories that succeeded. */
+    public int directorySyncs() {
+        return directorySyncs;
+    }
+
     @Override
     public LogFile open(Path file, boolean create) throws IOException {
         opened.add(file.getFileName().toString());
@@ -54,12 +75,18 @@ public final class FaultyFileStore extends FilterFileStore {
         if (directoryOpensFail) {
             throw new SyncNotBegunException(directory, new IOException("Too many open files"));
         }
+        if (directorySyncDefect != null) {
+            RuntimeException defect = directorySyncDefect;
+            directorySyncDefect = null;
+            throw defect;
+        }
         if (directorySyncFails) {
             throw new IOException("Input/output error while syncing a directory");
         }
         if (!syncSkipped) {
             delegate.syncDirectory(directory);
         }
+        directorySyncs++;
     }
 
     private final class FaultyFile extends FilterLogFile {
@@ -89,6 +116,11 @@ public final class FaultyFileStore extends FilterFileStore {
 
         @Override
         public void sync() throws IOException {
+            if (syncDefect != null) {
+                RuntimeException defect = syncDefect;
+                syncDefect = null;
+                throw defect;
+            }
             if (syncFails) {
                 throw new IOException("Input/output error");
             }

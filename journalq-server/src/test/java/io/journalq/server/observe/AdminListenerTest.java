@@ -20,6 +20,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class AdminListenerTest {
     private final HttpClient client = HttpClient.newHttpClient();
     private final BrokerMetrics metrics = new BrokerMetrics();
-    private final AtomicReference<Health> health = new AtomicReference<>(new Health(true, 0, List.of()));
+    private final AtomicReference<Health> health = new AtomicReference<>(new Health(true, 0, List.of(), Map.of()));
     private AdminListener listener;
 
     @BeforeEach
@@ -56,7 +57,7 @@ class AdminListenerTest {
 
     @Test
     void shouldAnswerUnavailableWhenTheBrokerIsNotHealthy() throws Exception {
-        health.set(new Health(false, 0, List.of()));
+        health.set(new Health(false, 0, List.of(), Map.of()));
 
         HttpResponse<String> answer = get("/health");
 
@@ -66,7 +67,7 @@ class AdminListenerTest {
 
     @Test
     void shouldNameThePartitionsThatAreNotServedWhenTheRestIs() throws Exception {
-        health.set(new Health(true, 2, List.of("orders-0", "orders-7")));
+        health.set(new Health(true, 2, List.of("orders-0", "orders-7"), Map.of()));
 
         HttpResponse<String> answer = get("/health");
 

@@ -10,6 +10,7 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
@@ -40,6 +41,7 @@ final class SteppedPartition {
     static final int MAX_UNWRITTEN_BYTES = 10_000;
 
     private final SteppedLoop loop = new SteppedLoop();
+    private final Shard shard;
     private final PartitionHost host;
     private final LoopCounters counters;
     private final WriteAheads writeAheads;
@@ -73,23 +75,30 @@ final class SteppedPartition {
             Executor largeBatches,
             long writeAheadBytes,
             Executor committing,
+            Executor blockingPool,
             LastEnd lastEnd)
             throws IOException {
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         counters = cycle.counters();
         Clock clock = Clock.systemUTC();
         writeAheads = new WriteAheads(store, List.of(directory), writeAheadBytes, 1, committing, clock);
-        Shard shard = new Shard(
+        shard = new Shard(
                 cycle,
-                new ShardTimes(clock, 1_000, 1_000, () -> 86_400_000, 900_000),
+                new ShardTimes(clock, retentionClock(clock), 1_000, 1_000, () -> 86_400_000, 900_000),
                 MAX_UNWRITTEN_BYTES,
                 new LargeBatches(maxInlineBytes, largeBatches, 1, clock),
                 new LoopCommits(writeAheads, cycle),
-                Runnable::run,
+                () -> {},
+                blockingPool,
                 new OfflinePartitions());
         PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock, lastEnd);
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
         host = new PartitionHost(shard, recovered, settings, 0);
+    }
+
+    /** One that always believes {@code clock}. */
+    static RetentionClock retentionClock(Clock clock) {
+        return new RetentionClock(new MemoryFileStore(), Path.of("data"), clock, System::nanoTime, -1);
     }
 
     static SteppedPartition open(Path directory, JournalConfig journal) throws IOException {
@@ -110,7 +119,31 @@ final class SteppedPartition {
             FileStore store, Path directory, JournalConfig journal, DeliveryMode mode, LastEnd lastEnd)
             throws IOException {
         return new SteppedPartition(
-                store, directory, settings(mode, journal), 1 << 20, Runnable::run, 0, Runnable::run, lastEnd);
+                store,
+                directory,
+                settings(mode, journal),
+                1 << 20,
+                Runnable::run,
+                0,
+                Runnable::run,
+                Runnable::run,
+                lastEnd);
+    }
+
+    /** One that does in {@code blockingPool} what may block. */
+    static SteppedPartition open(
+            FileStore store, Path directory, JournalConfig journal, DeliveryMode mode, Executor blockingPool)
+            throws IOException {
+        return new SteppedPartition(
+                store,
+                directory,
+                settings(mode, journal),
+                1 << 20,
+                Runnable::run,
+                0,
+                Runnable::run,
+                blockingPool,
+                LastEnd.CLEAN);
     }
 
     /** One that leaves batches which are larger than so much without compression to {@code largeBatches}. */
@@ -124,6 +157,7 @@ final class SteppedPartition {
                 largeBatches,
                 0,
                 Runnable::run,
+                Runnable::run,
                 LastEnd.CLEAN);
     }
 
@@ -132,7 +166,15 @@ final class SteppedPartition {
             throws IOException {
         PartitionSettings settings = settings(DeliveryMode.CONSISTENT, JournalConfig.DEFAULT);
         return new SteppedPartition(
-                store, directory, settings, 1 << 20, Runnable::run, writeAheadBytes, committing, LastEnd.CLEAN);
+                store,
+                directory,
+                settings,
+                1 << 20,
+                Runnable::run,
+                writeAheadBytes,
+                committing,
+                Runnable::run,
+                LastEnd.CLEAN);
     }
 
     void closeWriteAheadFiles() {
@@ -165,6 +207,10 @@ final class SteppedPartition {
     /** Nobody waits any more for what becomes of batches. */
     void clientsLeave() {
         awaited = false;
+    }
+
+    Shard shard() {
+        return shard;
     }
 
     LoopCounters counters() {

@@ -51,12 +51,6 @@ public final class SimDisk implements FileStore {
         this.surroundings = surroundings;
     }
 
-    /** Makes a directory that was always there. */
-    public void format(Path directory) {
-        root.put(name(directory), new SimDirectory());
-        root.sync();
-    }
-
     public void setFaults(DiskFaults newFaults) {
         faults = newFaults;
     }
@@ -217,6 +211,12 @@ public final class SimDisk implements FileStore {
             }
             in = inner;
         }
+    }
+
+    @Override
+    public boolean isDirectory(Path path) {
+        enter();
+        return find(path) instanceof SimDirectory;
     }
 
     @Override

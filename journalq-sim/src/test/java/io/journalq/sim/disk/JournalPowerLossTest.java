@@ -34,7 +34,7 @@ class JournalPowerLossTest {
     private JournalConfig config = JournalConfig.DEFAULT;
 
     JournalPowerLossTest() {
-        disk.format(DATA);
+        disk.createDurableDirectories(DATA);
     }
 
     /** Decides that power loss takes everything that was not synced. */

@@ -15,6 +15,46 @@ public interface FileStore {
     /** Creates {@code directory} and its parents where they are missing. */
     void createDirectories(Path directory) throws IOException;
 
+    /**
+     * As {@link #createDirectories}, and makes the names of those that it creates durable: each one's before the next is
+     * made in it. The name of one that is there already is made durable too, because a process that was killed may have
+     * made it.
+     *
+     * @throws SyncNotBegunException when the parent of one that it created cannot be opened
+     */
+    default void createDurableDirectories(Path directory) throws IOException {
+        Path parent = directory.getParent();
+        if (parent == null) {
+            if (directory.isAbsolute()) {
+                return;
+            }
+            parent = directory.getFileSystem().getPath("");
+        }
+        boolean present = isDirectory(directory);
+        if (!present) {
+            if (!parent.toString().isEmpty()) {
+                createDurableDirectories(parent);
+            }
+            createDirectories(directory);
+        }
+        try {
+            syncDirectory(parent);
+        } catch (SyncNotBegunException notReadable) {
+            if (!present) {
+                throw notReadable;
+            }
+            // Only its owner could have made names in it.
+        }
+    }
+
+    /** Whether there is a directory of that name. */
+    boolean isDirectory(Path path);
+
+    /** Whether {@code directory} lies on a file system that takes no writes. */
+    default boolean isReadOnly(Path directory) throws IOException {
+        return false;
+    }
+
     /** Names of what is in {@code directory}, in ascending order; empty when there is no such directory. */
     List<String> list(Path directory) throws IOException;
 

@@ -19,6 +19,21 @@ public class FilterFileStore implements FileStore {
     }
 
     @Override
+    public void createDurableDirectories(Path directory) throws IOException {
+        delegate.createDurableDirectories(directory);
+    }
+
+    @Override
+    public boolean isDirectory(Path path) {
+        return delegate.isDirectory(path);
+    }
+
+    @Override
+    public boolean isReadOnly(Path directory) throws IOException {
+        return delegate.isReadOnly(directory);
+    }
+
+    @Override
     public List<String> list(Path directory) throws IOException {
         return delegate.list(directory);
     }

@@ -25,6 +25,17 @@ public final class MemoryFileStore implements FileStore {
     }
 
     @Override
+    public void createDurableDirectories(Path directory) {
+        // As above, and nothing here outlives the process.
+    }
+
+    @Override
+    public synchronized boolean isDirectory(Path path) {
+        Path next = files.higherKey(path);
+        return next != null && next.startsWith(path);
+    }
+
+    @Override
     public synchronized List<String> list(Path directory) {
         List<String> names = new ArrayList<>();
         for (Path file : files.keySet()) {

@@ -40,6 +40,16 @@ public final class SystemFileStore implements FileStore {
     }
 
     @Override
+    public boolean isDirectory(Path path) {
+        return Files.isDirectory(path);
+    }
+
+    @Override
+    public boolean isReadOnly(Path directory) throws IOException {
+        return Files.getFileStore(directory).isReadOnly();
+    }
+
+    @Override
     public List<String> list(Path directory) throws IOException {
         List<String> names = new ArrayList<>();
         try (var entries = Files.newDirectoryStream(directory)) {

@@ -75,6 +75,13 @@ public final class WriteAheadLog {
         return failure;
     }
 
+    /** Lets nothing be committed any more: the files cannot be relied on. Any thread; may block. */
+    public synchronized void fail(IOException reason) {
+        if (failure == null) {
+            failure = reason;
+        }
+    }
+
     /**
      * Writes records and syncs them.
      *

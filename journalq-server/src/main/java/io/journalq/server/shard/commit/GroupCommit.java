@@ -75,7 +75,7 @@ final class GroupCommit {
             committed = files.commit(all.stream().map(Submission::frames).toList());
         } catch (IOException failed) {
             failure = failed;
-        } catch (RuntimeException | OutOfMemoryError defect) {
+        } catch (RuntimeException | Error defect) {
             log.error("unexpected failure of a commit, journals are synced themselves", defect);
         }
         finish(all, committed, failure);
@@ -108,8 +108,9 @@ final class GroupCommit {
         }
         try {
             blockingPool.execute(this::makeSpare);
-        } catch (RejectedExecutionException stopping) {
-            log.debug("stopping, no write-ahead file is made");
+        } catch (RejectedExecutionException busy) {
+            log.debug("no thread makes a write-ahead file now");
+            endSpare(RETRY_MS);
         }
     }
 
@@ -120,12 +121,20 @@ final class GroupCommit {
             retryMs = 0;
         } catch (IOException failure) {
             log.warn("cannot make a write-ahead file, journals are synced themselves: {}", failure.toString());
-        } finally {
-            synchronized (this) {
-                makesSpare = false;
-                nextTryMs = clock.millis() + retryMs;
-            }
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of making a write-ahead file, journals are synced themselves", defect);
         }
+        endSpare(retryMs);
+    }
+
+    private synchronized void endSpare(long retryMs) {
+        makesSpare = false;
+        nextTryMs = clock.millis() + retryMs;
+    }
+
+    /** Nothing more is committed. May block. */
+    void fail(IOException reason) {
+        files.fail(reason);
     }
 
     void close() {

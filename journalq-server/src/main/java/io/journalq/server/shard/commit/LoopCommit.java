@@ -7,12 +7,16 @@ import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What one loop brings to the write-ahead files of one data folder: what its journals write while a commit is under way is
  * gathered, and goes into the next one, all together. On that loop.
  */
 final class LoopCommit {
+    private static final Logger log = LoggerFactory.getLogger(LoopCommit.class);
+
     private final GroupCommit group;
     private final LoopCycle cycle;
     private final Runnable submit = this::submit;
@@ -81,10 +85,19 @@ final class LoopCommit {
         idle = frames;
         // The next commit is under way while those that wait for this one are answered.
         submit();
-        if (failure != null) {
-            told.forEach(coverage -> coverage.onFailure(failure));
-        } else {
-            told.forEach(Coverage::tellOwner);
+        told.forEach(coverage -> tell(coverage, failure));
+    }
+
+    private static void tell(Coverage coverage, IOException failure) {
+        try {
+            if (failure != null) {
+                coverage.onFailure(failure);
+            } else {
+                coverage.tellOwner();
+            }
+        } catch (RuntimeException | Error defect) {
+            // The other journals of the commit hear of it all the same.
+            log.error("unexpected failure after a commit", defect);
         }
     }
 }

@@ -3,6 +3,7 @@ package io.journalq.server.shard.commit;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.loop.LoopCycle;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.HashMap;
@@ -39,6 +40,14 @@ public final class WriteAheads {
     LoopCommit forLoop(LoopCycle cycle, Path dataDirectory) {
         GroupCommit commit = commits.get(dataDirectory);
         return commit == null ? null : new LoopCommit(commit, cycle, loopCount);
+    }
+
+    /** Those of a data directory take nothing more. Any thread; may block. */
+    public void fail(Path dataDirectory, IOException reason) {
+        GroupCommit commit = commits.get(dataDirectory);
+        if (commit != null) {
+            commit.fail(reason);
+        }
     }
 
     /** Closes them, once every journal is closed. Blocks. */

@@ -140,11 +140,7 @@ public final class LogCleaner {
         long nowMs = clock.millis();
         List<CompletableFuture<Look>> looks = new ArrayList<>();
         for (Shard shard : shards.all()) {
-            CompletableFuture<Look> seen = new CompletableFuture<>();
-            looks.add(seen);
-            if (!shard.cycle().execute(() -> seen.complete(look(shard, nowMs)))) {
-                seen.complete(new Look(List.of(), 0, 0));
-            }
+            looks.add(shard.cycle().ask(() -> look(shard, nowMs)));
         }
         return CompletableFuture.allOf(looks.toArray(new CompletableFuture<?>[0]))
                 .thenApply(all -> {
@@ -170,7 +166,7 @@ public final class LogCleaner {
         double maxRatio = 0;
         int failed = 0;
         for (PartitionHost host : shard.hosts()) {
-            if (!host.compactionConfig().enabled()) {
+            if (!host.compactionConfig().enabled() || host.isOffline()) {
                 continue;
             }
             CompactionDebt debt = host.compactionDebt(nowMs);
@@ -208,18 +204,14 @@ public final class LogCleaner {
 
     private boolean compact(Candidate candidate, KeyOffsets keys) {
         PartitionHost host = candidate.host();
-        CompletableFuture<Compactable> asked = new CompletableFuture<>();
-        if (!candidate.cycle().execute(() -> asked.complete(host.isClosed() ? null : host.compactable()))) {
-            return false;
-        }
-        Compactable partition = waiting.join(asked);
-        if (partition == null) {
-            return false;
-        }
         try {
+            Compactable partition = waiting.join(candidate.cycle().ask(() -> host.isClosed() ? null : host.compactable()));
+            if (partition == null) {
+                return false;
+            }
             long startNanos = System.nanoTime();
             CompactionResult result =
-                    partition.compact(candidate.cycle(), waiting, clock.millis(), keys, () -> stopped);
+                    partition.compact(candidate.cycle(), waiting, shards.retentionNowMs(), keys, () -> stopped);
             counters.onRun(result.readSizeBytes(), result.freedSizeBytes());
             setFailure(candidate, null);
             log.info(

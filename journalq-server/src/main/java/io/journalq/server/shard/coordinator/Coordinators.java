@@ -22,12 +22,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The coordinators of one kind: a machine for each partition of their internal topic, found by a key such as a group's id.
  * Any thread, but for {@link #follow} and {@link #close}, which are called by one thread at a time, not a loop's.
  */
 public final class Coordinators<M extends CoordinatorMachine> {
+    private static final Logger log = LoggerFactory.getLogger(Coordinators.class);
+
     private final CoordinatorKind<M> kind;
     private final Shards shards;
     private final CoordinatorLoading<M> loading;
@@ -219,14 +223,15 @@ public final class Coordinators<M extends CoordinatorMachine> {
         hosts = List.of();
         List<CompletableFuture<Void>> closed = new ArrayList<>();
         for (CoordinatorHost<M> host : closing) {
-            CompletableFuture<Void> ended = new CompletableFuture<>();
-            closed.add(ended);
-            if (!host.cycle().execute(() -> {
-                host.close();
-                ended.complete(null);
-            })) {
-                ended.complete(null);
-            }
+            closed.add(host.cycle()
+                    .<Void>ask(() -> {
+                        host.close();
+                        return null;
+                    })
+                    .exceptionally(failure -> {
+                        log.error("cannot close a coordinator", failure);
+                        return null;
+                    }));
         }
         return CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0]));
     }

@@ -93,6 +93,7 @@ final class SliceFeed {
         try {
             blockingPool.execute(() -> write(changes, upTo));
         } catch (RejectedExecutionException stopping) {
+            writes = false;
             end();
         }
     }
@@ -105,6 +106,9 @@ final class SliceFeed {
             counters.onStored(changes.size());
         } catch (IOException failed) {
             failure = String.valueOf(failed.getMessage());
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of storing a coordinator's state: partition={}", name, defect);
+            failure = defect.toString();
         }
         String reason = failure;
         cycle.execute(() -> onWritten(reason));
@@ -128,10 +132,14 @@ final class SliceFeed {
         log.error("a coordinator's state is not stored any more: partition={} reason=\"{}\"", name, reason);
         try {
             blockingPool.execute(() -> {
-                wipe(slice, name);
-                cycle.execute(() -> writes = false);
+                try {
+                    wipe(slice, name);
+                } finally {
+                    cycle.execute(() -> writes = false);
+                }
             });
         } catch (RejectedExecutionException stopping) {
+            writes = false;
             log.debug("stopping: partition={}", name);
         }
     }

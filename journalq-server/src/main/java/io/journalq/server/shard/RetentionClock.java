@@ -1,0 +1,161 @@
+package io.journalq.server.shard;
+
+import io.journalq.server.journal.file.FileStore;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The time of day as retention may use it: a clock that was set wrong must not delete everything. The time that a broker
+ * last ran at is kept in a file. When the clock is further ahead of it, and of the time that has passed since, than a bound,
+ * retention goes on from the last known time until the clock is set right, or the broker has run for as long as the bound:
+ * then the clock is believed. Any thread.
+ */
+public final class RetentionClock {
+    /** In the first data directory. */
+    static final String FILE_NAME = "journalq.clock";
+
+    /** How often the file is written, in milliseconds of the known time. */
+    private static final long SAVE_INTERVAL_MS = 60_000;
+
+    private static final int MAX_FILE_BYTES = 1_024;
+    private static final Pattern CONTENT = Pattern.compile("knownMs=(\\d{1,18})\nwaitedMs=(\\d{1,18})\n");
+    private static final long UNKNOWN = -1;
+
+    private static final Logger log = LoggerFactory.getLogger(RetentionClock.class);
+
+    private final FileStore store;
+    private final Path file;
+    private final Clock clock;
+    private final LongSupplier nanoTime;
+    private final long maxJumpMs;
+    private long knownMs = UNKNOWN;
+    private long waitedMs;
+    private long lastNanos;
+    private boolean waits;
+    private long savedMs;
+
+    /**
+     * Reads the time that was kept.
+     *
+     * @param nanoTime time that passes, whatever the clock is set to
+     * @param maxJumpMs how far the clock may be ahead; -1 for as far as it is
+     */
+    RetentionClock(FileStore store, Path dataDirectory, Clock clock, LongSupplier nanoTime, long maxJumpMs) {
+        this.store = store;
+        this.file = dataDirectory.resolve(FILE_NAME);
+        this.clock = clock;
+        this.nanoTime = nanoTime;
+        this.maxJumpMs = maxJumpMs;
+        this.lastNanos = nanoTime.getAsLong();
+        load();
+    }
+
+    private void load() {
+        try {
+            String text = new String(store.read(file, MAX_FILE_BYTES), StandardCharsets.UTF_8);
+            Matcher content = CONTENT.matcher(text);
+            if (content.matches()) {
+                knownMs = Long.parseLong(content.group(1));
+                waitedMs = Long.parseLong(content.group(2));
+            }
+        } catch (NoSuchFileException neverKept) {
+            log.debug("{}: no time was kept", file);
+        } catch (IOException unreadable) {
+            log.warn("cannot read the time that the broker last ran at: reason=\"{}\"", unreadable.toString());
+        }
+    }
+
+    /** Whether no earlier time was kept. */
+    synchronized boolean isUnknown() {
+        return knownMs == UNKNOWN;
+    }
+
+    /** Takes a record's time for the last known one, if that is earlier or not known. */
+    synchronized void startFrom(long recordMs) {
+        knownMs = Math.max(knownMs, recordMs);
+    }
+
+    /** Milliseconds since 1970 UTC: the clock's time, or an earlier one. */
+    synchronized long nowMs() {
+        long nowMs = clock.millis();
+        long nowNanos = nanoTime.getAsLong();
+        long passedMs = TimeUnit.NANOSECONDS.toMillis(nowNanos - lastNanos);
+        lastNanos += TimeUnit.MILLISECONDS.toNanos(passedMs);
+        long expectedMs = knownMs == UNKNOWN ? nowMs : knownMs + passedMs;
+        if (maxJumpMs < 0 || nowMs - expectedMs <= maxJumpMs) {
+            believe(nowMs);
+        } else {
+            waitedMs += passedMs;
+            if (!waits) {
+                waits = true;
+                log.warn(
+                        "the clock is far ahead of the time that the broker last ran at, retention by time waits:"
+                                + " clock={} lastKnown={} maxJumpMs={} remedy=\"set the clock right; if it is right,"
+                                + " retention goes on after the broker has run for that long, or after a start with"
+                                + " retention.clock.jump.max.ms=-1\"",
+                        Instant.ofEpochMilli(nowMs),
+                        Instant.ofEpochMilli(expectedMs),
+                        maxJumpMs);
+            }
+            if (waitedMs >= maxJumpMs) {
+                believe(nowMs);
+            } else {
+                knownMs = expectedMs;
+            }
+        }
+        return knownMs;
+    }
+
+    private void believe(long nowMs) {
+        if (waits) {
+            log.info("retention by time goes on: clock={}", Instant.ofEpochMilli(nowMs));
+        }
+        waits = false;
+        waitedMs = 0;
+        knownMs = nowMs;
+    }
+
+    /** Whether retention waits because of the clock. */
+    synchronized boolean isWaiting() {
+        return waits;
+    }
+
+    /** Keeps the time for the next start, if it was not kept in the last minute. One thread at a time; blocks. */
+    void saveIfDue() {
+        if (isSaveDue()) {
+            save();
+        }
+    }
+
+    private synchronized boolean isSaveDue() {
+        return Math.abs(knownMs - savedMs) >= SAVE_INTERVAL_MS;
+    }
+
+    /**
+     * Keeps the time for the next start. Not synced: after a power loss an earlier one may be there, which is as good. One
+     * thread at a time; blocks.
+     */
+    void save() {
+        String text;
+        synchronized (this) {
+            savedMs = knownMs;
+            text = "knownMs=" + knownMs + "\nwaitedMs=" + waitedMs + "\n";
+        }
+        try {
+            store.replace(file, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), false);
+        } catch (IOException failure) {
+            log.warn("cannot keep the time that the broker ran at: reason=\"{}\"", failure.toString());
+        }
+    }
+}
