@@ -1,16 +1,23 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.api.telemetry.Telemetry;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.observe.AdminListener;
+import io.journalq.server.observe.AllowedHosts;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.Health;
 import io.journalq.server.shard.coordinator.CoordinatorCounters;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Supplier;
 
 /**
@@ -31,18 +38,43 @@ final class AdminPages implements AutoCloseable {
      *
      * @throws IOException when the address cannot be bound; nothing is left open
      */
-    static AdminPages open(ListenerAddress wanted, EventLoops loops, NetworkCounters network, Supplier<Health> health)
+    static AdminPages open(
+            BrokerConfig config,
+            EventLoops loops,
+            NetworkCounters network,
+            Supplier<Health> health)
             throws IOException {
+        ListenerAddress wanted = config.adminListener().orElseThrow();
         BrokerMetrics metrics = new BrokerMetrics();
         try {
             metrics.bindLoops(loops.cycles());
             metrics.bindNetwork(network);
             metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
             return new AdminPages(
-                    metrics, AdminListener.start(wanted.host(), wanted.port(), metrics.registry(), health));
+                    metrics, AdminListener.start(
+                            wanted.host(), wanted.port(), metrics.registry(), health, allowedHosts(config)));
         } catch (IOException | RuntimeException failure) {
             metrics.close();
             throw failure;
+        }
+    }
+
+    /** Every name that the broker is known by. */
+    private static AllowedHosts allowedHosts(BrokerConfig config) {
+        List<String> names = new ArrayList<>(config.get(BrokerSettings.ADMIN_ALLOWED_HOSTS));
+        config.adminListener().ifPresent(admin -> names.add(admin.host()));
+        config.listeners().forEach(listener -> names.add(listener.host()));
+        config.advertisedListeners().forEach(listener -> names.add(listener.host()));
+        names.add(machineName());
+        return new AllowedHosts(names);
+    }
+
+    /** Empty when it is not known. Asks no name server, which could delay the start. */
+    private static String machineName() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        } catch (IOException notLinux) {
+            return System.getenv().getOrDefault("HOSTNAME", "");
         }
     }
 

@@ -220,7 +220,7 @@ public final class Broker implements AutoCloseable {
         if (config.adminListener().isEmpty()) {
             return Optional.empty();
         }
-        AdminPages pages = AdminPages.open(config.adminListener().get(), loops, networkCounters, this::health);
+        AdminPages pages = AdminPages.open(config, loops, networkCounters, this::health);
         closings.push(pages::close);
         adminPort = pages.port();
         return Optional.of(pages);

@@ -31,6 +31,14 @@ public final class BrokerSettings {
                     "localhost:9644",
                     "Where /metrics and /health are served, as host:port. Empty: nowhere.")
             .checkedBy(BrokerSettings::readAdminListener);
+    public static final ConfigKey<List<String>> ADMIN_ALLOWED_HOSTS = ConfigKey.ofList(
+            "admin.allowed.hosts",
+            List.of(),
+            "Further host names by which the admin listener may be addressed, such as that of a load balancer. Always"
+                    + " allowed: IP addresses, localhost, this machine's host name, and the hosts of listeners,"
+                    + " advertised.listeners and admin.listener. A request for another name is refused, which protects"
+                    + " from DNS rebinding.",
+            BrokerSettings::readHostName);
     public static final ConfigKey<List<String>> DATA_DIRECTORIES = ConfigKey.ofList(
                     "data.directories",
                     List.of("./data"),
@@ -406,6 +414,7 @@ public final class BrokerSettings {
                 LISTENERS,
                 ADVERTISED_LISTENERS,
                 ADMIN_LISTENER,
+                ADMIN_ALLOWED_HOSTS,
                 DATA_DIRECTORIES,
                 SHARDS,
                 AUTO_CREATE_TOPICS,
@@ -464,6 +473,13 @@ public final class BrokerSettings {
 
     private static String readListener(String text) throws ConfigException {
         return ListenerAddress.parse(text).toString();
+    }
+
+    private static String readHostName(String text) throws ConfigException {
+        if (!text.matches("[A-Za-z0-9_.-]{1,253}")) {
+            throw new ConfigException("'" + text + "' is not a host name");
+        }
+        return text;
     }
 
     private static String readFolder(String text) throws ConfigException {

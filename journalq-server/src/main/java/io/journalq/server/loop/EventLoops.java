@@ -36,10 +36,15 @@ public final class EventLoops implements AutoCloseable {
      * @param loopCount number of loops; 0 takes one for each core but one, which is left to blocking work
      */
     public EventLoops(int loopCount) {
+        this(loopCount, "shard");
+    }
+
+    /** The same with a name for the threads. */
+    public EventLoops(int loopCount, String threadName) {
         int count = loopCount > 0 ? loopCount : Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
         epoll = Epoll.isAvailable();
         IoHandlerFactory factory = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
-        group = new MultiThreadIoEventLoopGroup(count, new DefaultThreadFactory("shard"), factory);
+        group = new MultiThreadIoEventLoopGroup(count, new DefaultThreadFactory(threadName), factory);
         for (EventExecutor executor : group) {
             loops.add(new NettyLoop((SingleThreadEventLoop) executor));
         }

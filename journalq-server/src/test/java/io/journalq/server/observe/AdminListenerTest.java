@@ -9,9 +9,14 @@ import io.journalq.server.network.NetworkCounters;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.prometheus.metrics.model.registry.Collector;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.io.IOException;
 import java.net.BindException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.net.http.HttpClient;
@@ -19,17 +24,28 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AdminListenerTest {
+    private static final AllowedHosts HOSTS = new AllowedHosts(List.of("broker-1.example.com"));
+    private static final int SLOW_CLIENTS = 1_000;
+    private static final int PROBES = 21;
+    private static final long MAX_MEDIAN_MS = 100;
+
     private final HttpClient client = HttpClient.newHttpClient();
     private final BrokerMetrics metrics = new BrokerMetrics();
     private final AtomicReference<Health> health = new AtomicReference<>(new Health(true, 0, List.of(), Map.of()));
@@ -37,7 +53,7 @@ class AdminListenerTest {
 
     @BeforeEach
     void start() throws IOException {
-        listener = AdminListener.start("localhost", 0, metrics.registry(), health::get);
+        listener = AdminListener.start("localhost", 0, metrics.registry(), health::get, HOSTS);
     }
 
     @AfterEach
@@ -176,7 +192,7 @@ class AdminListenerTest {
     void shouldNameAddressAndSettingWhenThePortIsTaken() {
         int port = listener.port();
 
-        assertThatThrownBy(() -> AdminListener.start("localhost", port, metrics.registry(), health::get))
+        assertThatThrownBy(() -> AdminListener.start("localhost", port, metrics.registry(), health::get, HOSTS))
                 .isInstanceOf(BindException.class)
                 .hasMessageStartingWith("admin.listener: cannot bind localhost:" + port + ": ");
     }
@@ -185,7 +201,7 @@ class AdminListenerTest {
     void shouldNameTheHostWhenItIsUnknown() {
         InetSocketAddress unknown = InetSocketAddress.createUnresolved("nowhere.invalid", 0);
 
-        assertThatThrownBy(() -> AdminListener.start(unknown, metrics.registry(), health::get))
+        assertThatThrownBy(() -> AdminListener.start(unknown, metrics.registry(), health::get, HOSTS))
                 .isInstanceOf(UnknownHostException.class)
                 .hasMessage("admin.listener: unknown host nowhere.invalid");
     }
@@ -200,8 +216,174 @@ class AdminListenerTest {
         listener.close();
 
         // then
-        try (AdminListener again = AdminListener.start("localhost", port, metrics.registry(), health::get)) {
+        try (AdminListener again = AdminListener.start("localhost", port, metrics.registry(), health::get, HOSTS)) {
             assertThat(again.port()).isEqualTo(port);
+        }
+    }
+
+    @Test
+    void shouldAnswerInTimeWhenAThousandClientsAreSlow() throws Exception {
+        // given
+        registerLargePage();
+        List<Socket> slow = new ArrayList<>();
+        try {
+            for (int i = 0; i < SLOW_CLIENTS; i++) {
+                slow.add(send(
+                        switch (i % 4) {
+                            case 0 -> "";
+                            case 1 -> "GET /health HTTP/1.1\r\nHost: local";
+                            case 2 -> "POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n";
+                            default -> "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+                        }));
+            }
+
+            // when
+            List<Long> healthMs = new ArrayList<>();
+            for (int i = 0; i < PROBES; i++) {
+                long begunNanos = System.nanoTime();
+                assertThat(exchange("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+                        .startsWith("HTTP/1.1 200 ");
+                healthMs.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos));
+            }
+
+            // then
+            Collections.sort(healthMs);
+            assertThat(healthMs.get(PROBES / 2)).as("%s", healthMs).isLessThan(MAX_MEDIAN_MS);
+            assertThat(exchange("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+                    .startsWith("HTTP/1.1 200 ")
+                    .contains("jvm_threads_live_threads ");
+        } finally {
+            for (Socket socket : slow) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldAnswerHealthWhileAPageIsRendered() throws Exception {
+        // given
+        CountDownLatch rendering = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        metrics.registry().getPrometheusRegistry().register((Collector) () -> {
+            rendering.countDown();
+            awaitQuietly(mayGoOn);
+            return largeSnapshot(1);
+        });
+        CompletableFuture<HttpResponse<String>> page = client.sendAsync(
+                HttpRequest.newBuilder(uri("/metrics")).build(), BodyHandlers.ofString());
+        assertThat(rendering.await(5, TimeUnit.SECONDS)).isTrue();
+
+        // when
+        HttpResponse<String> answer = get("/health");
+
+        // then
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(page).isNotDone();
+        mayGoOn.countDown();
+        assertThat(page.get(5, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "localhost",
+                "LOCALHOST:9644",
+                "127.0.0.1:9644",
+                "10.1.2.3",
+                "[::1]:9644",
+                "broker-1.example.com",
+                "Broker-1.example.com.:80"
+            })
+    void shouldServeWhenTheHostIsAnAddressOrAKnownName(String host) throws IOException {
+        assertThat(exchange("GET /health HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 200 ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "attacker.example.com",
+                "localhost.attacker.com",
+                "127.0.0.1.attacker.com:9644",
+                "localhost:80@attacker.com",
+                "[attacker.com]",
+                ""
+            })
+    void shouldRefuseWhenTheHostIsAnotherName(String host) throws IOException {
+        assertThat(exchange("GET /metrics HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 421 ")
+                .contains("admin.allowed.hosts")
+                .doesNotContain("jvm_");
+    }
+
+    @Test
+    void shouldWantAHostWhenHttpDoes() throws IOException {
+        assertThat(exchange("GET /health HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(exchange("GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 400 ");
+        assertThat(exchange("GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 400 ");
+    }
+
+    @Test
+    void shouldRefuseAHeadThatIsTooLarge() throws IOException {
+        String header = "X: " + "x".repeat(1_000) + "\r\n";
+
+        assertThat(exchange("GET /health HTTP/1.1\r\nHost: localhost\r\n" + header.repeat(20) + "\r\n"))
+                .startsWith("HTTP/1.1 431 ");
+    }
+
+    @Test
+    void shouldAnswerSeveralRequestsOnOneConnection() throws IOException {
+        String request = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+        try (Socket socket = send(request)) {
+            byte[] first = socket.getInputStream().readNBytes(15);
+            socket.getOutputStream()
+                    .write("HEAD /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            String rest = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+
+            assertThat(new String(first, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200 OK");
+            assertThat(rest).contains("{\"status\":\"up\"}").contains("HTTP/1.1 200 OK").endsWith("\r\n\r\n");
+        }
+    }
+
+    /** A page that no socket takes at once. */
+    private void registerLargePage() {
+        MetricSnapshot large = largeSnapshot(40_000);
+        metrics.registry().getPrometheusRegistry().register((Collector) () -> large);
+    }
+
+    private static MetricSnapshot largeSnapshot(int series) {
+        GaugeSnapshot.Builder snapshot = GaugeSnapshot.builder().name("large");
+        for (int i = 0; i < series; i++) {
+            snapshot.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                    .value(i)
+                    .labels(Labels.of("series", "x".repeat(60) + i))
+                    .build());
+        }
+        return snapshot.build();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Socket send(String text) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port());
+        socket.setSoTimeout(10_000);
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+        return socket;
+    }
+
+    private String exchange(String text) throws IOException {
+        try (Socket socket = send(text)) {
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 

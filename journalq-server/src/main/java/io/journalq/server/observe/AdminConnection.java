@@ -1,0 +1,249 @@
+package io.journalq.server.observe;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.util.ReferenceCountUtil;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One client of the admin listener. Serves one request at a time; a request's body is not read, and neither is a request
+ * that is sent before the response to the one before: the connection is closed after the response. On the listener's loop.
+ */
+final class AdminConnection extends ChannelInboundHandlerAdapter {
+    private static final Logger log = LoggerFactory.getLogger(AdminConnection.class);
+
+    private static final String PLAIN = "text/plain; charset=utf-8";
+    private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+    private static final String JSON = "application/json";
+
+    /** A page is handed to the socket in parts of this size, as each is copied off the heap. */
+    private static final int PART_BYTES = 64 * 1024;
+
+    private final AdminListener listener;
+    private final AdminConnections connections;
+    private ChannelHandlerContext context;
+    private long progressNanos;
+    private boolean answered;
+    /** From the end of a request's head to the end of its response. */
+    private boolean answering;
+
+    private boolean head;
+    private boolean keepAlive;
+    private byte[] body;
+    private int sentBytes;
+
+    AdminConnection(AdminListener listener, AdminConnections connections) {
+        this.listener = listener;
+        this.connections = connections;
+    }
+
+    long progressNanos() {
+        return progressNanos;
+    }
+
+    /** Whether a response was sent, and no further request has come. */
+    boolean isBetweenRequests() {
+        return answered && !answering;
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // nothing waits for it
+    void close() {
+        context.close();
+    }
+
+    boolean isOpen() {
+        return context.channel().isActive();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext handlerContext) {
+        context = handlerContext;
+        onProgress();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext handlerContext) {
+        connections.remove(this);
+        handlerContext.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext handlerContext, Throwable cause) {
+        log.debug("admin client {} went away: {}", handlerContext.channel().remoteAddress(), cause.toString());
+        close();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext handlerContext) {
+        sendParts();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext handlerContext, Object message) {
+        try {
+            if (!(message instanceof HttpRequest request)) {
+                return; // of a body
+            }
+            if (answering) {
+                keepAlive = false;
+                return;
+            }
+            answering = true;
+            onProgress();
+            answer(request);
+        } finally {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    private void onProgress() {
+        progressNanos = connections.nanoTime();
+        connections.onProgress(this);
+    }
+
+    private void answer(HttpRequest request) {
+        head = request.method().equals(HttpMethod.HEAD);
+        keepAlive = HttpUtil.isKeepAlive(request)
+                && !HttpUtil.isTransferEncodingChunked(request)
+                && HttpUtil.getContentLength(request, 0L) == 0;
+        Throwable unreadable = request.decoderResult().cause();
+        if (unreadable != null) {
+            keepAlive = false;
+            answerUnreadable(unreadable);
+        } else if (isAddressedHere(request)) {
+            answerPath(request);
+        }
+    }
+
+    private void answerUnreadable(Throwable unreadable) {
+        if (unreadable instanceof TooLongHttpLineException) {
+            send(HttpResponseStatus.REQUEST_URI_TOO_LONG, PLAIN, "the request line is too long\n");
+        } else if (unreadable instanceof TooLongHttpHeaderException) {
+            send(HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, PLAIN, "the request's headers are too large\n");
+        } else {
+            send(HttpResponseStatus.BAD_REQUEST, PLAIN, "this is not an HTTP request\n");
+        }
+    }
+
+    /** Answers a request that names another host, or none where HTTP wants one. */
+    private boolean isAddressedHere(HttpRequest request) {
+        List<String> hosts = request.headers().getAll(HttpHeaderNames.HOST);
+        boolean mayLackHost = request.protocolVersion().compareTo(HttpVersion.HTTP_1_1) < 0;
+        if (hosts.size() > 1 || (hosts.isEmpty() && !mayLackHost)) {
+            send(HttpResponseStatus.BAD_REQUEST, PLAIN, "the request needs one Host header\n");
+            return false;
+        }
+        if (!hosts.isEmpty() && !listener.hosts().allows(hosts.get(0))) {
+            send(
+                    HttpResponseStatus.MISDIRECTED_REQUEST,
+                    PLAIN,
+                    "the Host header names a host that this listener does not have; use its IP address, or add the name"
+                            + " to admin.allowed.hosts\n");
+            return false;
+        }
+        return true;
+    }
+
+    private void answerPath(HttpRequest request) {
+        if (!head && !request.method().equals(HttpMethod.GET)) {
+            send(HttpResponseStatus.METHOD_NOT_ALLOWED, PLAIN, "only GET is served\n");
+            return;
+        }
+        String target = request.uri();
+        int query = target.indexOf('?');
+        switch (query < 0 ? target : target.substring(0, query)) {
+            case "/health" -> {
+                Health now = listener.health();
+                send(
+                        now.serving() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE,
+                        JSON,
+                        now.toJson());
+            }
+            case "/metrics" -> listener.pages().request(this);
+            default -> send(HttpResponseStatus.NOT_FOUND, PLAIN, "/metrics and /health are served here\n");
+        }
+    }
+
+    /** Sends the page that was asked for; null when a meter failed. */
+    void onPage(byte[] page) {
+        if (!isOpen()) {
+            return;
+        }
+        if (page == null) {
+            send(HttpResponseStatus.INTERNAL_SERVER_ERROR, PLAIN, "a meter could not be read; see the log\n");
+            return;
+        }
+        connections.onPage(this);
+        send(HttpResponseStatus.OK, PROMETHEUS, page);
+    }
+
+    private void send(HttpResponseStatus status, String contentType, String text) {
+        send(status, contentType, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the channel
+    private void send(HttpResponseStatus status, String contentType, byte[] content) {
+        HttpResponse response = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status);
+        response.headers()
+                .set(HttpHeaderNames.CONTENT_TYPE, contentType)
+                .setInt(HttpHeaderNames.CONTENT_LENGTH, content.length)
+                .set(HttpHeaderNames.CONNECTION, keepAlive ? HttpHeaderValues.KEEP_ALIVE : HttpHeaderValues.CLOSE);
+        if (status.equals(HttpResponseStatus.METHOD_NOT_ALLOWED)) {
+            response.headers().set(HttpHeaderNames.ALLOW, "GET, HEAD");
+        }
+        body = content;
+        sentBytes = head ? content.length : 0;
+        context.write(response, context.voidPromise());
+        sendParts();
+    }
+
+    /** Hands parts to the socket while it takes them. */
+    @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the channel
+    private void sendParts() {
+        if (body == null) {
+            return;
+        }
+        while (sentBytes < body.length && context.channel().isWritable()) {
+            int partBytes = Math.min(PART_BYTES, body.length - sentBytes);
+            ByteBuf part = Unpooled.wrappedBuffer(body, sentBytes, partBytes);
+            sentBytes += partBytes;
+            context.writeAndFlush(new DefaultHttpContent(part), context.voidPromise());
+        }
+        if (sentBytes == body.length) {
+            body = null;
+            context.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT).addListener((ChannelFuture sent) -> onSent());
+        }
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // nothing waits for the close
+    private void onSent() {
+        connections.onPageSent(this);
+        answered = true;
+        answering = false;
+        if (keepAlive) {
+            onProgress();
+        } else {
+            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.journalq.server.observe;
+
+import io.journalq.server.loop.Loop;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renders the metrics page on a thread of its own, so that a page of many series does not keep {@code /health} waiting.
+ * Those who ask while a page is rendered share the next one. On the listener's loop, but for the rendering.
+ */
+final class MetricsPages implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(MetricsPages.class);
+
+    private static final long THREAD_KEEP_ALIVE_SECONDS = 60;
+
+    private final Loop loop;
+    private final PrometheusMeterRegistry registry;
+    /** At most one page is rendered at a time, so that the queue holds one at most. */
+    private final ThreadPoolExecutor renderer = new ThreadPoolExecutor(
+            0, 1, THREAD_KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
+                Thread thread = new Thread(work, "admin-metrics");
+                thread.setDaemon(true);
+                return thread;
+            });
+
+    private List<AdminConnection> waiting = new ArrayList<>();
+    private boolean rendering;
+
+    MetricsPages(Loop loop, PrometheusMeterRegistry registry) {
+        this.loop = loop;
+        this.registry = registry;
+    }
+
+    /** Has {@code connection} given a page that is rendered from now on. */
+    void request(AdminConnection connection) {
+        waiting.add(connection);
+        if (!rendering) {
+            renderNext();
+        }
+    }
+
+    private void renderNext() {
+        List<AdminConnection> readers =
+                waiting.stream().filter(AdminConnection::isOpen).toList();
+        waiting = new ArrayList<>();
+        rendering = !readers.isEmpty();
+        if (rendering) {
+            try {
+                renderer.execute(() -> renderFor(readers));
+            } catch (RejectedExecutionException closed) {
+                readers.forEach(AdminConnection::close);
+            }
+        }
+    }
+
+    private void renderFor(List<AdminConnection> readers) {
+        byte[] page;
+        try {
+            page = registry.scrape().getBytes(StandardCharsets.UTF_8);
+        } catch (RuntimeException failure) {
+            log.error("a meter could not be read", failure);
+            page = null;
+        }
+        byte[] rendered = page;
+        try {
+            loop.execute(() -> {
+                readers.forEach(reader -> reader.onPage(rendered));
+                renderNext();
+            });
+        } catch (RejectedExecutionException closed) {
+            log.debug("the listener was closed while a page was rendered");
+        }
+    }
+
+    @Override
+    public void close() {
+        renderer.shutdownNow();
+    }
+}
