@@ -23,28 +23,53 @@ public final class MessageWriter {
     private static final int INITIAL_CAPACITY_BYTES = 256;
     private static final int FRAME_PREFIX_BYTES = Integer.BYTES;
 
-    private final ByteBuf buffer;
+    /** A writer in stretches goes on in another buffer from about this size on. */
+    private static final int STRETCH_SIZE_BYTES = 1024 * 1024;
+
+    private final ByteBufAllocator allocator;
     private final boolean framed;
+    private final boolean inStretches;
+    private ByteBuf buffer;
+
+    /** Full buffers, and what stands between their stretches; empty for most messages. */
+    private List<ReferenceCounted> earlierParts = List.of();
+
+    private int earlierPartsSizeBytes;
+    private int openTags;
 
     /** What stands between the stretches of the buffer, and where each stands in it; both empty for most messages. */
     private List<ReferenceCounted> largeParts = List.of();
 
     private int[] cuts = {};
     private int largePartsSizeBytes;
+    /** The buffer in which the length of the frame stands. */
+    private ByteBuf frameBuffer;
+
     private int frameIndex;
     private int frameStartBytes;
 
     /** A message without a length prefix. */
     public MessageWriter(ByteBufAllocator allocator) {
-        this(allocator, false, INITIAL_CAPACITY_BYTES);
+        this(allocator, false, false, INITIAL_CAPACITY_BYTES);
     }
 
-    private MessageWriter(ByteBufAllocator allocator, boolean framed, int capacityBytes) {
+    private MessageWriter(ByteBufAllocator allocator, boolean framed, boolean inStretches, int capacityBytes) {
+        this.allocator = allocator;
         this.buffer = allocator.buffer(capacityBytes);
         this.framed = framed;
+        this.inStretches = inStretches;
         if (framed) {
+            frameBuffer = buffer;
             buffer.writeInt(0);
         }
+    }
+
+    /**
+     * A writer for messages of any size: a large one goes on in further buffers, so that it is not copied while it grows and
+     * never takes twice its memory.
+     */
+    public static MessageWriter inStretches(ByteBufAllocator allocator) {
+        return new MessageWriter(allocator, false, true, INITIAL_CAPACITY_BYTES);
     }
 
     /** A message behind a 4-byte length, which {@link #finish} fills in. */
@@ -58,7 +83,7 @@ public final class MessageWriter {
      * @param copiedBytes records that will be copied into it, about
      */
     public static MessageWriter frame(ByteBufAllocator allocator, int copiedBytes) {
-        return new MessageWriter(allocator, true, INITIAL_CAPACITY_BYTES + copiedBytes);
+        return new MessageWriter(allocator, true, false, INITIAL_CAPACITY_BYTES + copiedBytes);
     }
 
     /**
@@ -66,6 +91,7 @@ public final class MessageWriter {
      * {@link #endFrame} fills in its length.
      */
     public void beginFrame() {
+        frameBuffer = buffer;
         frameIndex = buffer.writerIndex();
         frameStartBytes = sizeBytes();
         buffer.writeInt(0);
@@ -73,12 +99,12 @@ public final class MessageWriter {
 
     /** Fills in the length of the frame that {@link #beginFrame} started. */
     public void endFrame() {
-        buffer.setInt(frameIndex, sizeBytes() - frameStartBytes - FRAME_PREFIX_BYTES);
+        frameBuffer.setInt(frameIndex, sizeBytes() - frameStartBytes - FRAME_PREFIX_BYTES);
     }
 
     /** Bytes so far in all parts, with the prefix of a frame. */
     public int sizeBytes() {
-        return buffer.readableBytes() + largePartsSizeBytes;
+        return Math.addExact(earlierPartsSizeBytes, buffer.readableBytes() + largePartsSizeBytes);
     }
 
     /**
@@ -87,12 +113,20 @@ public final class MessageWriter {
      */
     public List<ReferenceCounted> finish() {
         if (framed) {
-            buffer.setInt(buffer.readerIndex(), sizeBytes() - FRAME_PREFIX_BYTES);
+            frameBuffer.setInt(frameIndex, sizeBytes() - FRAME_PREFIX_BYTES);
         }
-        if (largeParts.isEmpty()) {
+        if (largeParts.isEmpty() && earlierParts.isEmpty()) {
             return List.of(buffer);
         }
-        List<ReferenceCounted> parts = new ArrayList<>(2 * largeParts.size() + 1);
+        List<ReferenceCounted> parts =
+                earlierParts.isEmpty() ? new ArrayList<>(2 * largeParts.size() + 1) : earlierParts;
+        addParts(parts);
+        earlierParts = List.of();
+        return parts;
+    }
+
+    /** Moves the buffer's stretches and what stands between them behind {@code parts}. */
+    private void addParts(List<ReferenceCounted> parts) {
         for (int i = 0; i < largeParts.size(); i++) {
             addStretch(parts, cuts[i]);
             parts.add(largeParts.get(i));
@@ -100,7 +134,24 @@ public final class MessageWriter {
         addStretch(parts, buffer.writerIndex());
         buffer.release();
         largeParts = List.of();
-        return parts;
+    }
+
+    /** Goes on in a new buffer when this one has no room for {@code moreBytes}. Not within a tagged field, which may move. */
+    private void beginStretchIfFull(int moreBytes) {
+        if (inStretches
+                && openTags == 0
+                && buffer.isReadable()
+                && buffer.writerIndex() + (long) moreBytes > STRETCH_SIZE_BYTES) {
+            ByteBuf next = allocator.buffer(Math.max(STRETCH_SIZE_BYTES, moreBytes));
+            if (earlierParts.isEmpty()) {
+                earlierParts = new ArrayList<>();
+            }
+            earlierPartsSizeBytes = sizeBytes();
+            addParts(earlierParts);
+            largePartsSizeBytes = 0;
+            cuts = new int[0];
+            buffer = next;
+        }
     }
 
     private void addStretch(List<ReferenceCounted> parts, int end) {
@@ -111,6 +162,8 @@ public final class MessageWriter {
 
     /** Drops what was written. */
     public void release() {
+        earlierParts.forEach(ReferenceCounted::release);
+        earlierParts = List.of();
         buffer.release();
         largeParts.forEach(ReferenceCounted::release);
         largeParts = List.of();
@@ -201,6 +254,7 @@ public final class MessageWriter {
             }
             return;
         }
+        beginStretchIfFull(0);
         int sizeBytes = ByteBufUtil.utf8Bytes(value);
         if (sizeBytes > MessageReader.MAX_STRING_SIZE_BYTES) {
             throw new IllegalArgumentException("text of " + sizeBytes + " bytes exceeds the protocol's limit of "
@@ -221,6 +275,7 @@ public final class MessageWriter {
             return;
         }
         int sizeBytes = value.readableBytes();
+        beginStretchIfFull(sizeBytes);
         writeSize(sizeBytes, flexible);
         buffer.writeBytes(value, value.readerIndex(), sizeBytes);
     }
@@ -235,6 +290,7 @@ public final class MessageWriter {
             return;
         }
         int sizeBytes = records.sizeBytes();
+        beginStretchIfFull(0);
         writeSize(sizeBytes, flexible);
         if (sizeBytes == 0) {
             records.release();
@@ -264,6 +320,7 @@ public final class MessageWriter {
 
     /** Writes the count of an array. */
     public void writeCount(int count, boolean flexible) {
+        beginStretchIfFull(0);
         writeSize(count, flexible);
     }
 
@@ -296,11 +353,13 @@ public final class MessageWriter {
         writeUnsignedVarint(tag);
         int mark = buffer.writerIndex();
         buffer.writeByte(0);
+        openTags++;
         return mark;
     }
 
     /** Fills in the size of a tagged field; a large one is moved by the few bytes that its size needs more. */
     public void endTag(int mark) {
+        openTags--;
         int start = mark + 1;
         int sizeBytes = buffer.writerIndex() - start;
         if (sizeBytes < 0x80) {

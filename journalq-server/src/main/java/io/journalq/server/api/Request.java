@@ -121,6 +121,11 @@ final class Request extends Exchange implements RequestContext {
     }
 
     @Override
+    public void whenRoom(long sizeBytes, Runnable work) {
+        reserveRoom(sizeBytes, work);
+    }
+
+    @Override
     public void refuse(String reason) {
         connection().refuse(reason);
         answeredWithNothing();

@@ -48,6 +48,14 @@ public interface RequestContext {
         work.run();
     }
 
+    /**
+     * Runs {@code work}, which takes memory for a large answer, once the broker has so much for answers, and those to the
+     * connection's earlier requests are sent; also when the client is gone. On the connection's loop, once for a request.
+     */
+    default void whenRoom(long sizeBytes, Runnable work) {
+        work.run();
+    }
+
     /** Closes the connection without an answer, with one log line that gives {@code reason}. */
     void refuse(String reason);
 

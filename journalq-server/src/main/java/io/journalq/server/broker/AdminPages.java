@@ -6,6 +6,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.network.NetworkCounters;
+import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminListener;
 import io.journalq.server.observe.AllowedHosts;
 import io.journalq.server.observe.BrokerMetrics;
@@ -42,6 +43,7 @@ final class AdminPages implements AutoCloseable {
             BrokerConfig config,
             EventLoops loops,
             NetworkCounters network,
+            SharedMemory memory,
             Supplier<Health> health)
             throws IOException {
         ListenerAddress wanted = config.adminListener().orElseThrow();
@@ -49,6 +51,7 @@ final class AdminPages implements AutoCloseable {
         try {
             metrics.bindLoops(loops.cycles());
             metrics.bindNetwork(network);
+            metrics.bindMemory(memory);
             metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
             return new AdminPages(
                     metrics, AdminListener.start(

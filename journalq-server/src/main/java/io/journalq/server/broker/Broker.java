@@ -19,6 +19,7 @@ import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.AdmissionLimits;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.NetworkCounters;
+import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.Health;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.OfflinePartitions;
@@ -168,7 +169,9 @@ public final class Broker implements AutoCloseable {
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
         EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
         closings.push(loops::close);
-        Optional<AdminPages> pages = openAdminPages(loops);
+        DirectMemory directMemory = DirectMemory.of(config);
+        SharedMemory memory = SharedMemory.of(directMemory.largeRequestBytes(), directMemory.responseBytes());
+        Optional<AdminPages> pages = openAdminPages(loops, memory);
         ReserveFileStore reserved =
                 new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
         BrokerCore opened = BrokerCore.open(
@@ -189,7 +192,7 @@ public final class Broker implements AutoCloseable {
         if (!(store instanceof MemoryFileStore)) {
             reserved.fill();
         }
-        serve(loops, opened);
+        serve(loops, opened, directMemory.smallRequestBytes() / (2L * loops.count()), memory);
         serving = true;
         locks.announce(bootstrapServers(), adminAddress());
         log.info(
@@ -216,11 +219,11 @@ public final class Broker implements AutoCloseable {
         return coordinators;
     }
 
-    private Optional<AdminPages> openAdminPages(EventLoops loops) throws IOException {
+    private Optional<AdminPages> openAdminPages(EventLoops loops, SharedMemory memory) throws IOException {
         if (config.adminListener().isEmpty()) {
             return Optional.empty();
         }
-        AdminPages pages = AdminPages.open(config, loops, networkCounters, this::health);
+        AdminPages pages = AdminPages.open(config, loops, networkCounters, memory, this::health);
         closings.push(pages::close);
         adminPort = pages.port();
         return Optional.of(pages);
@@ -255,10 +258,12 @@ public final class Broker implements AutoCloseable {
         return new Uuid(random.nextLong(), random.nextLong());
     }
 
-    private void serve(EventLoops loops, BrokerCore opened) throws IOException {
+    private void serve(EventLoops loops, BrokerCore opened, long loopRequestBytes, SharedMemory memory)
+            throws IOException {
         Acceptor acceptor = new Acceptor(
                 loops,
-                connectionLimits(loops.count()),
+                connectionLimits(loopRequestBytes),
+                memory,
                 new RequestDispatcher(
                         opened.handlers(),
                         new ClientThrottles(opened::quotas, System::nanoTime),
@@ -283,12 +288,12 @@ public final class Broker implements AutoCloseable {
         acceptor.accept();
     }
 
-    private ConnectionLimits connectionLimits(int loopCount) {
+    private ConnectionLimits connectionLimits(long loopRequestBytes) {
         return new ConnectionLimits(
                 config.get(BrokerSettings.SOCKET_REQUEST_MAX_BYTES),
                 config.get(BrokerSettings.QUEUED_MAX_REQUESTS),
                 config.get(BrokerSettings.CONNECTION_IN_FLIGHT_MAX_BYTES),
-                Math.max(1, config.get(BrokerSettings.TOTAL_IN_FLIGHT_MAX_BYTES) / loopCount),
+                Math.max(1, loopRequestBytes),
                 new AdmissionLimits(
                         OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
                         config.get(BrokerSettings.MAX_CONNECTIONS_PER_IP),

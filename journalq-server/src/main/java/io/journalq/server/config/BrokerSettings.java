@@ -279,10 +279,12 @@ public final class BrokerSettings {
     public static final ConfigKey<Long> TOTAL_IN_FLIGHT_MAX_BYTES = ConfigKey.ofLong(
             "total.in.flight.max.bytes",
             ConfigUnit.BYTES,
-            256L << 20,
-            1L << 10,
+            0L,
+            0L,
             MAX_IN_FLIGHT_BYTES,
-            "Size of all unanswered requests before sockets are left unread.");
+            "Memory for all unanswered requests before sockets are left unread. Half of it is for requests above 1 MiB, and"
+                    + " must hold the largest. 0 takes half of the direct memory that the process may use, which is the"
+                    + " most that can be set; unless -XX:MaxDirectMemorySize is given, that is as much as the heap.");
     public static final ConfigKey<Integer> FETCH_MAX_BYTES = ConfigKey.ofInt(
             "fetch.max.bytes",
             ConfigUnit.BYTES,

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 
 /**
- * Warnings of one kind that clients bring about, {@value #MAX_LINES_A_SECOND} a second at most, so that a flood of requests
+ * Warnings of one kind that clients bring about, {@value #MAX_LINES_A_SECOND} a second at most unless told otherwise, so that a flood of requests
  * does not become one of lines. Any thread.
  */
 public final class LogThrottle {
@@ -13,12 +13,19 @@ public final class LogThrottle {
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Logger log;
+    private final int maxLinesASecond;
     private long secondBeganNanos = System.nanoTime();
     private int linesInSecond;
     private long omitted;
 
     public LogThrottle(Logger log) {
+        this(log, MAX_LINES_A_SECOND);
+    }
+
+    /** The same with another bound. */
+    public LogThrottle(Logger log, int maxLinesASecond) {
         this.log = log;
+        this.maxLinesASecond = maxLinesASecond;
     }
 
     /** One warning: what happened, to or by which client, and why, which may hold a client's own words. */
@@ -30,7 +37,7 @@ public final class LogThrottle {
                 secondBeganNanos = nowNanos;
                 linesInSecond = 0;
             }
-            if (linesInSecond == MAX_LINES_A_SECOND) {
+            if (linesInSecond == maxLinesASecond) {
                 omitted++;
                 return;
             }

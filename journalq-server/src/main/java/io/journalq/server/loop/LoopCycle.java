@@ -20,6 +20,8 @@ import org.slf4j.LoggerFactory;
 public final class LoopCycle {
     private static final Logger log = LoggerFactory.getLogger(LoopCycle.class);
 
+    private static final LogThrottle SHORTAGES = new LogThrottle(log, 1);
+
     private final int index;
     private final Loop loop;
     private final LoopStalls stalls = new LoopStalls();
@@ -192,6 +194,9 @@ public final class LoopCycle {
             // One broken request must not keep the others of its iteration from their answers. Nor may a lack of direct
             // memory, which does not end the process: an iteration that does not reach its end would be the last one.
             log.error("unexpected failure at the end of an event loop's iteration", failure);
+        } catch (OutOfMemoryError noDirectMemory) {
+            // The iteration must come to its end, or the loop never begins another.
+            SHORTAGES.warn("out of direct memory", "event loop", noDirectMemory.getMessage());
         }
     }
 

@@ -32,7 +32,10 @@ public final class Acceptor {
     private static final int BACKLOG = 1_024;
     private static final int READS_AT_A_TIME = 16;
     private static final int SMALLEST_READ_BYTES = 4 * 1024;
-    private static final int FIRST_READ_BYTES = 64 * 1024;
+    /** A request that waits for its answer holds the buffer that it came in, so that the first ones are small. */
+    private static final int FIRST_READ_BYTES = 4 * 1024;
+
+    private static final int MAX_SHORTAGE_LINES_A_SECOND = 1;
     private static final int LARGEST_READ_BYTES = 512 * 1024;
     private static final RecvByteBufAllocator USUAL_READS = new AdaptiveRecvByteBufAllocator(
                     SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_READ_BYTES)
@@ -51,23 +54,34 @@ public final class Acceptor {
     private final List<Channel> listeners = new ArrayList<>();
     private final Set<ConnectionHandler> connections = ConcurrentHashMap.newKeySet();
 
-    public Acceptor(EventLoops loops, ConnectionLimits limits, ExchangeFactory exchanges, NetworkCounters counters) {
+    /** @param memory what the connections of all loops share */
+    public Acceptor(
+            EventLoops loops,
+            ConnectionLimits limits,
+            SharedMemory memory,
+            ExchangeFactory exchanges,
+            NetworkCounters counters) {
         this.loops = loops;
         this.limits = limits;
         this.counters = counters;
         this.acceptFailures = new AcceptFailures(counters);
         this.contexts = new ConnectionHandler.LoopContext[loops.count()];
+        LogThrottle shortages = new LogThrottle(log, MAX_SHORTAGE_LINES_A_SECOND);
         for (LoopCycle cycle : loops.cycles()) {
+            InFlightBudget budget = new InFlightBudget(limits.maxLoopInFlightBytes());
+            InFlightBudget gathering = new InFlightBudget(limits.maxLoopInFlightBytes());
             contexts[cycle.index()] = new ConnectionHandler.LoopContext(
                     cycle,
                     limits,
-                    new InFlightBudget(limits.maxLoopInFlightBytes()),
-                    new FrameRoom(),
+                    budget,
+                    gathering,
+                    memory,
                     new Turns(cycle),
-                    new IdleConnections(cycle, limits.admission().maxIdleMs(), counters),
+                    new IdleConnections(cycle, limits.admission().maxIdleMs(), counters, gathering, memory),
                     exchanges,
                     counters,
-                    throttle);
+                    throttle,
+                    shortages);
         }
     }
 
@@ -195,8 +209,14 @@ public final class Acceptor {
                 connection::refuseFrame,
                 connection::cutShort,
                 connection::onPart,
+                connection::onFrameWaits,
+                connection::onShortage,
                 limits.maxFrameSizeBytes(),
-                context.frameRoom(),
+                new FrameRoom(
+                        context.gathering(),
+                        context.memory().largeRequests(),
+                        context.cycle()::enqueue,
+                        connection::flushLater),
                 new ReadLowWater(counters));
         connection.readThrough(decoder);
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));

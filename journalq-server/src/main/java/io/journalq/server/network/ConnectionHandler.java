@@ -4,6 +4,7 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
@@ -12,6 +13,7 @@ import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,8 +23,19 @@ import org.slf4j.LoggerFactory;
  *
  * <p>On its loop, but for what {@link Connection} says.
  */
-final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Turns.Taker {
+final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Turns.Taker, InFlightBudget.Waiter {
     private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
+
+    /** How long a connection is left unread when memory has run out although it was reserved. */
+    private static final int SHORTAGE_PAUSE_MS = 100;
+
+    /** Unsent answers of this size are counted at once, smaller ones only if the socket does not take them. */
+    private static final long CHARGE_AT_ONCE_BYTES = 256 * 1024;
+
+    /** A client that holds memory for which others wait must transfer so much in {@link #STALL_WINDOW_NANOS}. */
+    private static final int MIN_TRANSFER_BYTES = 1024 * 1024;
+
+    private static final long STALL_WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final LoopContext loop;
     private final Channel channel;
@@ -47,6 +60,22 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     /** Grows with every request and answer; what it was when it was last looked at, and since when it is that. */
     private long progress;
 
+    /** What answers that the socket has not taken hold of the shared memory, besides those in {@link #unsentParts}. */
+    private long chargedBytes;
+
+    /** Parts of the answers that wait until the client reads, each with its memory. */
+    private int unsentParts;
+
+    private MemoryShare.Reservation roomWish;
+
+    /** Since when less than {@link #MIN_TRANSFER_BYTES} moved while others waited for memory, and from where on. */
+    private long stallNanos;
+
+    private boolean stallSeen;
+    private int stallArrivedBytes;
+    private long stallPendingBytes;
+    private long stallProgress;
+
     private long seenProgress;
     private long seenPendingBytes;
     private long idleSinceNanos;
@@ -56,12 +85,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             LoopCycle cycle,
             ConnectionLimits limits,
             InFlightBudget budget,
-            FrameRoom frameRoom,
+            InFlightBudget gathering,
+            SharedMemory memory,
             Turns turns,
             IdleConnections idle,
             ExchangeFactory exchanges,
             NetworkCounters counters,
-            LogThrottle throttle) {}
+            LogThrottle throttle,
+            LogThrottle shortages) {}
 
     ConnectionHandler(LoopContext loop, Channel channel, String listenerName) {
         this.loop = loop;
@@ -111,6 +142,48 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     void close(String reason) {
         loop.throttle().warn("connection closed", channel.remoteAddress(), reason);
         close();
+    }
+
+    /** A frame waits for memory, which others hold. */
+    void onFrameWaits() {
+        loop.cycle().counters().onLimit(Limit.TOTAL_BYTES);
+        suspend();
+    }
+
+    @Override
+    public void onBudgetLow() {
+        flushLater();
+    }
+
+    /** There is no memory although it was reserved: tries again a little later. */
+    void onShortage(Throwable cause) {
+        loop.shortages().warn("out of direct memory", channel.remoteAddress(), cause.getMessage());
+        pauses++;
+        suspend();
+        loop.cycle().loop().schedule(this::endPause, SHORTAGE_PAUSE_MS);
+    }
+
+    /**
+     * Whether the client has moved too little for a while and holds memory for which others wait. Asked again and again
+     * while somebody waits.
+     *
+     * @param begins whether nobody waited until now
+     */
+    boolean isStalling(long nowNanos, boolean begins) {
+        boolean holds = unsentParts > 0 || (frames.isWithinFrame() && pauses == 0);
+        long pendingBytes = pendingBytes();
+        boolean moved = frames.arrivedBytes() - stallArrivedBytes >= MIN_TRANSFER_BYTES
+                || stallPendingBytes - pendingBytes >= MIN_TRANSFER_BYTES
+                || progress != stallProgress;
+        if (begins || !holds || moved || !stallSeen) {
+            stallSeen = holds;
+            stallNanos = nowNanos;
+            stallArrivedBytes = frames.arrivedBytes();
+            stallPendingBytes = pendingBytes;
+            stallProgress = progress;
+            return false;
+        }
+        return nowNanos - stallNanos >= STALL_WINDOW_NANOS;
     }
 
     /** The client has left before all of a request had come. */
@@ -167,6 +240,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         ByteBuf frame = (ByteBuf) message;
         if (closed || !channel.isOpen()) {
             frame.release();
+            loop.memory().largeRequests().giveBack(frames.takeHeldBytes());
         } else {
             accept(frame);
         }
@@ -190,6 +264,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     private void onWritable() {
+        sendReady();
         for (int i = untilWritable.size(); i > 0; i--) {
             untilWritable.remove().run();
         }
@@ -199,6 +274,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void channelInactive(ChannelHandlerContext handlerContext) {
         closed = true;
         responses.release();
+        endRoomWish();
+        loop.memory().responses().giveBack(chargedBytes);
+        chargedBytes = 0;
         loop.budget().forget(this);
         loop.turns().forget(this);
         loop.idle().remove(this);
@@ -209,13 +287,22 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void exceptionCaught(ChannelHandlerContext handlerContext, Throwable cause) {
-        if (cause instanceof IOException) {
+        if (cause instanceof MemoryShortage) {
+            onShortage(cause);
+        } else if (cause instanceof OutOfMemoryError) {
+            closeInShortage(cause);
+        } else if (cause instanceof IOException) {
             log.debug("connection lost: client={} reason=\"{}\"", channel.remoteAddress(), cause.getMessage());
             close();
         } else {
             log.error("unexpected failure on the connection of {}", channel.remoteAddress(), cause);
             refuse("unexpected failure");
         }
+    }
+
+    private void closeInShortage(Throwable cause) {
+        loop.shortages().warn("connection closed, out of direct memory", channel.remoteAddress(), cause.getMessage());
+        close();
     }
 
     /** Opens the exchange of a frame and begins to work on it. */
@@ -229,18 +316,23 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             exchange = loop.exchanges().open(this, frame);
         } catch (RuntimeException unreadable) {
             frame.release();
+            loop.memory().largeRequests().giveBack(frames.takeHeldBytes());
             refuse(unreadable.getMessage());
             return;
         }
+        exchange.holdLarge(frames.takeHeldBytes());
         responses.add(exchange);
         turnBytes += Turns.REQUEST_BYTES + frame.readableBytes();
         inFlightBytes += exchange.heldSizeBytes();
-        loop.budget().take(exchange.heldSizeBytes());
+        loop.budget().take(exchange.budgetSizeBytes());
         try {
             exchange.handle();
         } catch (RuntimeException failure) {
             log.error("unexpected failure in {} of {}", exchange.description(), channel.remoteAddress(), failure);
             refuse("unexpected failure in " + exchange.description());
+            exchange.abandon();
+        } catch (OutOfMemoryError noDirectMemory) {
+            closeInShortage(noDirectMemory);
             exchange.abandon();
         }
         if (mustSuspend()) {
@@ -279,19 +371,98 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     private void sendReady() {
-        Exchange done = nextDone();
-        if (done == null) {
-            return;
-        }
-        while (done != null) {
+        boolean sent = false;
+        for (Exchange done = nextDone(); done != null; done = nextDone()) {
+            sent = true;
             send(done);
-            done = nextDone();
         }
-        flushLater();
+        askForRoom();
+        if (sent) {
+            flushLater();
+        }
     }
 
     private Exchange nextDone() {
-        return closed ? responses.pollDoneInAnyOrder() : responses.pollDone();
+        if (closed) {
+            return responses.pollDoneInAnyOrder();
+        }
+        Exchange head = responses.head();
+        return head != null && head.isDone() && mayEncode(head) ? responses.pollDone() : null;
+    }
+
+    /** An answer takes no memory before the client reads those before it, and while answers of all clients take too much. */
+    private boolean mayEncode(Exchange exchange) {
+        if (!exchange.hasAnswer()) {
+            return true;
+        }
+        if (!channel.isWritable()) {
+            return false; // onWritable looks again
+        }
+        if (exchange.hasRoom() || !loop.memory().responses().isFull()) {
+            return true;
+        }
+        boolean there = reserve(1, () -> {
+            loop.memory().responses().giveBack(1);
+            sendReady();
+        });
+        if (there) {
+            loop.memory().responses().giveBack(1);
+        }
+        return there;
+    }
+
+    /** The oldest exchange gets the memory that it asks for: one behind it could not be sent before. */
+    void askForRoom() {
+        if (closed) {
+            endRoomWish();
+            return;
+        }
+        Exchange head = responses.head();
+        if (head != null && head.wantsRoom() && reserve(head.roomBytes(), head::useRoom)) {
+            head.useRoom();
+        }
+    }
+
+    /**
+     * Takes memory for answers, or has {@code work} run once it is taken. One reservation at a time.
+     *
+     * @return whether it was taken at once; {@code work} does not run then
+     */
+    private boolean reserve(long sizeBytes, Runnable work) {
+        if (roomWish != null) {
+            return false;
+        }
+        MemoryShare.Reservation[] wish = new MemoryShare.Reservation[1];
+        wish[0] = new MemoryShare.Reservation(sizeBytes, () -> loop.cycle().enqueue(() -> onRoom(wish[0], work)));
+        if (loop.memory().responses().reserve(wish[0])) {
+            return true;
+        }
+        roomWish = wish[0];
+        return false;
+    }
+
+    private void onRoom(MemoryShare.Reservation granted, Runnable work) {
+        if (closed) {
+            loop.memory().responses().giveBack(granted.sizeBytes());
+        } else {
+            roomWish = null;
+            work.run();
+            flushLater();
+        }
+    }
+
+    /** The client is gone: whoever waited for memory goes on without. */
+    private void endRoomWish() {
+        if (roomWish != null) {
+            // If it was granted meanwhile, onRoom gives it back.
+            loop.memory().responses().cancel(roomWish);
+            roomWish = null;
+        }
+        for (Exchange exchange : responses.all()) {
+            if (exchange.wantsRoom()) {
+                exchange.useNoRoom();
+            }
+        }
     }
 
     private void send(Exchange exchange) {
@@ -303,16 +474,60 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
                 ResponseQueue.discard(exchange, channel.alloc());
             } else {
                 turnBytes += responses.write(exchange, context, loop.counters());
+                chargeLarge();
             }
         } catch (RuntimeException failure) {
             log.error("cannot write the answer to {} of {}", exchange.description(), channel.remoteAddress(), failure);
             responses.release();
             refuse("unexpected failure in the answer to " + exchange.description());
+        } catch (OutOfMemoryError noDirectMemory) {
+            responses.release();
+            closeInShortage(noDirectMemory);
         } finally {
             progress++;
             inFlightBytes -= exchange.heldSizeBytes();
-            loop.budget().giveBack(exchange.heldSizeBytes());
+            loop.budget().giveBack(exchange.budgetSizeBytes());
             exchange.releaseFrame();
+            giveBackShared(exchange);
+        }
+    }
+
+    private void giveBackShared(Exchange exchange) {
+        if (exchange.largeBytes() > 0) {
+            loop.memory().largeRequests().giveBack(exchange.largeBytes());
+        }
+        if (exchange.hasRoom()) {
+            loop.memory().responses().giveBack(exchange.roomBytes());
+        }
+    }
+
+    /** Counts large answers before they are flushed: many connections may have some in one iteration. */
+    private void chargeLarge() {
+        if (responses.passedOnBytes() >= CHARGE_AT_ONCE_BYTES) {
+            long bytes = responses.takePassedOnBytes();
+            loop.memory().responses().take(bytes);
+            chargedBytes += bytes;
+        }
+    }
+
+    /** Counts the answers that the socket has not taken, until it does. */
+    private void chargeUnsent() {
+        long passedOnBytes = responses.takePassedOnBytes();
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
+        if (outbound == null || outbound.totalPendingWriteBytes() == 0) {
+            if (chargedBytes > 0) {
+                loop.memory().responses().giveBack(chargedBytes);
+                chargedBytes = 0;
+            }
+        } else if (chargedBytes + passedOnBytes > 0) {
+            loop.memory().responses().take(passedOnBytes);
+            long partBytes = chargedBytes + passedOnBytes;
+            chargedBytes = 0;
+            unsentParts++;
+            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(sent -> {
+                unsentParts--;
+                loop.memory().responses().giveBack(partBytes);
+            });
         }
     }
 
@@ -331,6 +546,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         responses.passOn(context, loop.counters());
         context.flush();
+        chargeUnsent();
         if (!turnEnded) {
             turnBytes = 0;
         }
@@ -346,7 +562,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (reached != null && !suspended) {
             loop.cycle().counters().onLimit(reached);
         }
-        return reached != null || pauses > 0 || !channel.isWritable();
+        return reached != null || pauses > 0 || roomWish != null || !channel.isWritable();
     }
 
     /** Null when what is unanswered is within all limits. */
@@ -378,8 +594,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private boolean mayResume() {
         ConnectionLimits limits = loop.limits();
-        if (pauses > 0
-                || turnEnded
+        if (pauses > 0 || turnEnded || frames.isWaiting()) {
+            return false;
+        }
+        if (frames.isWithinFrame()) {
+            return true; // Its memory is taken, and free again only when the request is whole and answered.
+        }
+        if (roomWish != null
                 || responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
                 || inFlightBytes > limits.maxInFlightBytes() * ConnectionLimits.LOW_WATER
                 || !channel.isWritable()) {

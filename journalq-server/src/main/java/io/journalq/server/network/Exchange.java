@@ -16,6 +16,12 @@ public abstract class Exchange {
     private final ByteBuf frame;
     private final int frameSizeBytes;
     private State state = State.OPEN;
+    /** What the frame holds of the memory for large requests. */
+    private long largeBytes;
+    /** What is reserved for the answer, or wished for while there is {@link #roomWork}. */
+    private long roomBytes;
+
+    private Runnable roomWork;
 
     private enum State {
         OPEN,
@@ -83,6 +89,55 @@ public abstract class Exchange {
     /** What the request takes in memory until it is answered. */
     final int heldSizeBytes() {
         return (int) Math.min(Integer.MAX_VALUE, frameSizeBytes + bodySizeBytes());
+    }
+
+    /** The same but for what it holds of the memory for large requests. */
+    final int budgetSizeBytes() {
+        return largeBytes > 0 ? (int) Math.min(Integer.MAX_VALUE, bodySizeBytes()) : heldSizeBytes();
+    }
+
+    final void holdLarge(long sizeBytes) {
+        largeBytes = sizeBytes;
+    }
+
+    final long largeBytes() {
+        return largeBytes;
+    }
+
+    /**
+     * Runs {@code work}, which takes memory for a large answer, once there is so much; also when the client is gone. On the
+     * connection's loop.
+     */
+    protected final void reserveRoom(long sizeBytes, Runnable work) {
+        roomBytes = sizeBytes;
+        roomWork = work;
+        connection.askForRoom();
+    }
+
+    final boolean wantsRoom() {
+        return roomWork != null;
+    }
+
+    final long roomBytes() {
+        return roomBytes;
+    }
+
+    /** There is room, and {@link #roomBytes} of it are taken. */
+    final void useRoom() {
+        Runnable work = roomWork;
+        roomWork = null;
+        work.run();
+    }
+
+    /** The client is gone; the work runs without a reservation. */
+    final void useNoRoom() {
+        roomBytes = 0;
+        useRoom();
+    }
+
+    /** Whether memory for the answer is reserved. */
+    final boolean hasRoom() {
+        return roomBytes > 0 && roomWork == null;
     }
 
     final void releaseFrame() {

@@ -11,9 +11,9 @@ import java.util.function.IntConsumer;
 /**
  * Cuts a connection's bytes into frames: four bytes of length, then so many bytes. A frame that arrived whole is passed
  * on as a slice of what was read. One that comes in parts is gathered in a buffer of its own, into which the socket is
- * read directly ({@link FrameReads}), so that the bytes of a large frame are not copied. The buffer has room for the
- * whole frame while {@link FrameRoom} allows, else it grows with what arrives; a length that is negative or above the
- * limit ends the connection.
+ * read directly ({@link FrameReads}), so that the bytes of a large frame are not copied. Memory for the whole frame is
+ * reserved first ({@link FrameRoom}); while there is none the connection is left unread. A length that is negative or above
+ * a limit ends the connection.
  *
  * <p>For a frame that comes in small parts the socket wakes its loop only when what is missing is there, so that a client
  * which sends a byte at a time costs no read for each. While its connection takes no frames, what arrived stays as it is:
@@ -24,7 +24,8 @@ import java.util.function.IntConsumer;
  */
 final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private static final int LENGTH_SIZE_BYTES = Integer.BYTES;
-    private static final int FIRST_CAPACITY_BYTES = 64 * 1024;
+    /** What is read at a time while memory is short. */
+    private static final int SHORT_READ_BYTES = 4 * 1024;
     /** Behind a frame of this size only the beginning of the next is read at first, for it will be as large. */
     private static final int LARGE_FRAME_BYTES = 64 * 1024;
 
@@ -37,6 +38,8 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private final Consumer<String> refuse;
     private final Consumer<String> cutShort;
     private final IntConsumer readPart;
+    private final Runnable onWait;
+    private final Consumer<OutOfMemoryError> onShortage;
     private final int maxFrameSizeBytes;
     private final FrameRoom room;
     private final ReadLowWater lowWater;
@@ -46,7 +49,12 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     /** The unfilled part of {@link #unfinished} that the socket was last told to read into. */
     private ByteBuf target;
 
-    private int reservedBytes;
+    /** Of the frame that was passed on last, in {@link FrameRoom#passOn}'s sense. */
+    private long heldBytes;
+
+    /** Bytes that came, modulo what an int holds. */
+    private int arrivedBytes;
+
     private boolean refused;
 
     /** What arrived and is not cut yet, as the connection takes no frames. */
@@ -61,17 +69,23 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
      * @param refuse ends the connection, and says why
      * @param cutShort hears of a connection that has ended within a frame
      * @param readPart hears how many bytes of a frame came that is not whole yet
+     * @param onWait hears that a frame waits for memory; {@link #goOn} tries again
+     * @param onShortage hears that there is no memory although it was reserved; {@link #goOn} tries again
      */
     FrameDecoder(
             Consumer<String> refuse,
             Consumer<String> cutShort,
             IntConsumer readPart,
+            Runnable onWait,
+            Consumer<OutOfMemoryError> onShortage,
             int maxFrameSizeBytes,
             FrameRoom room,
             ReadLowWater lowWater) {
         this.refuse = refuse;
         this.cutShort = cutShort;
         this.readPart = readPart;
+        this.onWait = onWait;
+        this.onShortage = onShortage;
         this.maxFrameSizeBytes = maxFrameSizeBytes;
         this.room = room;
         this.lowWater = lowWater;
@@ -80,17 +94,48 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     /** What the socket is to be read into next, the caller's to release; null for any buffer of usual size. */
     ByteBuf nextTarget(ByteBufAllocator allocator) {
         target = null;
-        if (refused || held || !rest.isEmpty()) {
+        if (refused) {
             return null;
+        }
+        if (held || !rest.isEmpty()) {
+            return room.isShort() ? allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES) : null;
         }
         if (unfinished != null) {
             int sizeBytes = Math.min(makeRoom(), Turns.SHARE_BYTES);
+            if (sizeBytes == 0) {
+                return allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES);
+            }
             target = unfinished
                     .retainedSlice(unfinished.writerIndex(), sizeBytes)
                     .clear();
             return target;
         }
-        return lastFrameSizeBytes < LARGE_FRAME_BYTES ? null : allocator.ioBuffer(BEGINNING_BYTES, BEGINNING_BYTES);
+        if (lastFrameSizeBytes >= LARGE_FRAME_BYTES) {
+            return allocator.ioBuffer(BEGINNING_BYTES, BEGINNING_BYTES);
+        }
+        return room.isShort() ? allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES) : null;
+    }
+
+    /** Whether a frame is being gathered, and its memory taken. */
+    boolean isWithinFrame() {
+        return unfinished != null && room.isGranted();
+    }
+
+    /** Whether a frame waits for memory. */
+    boolean isWaiting() {
+        return room.isWaiting();
+    }
+
+    /** Moves with every byte that comes. */
+    int arrivedBytes() {
+        return arrivedBytes;
+    }
+
+    /** What the frame that was passed on last holds of the shared memory; 0 when asked again. */
+    long takeHeldBytes() {
+        long bytes = heldBytes;
+        heldBytes = 0;
+        return bytes;
     }
 
     @Override
@@ -103,6 +148,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext handlerContext, Object message) {
         ByteBuf arrived = (ByteBuf) message;
         int sizeBytes = arrived.readableBytes();
+        arrivedBytes += sizeBytes;
         if (arrived == target) {
             target = null;
             unfinished.writerIndex(unfinished.writerIndex() + sizeBytes);
@@ -153,6 +199,9 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
                         fill(arrived);
                     }
                 }
+            } catch (OutOfMemoryError noDirectMemory) {
+                held = true;
+                onShortage.accept(noDirectMemory);
             } finally {
                 if (arrived.isReadable() && held && !context.isRemoved()) {
                     rest.addFirst(arrived);
@@ -177,8 +226,8 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerRemoved(ChannelHandlerContext handlerContext) {
         releaseRest();
+        room.release();
         if (unfinished != null) {
-            giveRoomBack();
             unfinished.release();
             unfinished = null;
         }
@@ -202,31 +251,51 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         begin(arrived);
     }
 
+    /** Keeps the beginning of a frame once there is memory for all of it; until then the bytes stay where they came. */
     private void begin(ByteBuf arrived) {
-        int capacity = Math.max(arrived.readableBytes(), FIRST_CAPACITY_BYTES);
-        if (arrived.readableBytes() >= LENGTH_SIZE_BYTES) {
+        if (arrived.readableBytes() < LENGTH_SIZE_BYTES) {
+            unfinished = context.alloc().directBuffer(LENGTH_SIZE_BYTES);
+        } else {
             int sizeBytes = LENGTH_SIZE_BYTES + arrived.getInt(arrived.readerIndex());
-            boolean wholly = reserve(sizeBytes - arrived.readableBytes());
-            capacity = wholly ? sizeBytes : Math.min(capacity, sizeBytes);
+            if (!mayGather(sizeBytes)) {
+                return;
+            }
+            int capacity = Math.max(arrived.readableBytes(), FrameRoom.FIRST_PART_BYTES);
+            unfinished = context.alloc().directBuffer(Math.min(capacity, sizeBytes));
         }
-        unfinished = context.alloc().directBuffer(capacity);
         unfinished.writeBytes(arrived);
+    }
+
+    /** Whether there is memory for a frame; if not, nothing is taken until there is. */
+    private boolean mayGather(int sizeBytes) {
+        if (room.ask(sizeBytes)) {
+            return true;
+        }
+        held = true;
+        onWait.run();
+        return false;
     }
 
     /** Puts bytes that came in a buffer of their own behind the unfinished frame's. */
     private void fill(ByteBuf arrived) {
-        unfinished.writeBytes(arrived, Math.min(makeRoom(), arrived.readableBytes()));
-        passOnIfWhole();
+        int sizeBytes = Math.min(makeRoom(), arrived.readableBytes());
+        if (sizeBytes > 0) {
+            unfinished.writeBytes(arrived, sizeBytes);
+            passOnIfWhole();
+        }
     }
 
     private void passOnIfWhole() {
-        if (unfinished.readableBytes() == LENGTH_SIZE_BYTES && !isAcceptable(unfinished.getInt(0))) {
-            return;
+        if (unfinished.readableBytes() == LENGTH_SIZE_BYTES) {
+            int length = unfinished.getInt(0);
+            if (!isAcceptable(length) || !mayGather(LENGTH_SIZE_BYTES + length)) {
+                return;
+            }
         }
         if (missingBytes() == 0) {
             ByteBuf frame = unfinished;
             unfinished = null;
-            giveRoomBack();
+            heldBytes = room.passOn();
             lastFrameSizeBytes = frame.readableBytes();
             context.fireChannelRead(frame.skipBytes(LENGTH_SIZE_BYTES));
         }
@@ -238,27 +307,18 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         return (have < LENGTH_SIZE_BYTES ? LENGTH_SIZE_BYTES : LENGTH_SIZE_BYTES + unfinished.getInt(0)) - have;
     }
 
-    /** Of what is missing as much as there is room for; grows to hold it all, or else twice what arrived. */
+    /** Of what is missing as much as there is room for. Of a large frame that is little until so much has arrived. */
     private int makeRoom() {
         int missing = missingBytes();
         if (!unfinished.isWritable()) {
             int have = unfinished.readableBytes();
-            unfinished.capacity(have + (reserve(missing) ? missing : Math.min(missing, have)));
+            if (have >= LENGTH_SIZE_BYTES && !mayGather(have + missing)) {
+                return 0;
+            }
+            boolean beginning = have < FrameRoom.FIRST_PART_BYTES;
+            unfinished.capacity(have + (beginning ? Math.min(missing, FrameRoom.FIRST_PART_BYTES) : missing));
         }
         return Math.min(missing, unfinished.writableBytes());
-    }
-
-    private boolean reserve(int sizeBytes) {
-        if (reservedBytes > 0 || !room.reserve(sizeBytes)) {
-            return false;
-        }
-        reservedBytes = sizeBytes;
-        return true;
-    }
-
-    private void giveRoomBack() {
-        room.giveBack(reservedBytes);
-        reservedBytes = 0;
     }
 
     private boolean isAcceptable(int length) {
@@ -266,6 +326,12 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
             refused = true;
             refuse.accept("a frame of " + length + " bytes; the limit is " + maxFrameSizeBytes
                     + " (socket.request.max.bytes)");
+            return false;
+        }
+        if (!room.canHold((long) LENGTH_SIZE_BYTES + length)) {
+            refused = true;
+            refuse.accept("a frame of " + length + " bytes, for which there is never enough memory"
+                    + " (total.in.flight.max.bytes)");
             return false;
         }
         return true;

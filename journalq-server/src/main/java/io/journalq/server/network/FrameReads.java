@@ -23,8 +23,12 @@ record FrameReads(FrameDecoder decoder, RecvByteBufAllocator usual) implements R
 
         @Override
         public ByteBuf allocate(ByteBufAllocator allocator) {
-            ByteBuf target = decoder.nextTarget(allocator);
-            return target == null ? delegate().allocate(allocator) : target;
+            try {
+                ByteBuf target = decoder.nextTarget(allocator);
+                return target == null ? delegate().allocate(allocator) : target;
+            } catch (OutOfMemoryError noDirectMemory) {
+                throw new MemoryShortage(noDirectMemory);
+            }
         }
 
         @Override

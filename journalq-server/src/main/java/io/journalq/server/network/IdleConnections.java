@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Closes the connections of one loop that do nothing for too long: their clients are gone without a word, or send a
- * request so slowly that it never comes to its end. Looks at all of them now and then, so that a request costs no look at
+ * request so slowly that it never comes to its end; sooner when they hold memory for which others wait. Looks at all of them now and then, so that a request costs no look at
  * the clock. On the loop.
  */
 final class IdleConnections {
@@ -16,19 +16,27 @@ final class IdleConnections {
     private static final int CHECKS_PER_LIMIT = 10;
 
     private static final long LONGEST_INTERVAL_MS = 10_000;
+    private static final long STALL_INTERVAL_MS = 1_000;
 
     private final LoopCycle cycle;
     private final long maxIdleMs;
     private final long intervalMs;
     private final NetworkCounters counters;
+    private final InFlightBudget gathering;
+    private final SharedMemory memory;
+    private boolean othersWaited;
     private final Set<ConnectionHandler> connections = new LinkedHashSet<>();
 
-    IdleConnections(LoopCycle cycle, long maxIdleMs, NetworkCounters counters) {
+    IdleConnections(
+            LoopCycle cycle, long maxIdleMs, NetworkCounters counters, InFlightBudget gathering, SharedMemory memory) {
+        this.gathering = gathering;
+        this.memory = memory;
         this.cycle = cycle;
         this.maxIdleMs = maxIdleMs;
         this.counters = counters;
         this.intervalMs = Math.max(1, Math.min(LONGEST_INTERVAL_MS, maxIdleMs / CHECKS_PER_LIMIT));
         cycle.loop().schedule(this::check, intervalMs);
+        cycle.loop().schedule(this::checkStalls, STALL_INTERVAL_MS);
     }
 
     void add(ConnectionHandler connection) {
@@ -49,5 +57,22 @@ final class IdleConnections {
             }
         }
         cycle.loop().schedule(this::check, intervalMs);
+    }
+
+    /** Closes the connections that hold memory for which others wait, and hardly move. */
+    private void checkStalls() {
+        boolean othersWait = memory.hasWaiting() || gathering.hasWaiting();
+        if (othersWait) {
+            long nowNanos = cycle.loop().nanoTime();
+            for (ConnectionHandler connection : new ArrayList<>(connections)) {
+                if (connection.isStalling(nowNanos, !othersWaited)) {
+                    counters.stalledConnections.increment();
+                    connection.close("it holds memory for which others wait, and transfers less than 1 MiB in 5 s"
+                            + " (total.in.flight.max.bytes)");
+                }
+            }
+        }
+        othersWaited = othersWait;
+        cycle.loop().schedule(this::checkStalls, STALL_INTERVAL_MS);
     }
 }

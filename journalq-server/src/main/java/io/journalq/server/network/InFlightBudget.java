@@ -1,30 +1,39 @@
 package io.journalq.server.network;
 
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
- * The size of all requests on one loop that are not answered yet. Connections that find it used up wait here and go on
- * once enough is given back. For the loop's thread only.
+ * The size of all requests on one loop that are not answered yet, other than large ones. Connections that find it used up
+ * wait here and go on once enough is given back. For the loop's thread only.
  */
 final class InFlightBudget {
     private final long limitBytes;
-    private final Set<ConnectionHandler> waiting = new LinkedHashSet<>();
+    private final Set<Waiter> waiting = new LinkedHashSet<>();
     private long usedBytes;
+
+    /** Waits until the budget is low. */
+    @FunctionalInterface
+    interface Waiter {
+        void onBudgetLow();
+    }
 
     InFlightBudget(long limitBytes) {
         this.limitBytes = limitBytes;
     }
 
-    void take(int sizeBytes) {
+    void take(long sizeBytes) {
         usedBytes += sizeBytes;
     }
 
-    void giveBack(int sizeBytes) {
+    void giveBack(long sizeBytes) {
         usedBytes -= sizeBytes;
         if (!waiting.isEmpty() && isLow()) {
-            waiting.forEach(ConnectionHandler::flushLater);
+            List<Waiter> all = new ArrayList<>(waiting);
             waiting.clear();
+            all.forEach(Waiter::onBudgetLow);
         }
     }
 
@@ -36,13 +45,17 @@ final class InFlightBudget {
         return usedBytes <= limitBytes * ConnectionLimits.LOW_WATER;
     }
 
-    /** Has {@code connection} called once the budget is low. */
-    void await(ConnectionHandler connection) {
-        waiting.add(connection);
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
     }
 
-    void forget(ConnectionHandler connection) {
-        waiting.remove(connection);
+    /** Has {@code waiter} called once the budget is low. */
+    void await(Waiter waiter) {
+        waiting.add(waiter);
+    }
+
+    void forget(Waiter waiter) {
+        waiting.remove(waiter);
     }
 
     long usedBytes() {

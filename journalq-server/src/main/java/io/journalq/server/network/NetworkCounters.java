@@ -12,6 +12,7 @@ public final class NetworkCounters {
     final LongAdder connectionsOverTotal = new LongAdder();
     final LongAdder connectionsOverAddress = new LongAdder();
     final LongAdder idleConnections = new LongAdder();
+    final LongAdder stalledConnections = new LongAdder();
     final LongAdder requests = new LongAdder();
     final LongAdder receivedBytes = new LongAdder();
     final LongAdder sentBytes = new LongAdder();
@@ -52,6 +53,11 @@ public final class NetworkCounters {
     /** Connections closed because nothing was completed on them for too long. */
     public long idleConnections() {
         return idleConnections.sum();
+    }
+
+    /** Connections closed because they held memory for which others waited, and hardly moved. */
+    public long stalledConnections() {
+        return stalledConnections.sum();
     }
 
     /** How often a connection was left unread as it had had its share of an iteration, while others had theirs. */

@@ -1,6 +1,7 @@
 package io.journalq.server.network;
 
 import io.journalq.common.protocol.MessageWriter;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.ReferenceCounted;
@@ -15,10 +16,12 @@ import java.util.List;
  */
 final class ResponseQueue {
     /** Answers beyond this size are passed to the channel at once, where they count against its high-water mark. */
-    private static final int OUTPUT_HIGH_WATER_BYTES = 256 * 1024;
+    private static final int OUTPUT_HIGH_WATER_BYTES = 64 * 1024;
 
     private final ArrayDeque<Exchange> exchanges = new ArrayDeque<>();
     private MessageWriter output;
+    /** Memory of what was passed on since {@link #takePassedOnBytes}; records that go out from their file take none. */
+    private long passedOnBytes;
 
     void add(Exchange exchange) {
         exchanges.add(exchange);
@@ -26,6 +29,27 @@ final class ResponseQueue {
 
     int size() {
         return exchanges.size();
+    }
+
+    /** The oldest exchange; null when there is none. */
+    Exchange head() {
+        return exchanges.peek();
+    }
+
+    /** All that are not answered, oldest first. */
+    List<Exchange> all() {
+        return List.copyOf(exchanges);
+    }
+
+    long passedOnBytes() {
+        return passedOnBytes;
+    }
+
+    /** Size in memory of the answers that were passed on since the last call. */
+    long takePassedOnBytes() {
+        long bytes = passedOnBytes;
+        passedOnBytes = 0;
+        return bytes;
     }
 
     /** The oldest exchange, removed, if it is done; else null. */
@@ -48,7 +72,7 @@ final class ResponseQueue {
     /** Writes an exchange's answer behind those that are ready. Returns its size in bytes. */
     int write(Exchange exchange, ChannelHandlerContext context, NetworkCounters counters) {
         if (output == null) {
-            output = new MessageWriter(context.alloc());
+            output = MessageWriter.inStretches(context.alloc());
         }
         int beforeBytes = output.sizeBytes();
         output.beginFrame();
@@ -71,7 +95,11 @@ final class ResponseQueue {
         List<ReferenceCounted> parts = output.finish();
         output = null;
         for (int i = 0; i < parts.size(); i++) {
-            context.write(parts.get(i), context.voidPromise());
+            ReferenceCounted part = parts.get(i);
+            if (part instanceof ByteBuf bytes) {
+                passedOnBytes += bytes.readableBytes();
+            }
+            context.write(part, context.voidPromise());
         }
     }
 
@@ -85,7 +113,7 @@ final class ResponseQueue {
 
     /** Releases an answer that can no longer be sent, with everything that it holds. */
     static void discard(Exchange exchange, ByteBufAllocator allocator) {
-        MessageWriter dropped = new MessageWriter(allocator);
+        MessageWriter dropped = MessageWriter.inStretches(allocator);
         try {
             exchange.writeAnswer(dropped);
         } finally {

@@ -3,6 +3,7 @@ package io.journalq.server.observe;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.NetworkCounters;
+import io.journalq.server.network.SharedMemory;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Tags;
@@ -78,6 +79,10 @@ public final class BrokerMetrics implements AutoCloseable {
                 "journalq.network.connections.idle.closed",
                 "Connections closed because nothing was completed on them for connections.max.idle.ms.",
                 counters::idleConnections);
+        counter(
+                "journalq.network.connections.stalled.closed",
+                "Connections closed because they held memory for which others waited, and hardly moved.",
+                counters::stalledConnections);
         counter("journalq.network.requests", "Requests received.", counters::requests);
         counter("journalq.network.received.bytes", "Bytes of whole requests received.", counters::receivedBytes);
         counter("journalq.network.sent.bytes", "Bytes of answers handed to sockets.", counters::sentBytes);
@@ -101,6 +106,20 @@ public final class BrokerMetrics implements AutoCloseable {
                 "journalq.network.paused.ms",
                 "Time that connections were left unread because their clients went beyond a quota, all together.",
                 counters::pausedMs);
+    }
+
+    /** Shows how much direct memory requests and responses hold. Once per registry. */
+    public void bindMemory(SharedMemory memory) {
+        gauge(
+                "journalq.network.memory.bytes",
+                "Direct memory that requests above 1 MiB, and responses that wait for their clients, hold.",
+                Tags.of("part", "large-requests"),
+                memory::largeRequestBytes);
+        gauge(
+                "journalq.network.memory.bytes",
+                "Direct memory that requests above 1 MiB, and responses that wait for their clients, hold.",
+                Tags.of("part", "responses"),
+                memory::responseBytes);
     }
 
     /** Shows what each event loop did, and how long its iterations took. Once per registry. */

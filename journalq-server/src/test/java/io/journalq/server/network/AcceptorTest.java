@@ -206,6 +206,66 @@ class AcceptorTest {
     }
 
     @Test
+    void shouldReadALargeRequestOnlyWhenThereIsMemoryForAllOfIt() throws Exception {
+        // given memory for two of three large requests
+        int paddingBytes = 1_900_000;
+        ConnectionLimits limits = new ConnectionLimits(
+                4 << 20, 1_000, 4 << 20, 1 << 24, TestServer.ROOMY.admission());
+        try (TestServer server = new TestServer(limits, false, 0);
+                Client first = new Client(server.port);
+                Client second = new Client(server.port);
+                Client third = new Client(server.port)) {
+            List<Thread> senders = new ArrayList<>();
+            for (Client client : List.of(first, second, third)) {
+                int number = senders.size();
+                Thread sender = new Thread(() -> {
+                    try {
+                        client.send(number, paddingBytes);
+                    } catch (IOException closed) {
+                        throw new java.io.UncheckedIOException(closed);
+                    }
+                });
+                senders.add(sender);
+                sender.start();
+            }
+            // when two have come
+            until(() -> server.opened.size() == 2);
+            Thread.sleep(100);
+            // then the third waits until one of them is answered
+            assertThat(server.opened).hasSize(2);
+            server.opened.poll().answer();
+            until(() -> server.opened.size() == 2);
+            server.opened.poll().answer();
+            server.opened.poll().answer();
+            assertThat(first.receive() + second.receive() + third.receive()).isEqualTo(3);
+            until(() -> server.memory.largeRequestBytes() == 0);
+            for (Thread sender : senders) {
+                sender.join();
+            }
+        }
+    }
+
+    @Test
+    void shouldServeOthersWhenAClientLeavesItsAnswersUnread() throws Exception {
+        // given a client that leaves more answers unread than there is memory for
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 2_000_000);
+                Client greedy = new Client(server.port)) {
+            for (int i = 0; i < 20; i++) {
+                greedy.send(i, 0);
+            }
+            until(() -> server.memory.responseBytes() > 0);
+            // when another asks
+            try (Client other = new Client(server.port)) {
+                other.send(7, 0);
+                // then it gets its answer, at the latest when the first is disconnected
+                assertThat(other.receive()).isEqualTo(7);
+            }
+            until(() -> server.memory.responseBytes() == 0);
+            assertThat(server.counters.stalledConnections()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void shouldReleaseEverythingWhenAClientLeavesInMidFrameAndWithRequestsOpen() throws Exception {
         try (TestServer server = new TestServer(TestServer.ROOMY, false, 0)) {
             // given a client with two open requests and half a frame

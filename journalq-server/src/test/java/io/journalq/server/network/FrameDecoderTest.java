@@ -18,13 +18,22 @@ import org.junit.jupiter.api.Test;
 final class FrameDecoderTest {
     private static final int MAX_FRAME_BYTES = 1_000_000;
 
-    private final FrameRoom room = new FrameRoom();
+    private final InFlightBudget budget = new InFlightBudget(16L << 20);
+    private final MemoryShare shared = new MemoryShare(16L << 20);
     private final List<String> refusals = new ArrayList<>();
     private final List<Integer> partBytes = new ArrayList<>();
     private final ReadLowWater lowWater = new ReadLowWater(new NetworkCounters());
 
     private FrameDecoder decoder() {
-        return new FrameDecoder(refusals::add, reason -> {}, partBytes::add, MAX_FRAME_BYTES, room, lowWater);
+        return new FrameDecoder(
+                refusals::add,
+                reason -> {},
+                partBytes::add,
+                () -> {},
+                shortage -> {},
+                MAX_FRAME_BYTES,
+                new FrameRoom(budget, shared, Runnable::run, () -> {}),
+                lowWater);
     }
 
     @Test
@@ -61,9 +70,7 @@ final class FrameDecoderTest {
             }
             assertThat(channel.finish()).isFalse();
         }
-        assertThat(room.reserve(FrameRoom.LIMIT_BYTES))
-                .as("all room is given back")
-                .isTrue();
+        assertThat(budget.usedBytes()).as("all memory is given back").isZero();
         assertThat(refusals).isEmpty();
     }
 
@@ -151,28 +158,29 @@ final class FrameDecoderTest {
     }
 
     @Test
-    void shouldTakeLittleMoreThanArrivedWhenManyAnnounceMuch() {
-        // given more connections than there is room for
+    void shouldWaitForMemoryWhenOthersHoldAllOfIt() {
+        // given more connections than there is memory for
         int announcedBytes = 900_000;
-        int connections = 4 * FrameRoom.LIMIT_BYTES / announcedBytes;
+        int connections = 40;
+        List<FrameDecoder> decoders = new ArrayList<>();
         List<EmbeddedChannel> channels = new ArrayList<>();
-        long takenBytes = 0;
+        // when each sends the beginning of a frame
         for (int i = 0; i < connections; i++) {
-            FrameDecoder decoder = decoder();
-            EmbeddedChannel channel = new EmbeddedChannel(decoder);
-            channels.add(channel);
-            // when each sends the beginning of a frame
-            channel.writeInbound(Unpooled.buffer().writeInt(announcedBytes).writeZero(1));
-            ByteBuf target = decoder.nextTarget(PooledByteBufAllocator.DEFAULT);
-            takenBytes += target.unwrap().capacity();
-            target.release();
+            decoders.add(decoder());
+            channels.add(new EmbeddedChannel(decoders.get(i)));
+            channels.get(i).writeInbound(Unpooled.buffer().writeInt(announcedBytes).writeZero(1));
         }
+        // then one is begun beyond the budget, as for any request, and the others wait
+        assertThat(budget.usedBytes()).isBetween(16L << 20, (16L << 20) + announcedBytes + Integer.BYTES);
+        assertThat(decoders.stream().filter(FrameDecoder::isWithinFrame)).hasSize(19);
+        assertThat(decoders.stream().filter(FrameDecoder::isWaiting)).hasSize(21);
+        // when those that are begun go
+        channels.subList(0, 19).forEach(EmbeddedChannel::finishAndReleaseAll);
+        decoders.subList(19, connections).forEach(FrameDecoder::goOn);
         // then
-        assertThat(takenBytes).isLessThan(FrameRoom.LIMIT_BYTES + connections * 64L * 1024);
-        // when they go
+        assertThat(decoders.stream().filter(FrameDecoder::isWithinFrame)).hasSize(19);
         channels.forEach(EmbeddedChannel::finishAndReleaseAll);
-        // then
-        assertThat(room.reserve(FrameRoom.LIMIT_BYTES)).isTrue();
+        assertThat(budget.usedBytes()).isZero();
     }
 
     @Test

@@ -29,10 +29,13 @@ final class TestServer implements AutoCloseable {
     private final int answerPaddingBytes;
     final int port;
 
+    /** As small as a test needs: two frames of almost 2 MiB, and one answer of 1 MiB. */
+    final SharedMemory memory = SharedMemory.of(6L << 20, 1L << 20);
+
     TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes) throws IOException {
         this.answersAtOnce = answersAtOnce;
         this.answerPaddingBytes = answerPaddingBytes;
-        acceptor = new Acceptor(loops, limits, EchoExchange::new, counters);
+        acceptor = new Acceptor(loops, limits, memory, EchoExchange::new, counters);
         port = acceptor.bind("TEST", "127.0.0.1", 0);
         acceptor.accept();
     }

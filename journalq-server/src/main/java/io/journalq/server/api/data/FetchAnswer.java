@@ -27,6 +27,9 @@ import org.slf4j.LoggerFactory;
 final class FetchAnswer {
     private static final Logger log = LoggerFactory.getLogger(FetchAnswer.class);
 
+    /** What so few partitions have copied is little: below half a megabyte. */
+    private static final int FEW_PARTS = 16;
+
     private final FetchSessions sessions;
     private final Executor blockingPool;
     private final boolean full;
@@ -53,6 +56,28 @@ final class FetchAnswer {
         context = requestContext;
         session = fetchSession;
         parts = foundParts;
+        long copiedBytes = parts.size() <= FEW_PARTS ? 0 : copiedBytes();
+        if (copiedBytes > 0) {
+            // The copies, and the answer that they are written to.
+            context.whenRoom(2 * copiedBytes, this::takeRecords);
+        } else {
+            takeRecords();
+        }
+    }
+
+    /** Records that are copied and do not go out as they lie in their file. */
+    private long copiedBytes() {
+        long copiedBytes = 0;
+        for (FetchPart part : parts) {
+            JournalSlice slice = part.found().slice();
+            if (slice != null) {
+                copiedBytes += slice.copiedSizeBytes();
+            }
+        }
+        return copiedBytes;
+    }
+
+    private void takeRecords() {
         List<FetchPart> cold = List.of();
         for (FetchPart part : parts) {
             JournalSlice slice = part.found().slice();

@@ -74,6 +74,11 @@ public final class JournalSlice {
         return sizeBytes;
     }
 
+    /** The most memory that {@link #toRecordsData} takes, once it is loaded: nothing for what goes out as it lies in the file. */
+    public int copiedSizeBytes() {
+        return isWarm() && sizeBytes >= COPY_BELOW_BYTES ? 0 : Math.min(sizeBytes, COPY_BELOW_BYTES);
+    }
+
     public boolean isEmpty() {
         return segment == null;
     }

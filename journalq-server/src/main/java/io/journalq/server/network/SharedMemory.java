@@ -1,0 +1,34 @@
+package io.journalq.server.network;
+
+/**
+ * The direct memory that all loops share. Any thread.
+ *
+ * @param largeRequests for requests above {@link FrameRoom#LARGE_FRAME_BYTES}, from their first bytes to their responses
+ * @param responses for responses that wait for their clients to read
+ */
+public record SharedMemory(MemoryShare largeRequests, MemoryShare responses) {
+    /** Shares of these sizes. */
+    public static SharedMemory of(long largeRequestBytes, long responseBytes) {
+        return new SharedMemory(new MemoryShare(largeRequestBytes), new MemoryShare(responseBytes));
+    }
+
+    /** The largest request that can be read with so much memory for large ones. */
+    public static long largestRequestBytes(long largeRequestBytes) {
+        return Math.max(
+                FrameRoom.LARGE_FRAME_BYTES, largeRequestBytes - FrameRoom.FIRST_PART_BYTES) - Integer.BYTES;
+    }
+
+    /** Memory that large requests hold or have reserved. */
+    public long largeRequestBytes() {
+        return largeRequests.usedBytes();
+    }
+
+    /** Memory of responses that wait for their clients. */
+    public long responseBytes() {
+        return responses.usedBytes();
+    }
+
+    boolean hasWaiting() {
+        return largeRequests.hasWaiting() || responses.hasWaiting();
+    }
+}
