@@ -46,7 +46,7 @@ public final class LogThrottle {
             omitted = 0;
         }
         String rest = omittedSince == 0 ? "" : " omittedSince=" + omittedSince;
-        log.warn("{}: client={} reason=\"{}\"{}", what, client, printable(reason), rest);
+        log.warn("{}: client={} reason=\"{}\"{}", what, client, printable(String.valueOf(reason)), rest);
     }
 
     /** A client's words cannot end the line or the quotes. */
