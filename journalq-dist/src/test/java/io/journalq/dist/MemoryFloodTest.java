@@ -3,6 +3,11 @@ package io.journalq.dist;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
@@ -47,12 +52,15 @@ class MemoryFloodTest {
     private static final int FETCHERS = 20;
     private static final int PARTITIONS = 10_000;
     private static final int FETCHES = 5;
+    private static final int RECORD_BYTES = 4_000;
 
     private static final int MEMBERS = 40;
     private static final int MEMBER_METADATA_BYTES = 900_000;
     /** What pools and caches may hold afterwards. */
     private static final long MAX_KEPT_BYTES = 64L * BYTES_PER_MIB;
 
+    private static final short NO_TRANSACTION = -1;
+    private static final short ALL_REPLICAS = -1;
     private static final short PRODUCE = 0;
     private static final short FETCH = 1;
     private static final short JOIN_GROUP = 11;
@@ -118,6 +126,7 @@ class MemoryFloodTest {
         // given
         long beforeBytes = directBytes();
         createTopic("many", PARTITIONS);
+        fillTopic("many", PARTITIONS);
         AtomicBoolean flooding = new AtomicBoolean(true);
         AtomicInteger healthyAnswers = new AtomicInteger();
         ExecutorService clients = Executors.newCachedThreadPool();
@@ -253,10 +262,31 @@ class MemoryFloodTest {
         }
     }
 
+    /** Puts a record into every partition, so that a fetch of all has as much to copy as the topic holds. */
+    private void fillTopic(String name, int partitions) throws IOException {
+        ByteBuf built;
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            builder.append(System.currentTimeMillis(), (byte[]) null, new byte[RECORD_BYTES], List.of());
+            built = builder.build();
+        }
+        byte[] batch = ByteBufUtil.getBytes(built);
+        built.release();
+        ByteBuffer body = ByteBuffer.allocate(100 + partitions * (8 + batch.length));
+        body.putShort(NO_TRANSACTION).putShort(ALL_REPLICAS).putInt(SOCKET_TIMEOUT_MS).putInt(1);
+        text(body, name).putInt(partitions);
+        for (int partition = 0; partition < partitions; partition++) {
+            body.putInt(partition).putInt(batch.length).put(batch);
+        }
+        try (Client client = new Client()) {
+            client.send(PRODUCE, 3, body.flip());
+            client.receive();
+        }
+    }
+
     /** To a topic that there is not: the memory is needed all the same. */
     private static ByteBuffer produce(int recordBytes) {
         ByteBuffer body = ByteBuffer.allocate(recordBytes + 100);
-        body.putShort((short) -1).putShort((short) 1).putInt(SOCKET_TIMEOUT_MS).putInt(1);
+        body.putShort(NO_TRANSACTION).putShort(ALL_REPLICAS).putInt(SOCKET_TIMEOUT_MS).putInt(1);
         text(body, "absent").putInt(1).putInt(0).putInt(recordBytes);
         return body.position(body.position() + recordBytes).flip();
     }
@@ -267,7 +297,7 @@ class MemoryFloodTest {
         body.putInt(0).putInt(-1).putInt(1);
         text(body, "many").putInt(PARTITIONS);
         for (int partition = 0; partition < PARTITIONS; partition++) {
-            body.putInt(partition).putInt(-1).putLong(0).putLong(-1).putInt(BYTES_PER_MIB);
+            body.putInt(partition).putLong(0).putLong(-1).putInt(BYTES_PER_MIB);
         }
         return body.putInt(0).flip();
     }
