@@ -16,6 +16,7 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.folder.DataDirectories;
+import io.journalq.server.journal.BootMark;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.file.FileStore;
@@ -216,6 +217,9 @@ public final class BrokerCore implements AutoCloseable {
         var unused = transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
         cleaner.start();
+        if (offlinePartitions() == 0) {
+            config.dataDirectories().forEach(directory -> BootMark.write(surroundings.store(), directory));
+        }
         watch.start();
     }
 

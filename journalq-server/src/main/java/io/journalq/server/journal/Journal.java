@@ -102,10 +102,11 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * As {@link #open(FileStore, Path, JournalConfig, Executor)}, for an owner who can do without nothing of it.
+     * As {@link #open(FileStore, Path, JournalConfig, Executor)}, for an owner who needs every batch behind the newest
+     * snapshot, and who flushes each batch before it appends the next.
      *
      * @throws io.journalq.server.journal.file.CorruptJournalException when a file is missing or shorter than it was when it
-     *     was flushed; nothing is changed then
+     *     was flushed, or a batch is damaged that was flushed; nothing is changed then
      */
     public static Journal openWhole(FileStore store, Path directory, JournalConfig config, Executor background)
             throws IOException {

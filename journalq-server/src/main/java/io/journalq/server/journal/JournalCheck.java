@@ -23,6 +23,9 @@ import java.util.TreeMap;
  * files agree with each other. Changes nothing. Used once; blocks.
  */
 public final class JournalCheck {
+    /** Name of the file that says what of a journal was flushed. */
+    public static final String CHECKPOINT_FILE_NAME = JournalCheckpoint.FILE_NAME;
+
     /** Names that a crash may leave; the next start deletes or completes what they stand for. */
     private static final List<String> LEFT_OVER = List.of(
             SystemFileStore.TEMPORARY_SUFFIX,

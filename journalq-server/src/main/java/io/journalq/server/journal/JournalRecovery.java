@@ -1,7 +1,9 @@
 package io.journalq.server.journal;
 
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.EpochCheck;
@@ -12,9 +14,13 @@ import io.journalq.server.journal.segment.SegmentRecovery;
 import io.journalq.server.journal.segment.SegmentState;
 import io.journalq.server.journal.segment.SegmentSwap;
 import io.journalq.server.journal.segment.SparseIndex;
+import io.journalq.server.journal.segment.TornWrite;
 import io.journalq.server.journal.transaction.TransactionIndex;
 import io.journalq.server.journal.transaction.TransactionIndexFile;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -109,14 +115,18 @@ final class JournalRecovery {
         return mended ? madeDurable(recovered) : recovered;
     }
 
-    /** Compares the files with what the checkpoint says of them, and changes nothing; see {@link Journal#openWhole}. */
+    /** Finds damage behind the newest snapshot, and changes nothing; see {@link Journal#openWhole}. */
     static void checkWhole(FileStore store, Path directory) throws IOException {
         JournalRecovery recovery = new JournalRecovery(store, directory, JournalConfig.DEFAULT, Integer.MAX_VALUE);
         List<String> names = store.list(directory);
         JournalCheckpoint checkpoint = names.contains(JournalCheckpoint.FILE_NAME) ? recovery.readCheckpoint() : null;
-        if (checkpoint == null) {
-            return;
+        if (checkpoint != null) {
+            recovery.checkSizes(names, checkpoint);
         }
+        recovery.checkBatches(names, checkpoint);
+    }
+
+    private void checkSizes(List<String> names, JournalCheckpoint checkpoint) throws IOException {
         String first = names.stream().filter(Segment::isLog).findFirst().orElse("");
         for (SegmentState state : checkpoint.segments()) {
             SegmentExtent extent = state.extent();
@@ -133,6 +143,99 @@ final class JournalRecovery {
                         "missing or cut short: it held " + extent.sizeBytes() + " bytes, up to offset "
                                 + (extent.endOffset() - 1) + "; restore the folder from a backup");
             }
+        }
+    }
+
+    /** Every append was synced before the next: only the last batch may be torn, and only if no checkpoint covers it. */
+    private void checkBatches(List<String> names, JournalCheckpoint checkpoint) throws IOException {
+        List<Path> logs = new ArrayList<>();
+        for (String name : names) {
+            if (name.endsWith(ProducerSnapshots.FILE_SUFFIX)) {
+                snapshots.found(offsetIn(name, ProducerSnapshots.FILE_SUFFIX), name);
+            } else if (Segment.isLog(name) && JournalCheck.baseOffsetOf(directory.resolve(name)) >= 0) {
+                logs.add(directory.resolve(name));
+            }
+        }
+        ProducerSnapshots.Stored newest = snapshots.latest(Long.MAX_VALUE);
+        WholeCheck check = new WholeCheck(newest == null ? 0 : newest.snapshot().offset());
+        for (Path log : logs) {
+            long baseOffset = JournalCheck.baseOffsetOf(log);
+            SegmentState flushed = checkpoint == null ? null : checkpoint.segment(baseOffset);
+            check.begin(log, baseOffset);
+            int end = SegmentScan.read(store, log, baseOffset, check);
+            check.end(end, flushed == null ? 0 : flushed.extent().sizeBytes());
+        }
+        if (check.badLog != null && isWholeButDamaged(check)) {
+            throw check.refusal(check.badLog, check.badPosition);
+        }
+    }
+
+    /** Whether the bad bytes at the end are a batch that was written to its end. */
+    private boolean isWholeButDamaged(WholeCheck check) throws IOException {
+        int fileBytes = (int) store.sizeBytes(check.badLog);
+        ByteBuffer header = ByteBuffer.allocate(RecordBatch.HEADER_SIZE_BYTES);
+        try (LogFile file = store.open(check.badLog, false)) {
+            file.read(header, check.badPosition);
+            ByteBuf batch = Unpooled.wrappedBuffer(header.array());
+            return check.badPosition + RecordBatch.sizeBytes(batch, 0) == fileBytes
+                    && (!mayHaveLostPower()
+                            || !TornWrite.explains(file, check.badPosition, fileBytes, batch, check.nextOffset));
+        }
+    }
+
+    /** Refuses a log that lacks a batch which was flushed, unless a snapshot covers it. */
+    private static final class WholeCheck implements SegmentScan.Visitor {
+        private final long snapshotOffset;
+        private Path log;
+        private long nextOffset = -1;
+
+        /** Where the last bad bytes begin behind which nothing was found yet; null for none. */
+        private Path badLog;
+
+        private int badPosition;
+
+        WholeCheck(long snapshotOffset) {
+            this.snapshotOffset = snapshotOffset;
+        }
+
+        void begin(Path nextLog, long baseOffset) {
+            log = nextLog;
+            nextOffset = nextOffset < 0 ? baseOffset : nextOffset;
+        }
+
+        @Override
+        public void onBatch(int position, ByteBuf header, SegmentScan.Reader whole) throws IOException {
+            long offset = RecordBatch.baseOffset(header, 0);
+            if (offset > nextOffset && offset > snapshotOffset) {
+                throw badLog == null ? refusal(log, position) : refusal(badLog, badPosition);
+            }
+            badLog = null;
+            nextOffset = RecordBatch.nextOffset(header, 0);
+        }
+
+        @Override
+        public void onBadBytes(int position, int endPosition) {
+            if (badLog == null) {
+                badLog = log;
+                badPosition = position;
+            }
+        }
+
+        void end(int position, int flushedBytes) throws IOException {
+            boolean badHere = badLog != null && badLog.equals(log);
+            int healthyBytes = badHere ? badPosition : position;
+            if (healthyBytes < flushedBytes) {
+                throw refusal(log, healthyBytes);
+            }
+        }
+
+        private CorruptJournalException refusal(Path file, int position) {
+            return new CorruptJournalException(
+                    file,
+                    position,
+                    "damaged at offset " + nextOffset + ", and what follows cannot be used without it; restore the"
+                            + " directory from a backup, or go back to the newest snapshot and the changes between it and"
+                            + " the damage with: bin/journalq journal repair " + file.getParent() + " --execute");
         }
     }
 
@@ -266,10 +369,15 @@ final class JournalRecovery {
         for (int i = 0; i < baseOffsets.size() && !cutOff; i++) {
             boolean newest = i == baseOffsets.size() - 1;
             long next = newest ? Long.MAX_VALUE : baseOffsets.get(i + 1);
-            boolean mayBeTorn = newest || next > settledBaseOffset;
-            Segment segment = recoverSegment(baseOffsets.get(i), mayBeTorn, next, checkpoint);
+            SegmentRecovery.Position place = newest
+                    ? SegmentRecovery.Position.NEWEST
+                    : next > settledBaseOffset
+                            ? SegmentRecovery.Position.BEFORE_A_TAIL
+                            : SegmentRecovery.Position.SYNCED;
+            Segment segment = recoverSegment(baseOffsets.get(i), place, next, checkpoint);
             segments.add(segment);
-            if (!newest && mayBeTorn && segment.endOffset() < next) {
+            boolean beforeTail = place == SegmentRecovery.Position.BEFORE_A_TAIL;
+            if (beforeTail && segment.endOffset() < next && mayHaveLostPower()) {
                 cutOff(segment.endOffset(), baseOffsets.subList(i + 1, baseOffsets.size()));
             }
         }
@@ -336,7 +444,14 @@ final class JournalRecovery {
         return checkpoint.segments().get(checkpoint.segments().size() - 1).extent();
     }
 
-    private Segment recoverSegment(long baseOffset, boolean mayBeTorn, long nextOffset, JournalCheckpoint checkpoint)
+    /** Whether the machine may have gone down since this journal was last recovered. */
+    private boolean mayHaveLostPower() {
+        // A failed sync may have dropped what was written, as a power loss does.
+        return fenced || !BootMark.isOfThisBoot(store, directory.getParent());
+    }
+
+    private Segment recoverSegment(
+            long baseOffset, SegmentRecovery.Position place, long nextOffset, JournalCheckpoint checkpoint)
             throws IOException {
         boolean tail = tails.contains(baseOffset);
         SegmentState state = checkpoint == null || tail ? null : checkpoint.segment(baseOffset);
@@ -359,7 +474,7 @@ final class JournalRecovery {
         Segment segment = state == null
                 ? Segment.elsewhere(store, logPath, baseOffset, config.indexIntervalBytes())
                 : Segment.restored(store, directory, state, config.indexIntervalBytes());
-        new SegmentRecovery(segment, (int) fileBytes, mayBeTorn, nextOffset, epochCheck).run();
+        new SegmentRecovery(segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower).run();
         segment.setWrittenFrom(segment.sizeBytes());
         if (fenced) {
             // The system may take these bytes for synced, though they are not: only writing them again makes them so.

@@ -231,7 +231,8 @@ final class SegmentList {
         if (segment.sizeBytes() > 0) {
             rest.file().truncate(position);
             EpochCheck noEpochs = new EpochCheck(new LeaderEpochs(), Integer.MAX_VALUE);
-            new SegmentRecovery(rest, position, false, Long.MAX_VALUE, noEpochs).run();
+            SegmentRecovery.Position place = SegmentRecovery.Position.SYNCED;
+            new SegmentRecovery(rest, position, place, Long.MAX_VALUE, noEpochs, () -> false).run();
         }
         segment.release();
         return rest;

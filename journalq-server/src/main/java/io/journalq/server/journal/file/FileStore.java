@@ -104,4 +104,12 @@ public interface FileStore {
     default long usableBytes(Path directory) throws IOException {
         return Long.MAX_VALUE;
     }
+
+    /**
+     * Identifies the machine's current boot. Everything that was written during a boot can be read until it ends, whether or
+     * not it was synced. Null when it is unknown.
+     */
+    default String bootId() {
+        return null;
+    }
 }

@@ -77,4 +77,9 @@ public class FilterFileStore implements FileStore {
     public long usableBytes(Path directory) throws IOException {
         return delegate.usableBytes(directory);
     }
+
+    @Override
+    public String bootId() {
+        return delegate.bootId();
+    }
 }

@@ -26,6 +26,9 @@ public final class SystemFileStore implements FileStore {
     /** Ends the name under which {@link #replace} writes before it renames; what a crash leaves of it may be deleted. */
     public static final String TEMPORARY_SUFFIX = ".tmp";
 
+    /** Linux only; a container sees its host's. */
+    private static final Path BOOT_ID_FILE = Path.of("/proc/sys/kernel/random/boot_id");
+
     private static final Logger LOG = LoggerFactory.getLogger(SystemFileStore.class);
 
     /**
@@ -61,6 +64,15 @@ public final class SystemFileStore implements FileStore {
         }
         Collections.sort(names);
         return names;
+    }
+
+    @Override
+    public String bootId() {
+        try {
+            return Files.readString(BOOT_ID_FILE).strip();
+        } catch (IOException unknown) {
+            return null;
+        }
     }
 
     @Override

@@ -13,6 +13,8 @@ import java.util.zip.CRC32C;
  * asked for. Bad bytes end the walk; they never raise anything. One thread.
  */
 public final class BatchScanner {
+    private static final int CRC_CHUNK_BYTES = 64 << 10;
+
     private final LogFile file;
     private final int end;
     private final byte[] chunk;
@@ -120,6 +122,23 @@ public final class BatchScanner {
             from += count;
         }
         return (int) crc.getValue() == RecordBatch.crc(header, 0);
+    }
+
+    /** Whether what stands between two positions has the CRC that {@code header} says, whatever size that says. */
+    static boolean crcMatches(LogFile file, int from, int to, ByteBuf header) throws IOException {
+        return to - from >= RecordBatch.HEADER_SIZE_BYTES && crc(file, from, to) == RecordBatch.crc(header, 0);
+    }
+
+    /** CRC of a batch between two positions. */
+    static int crc(LogFile file, int from, int to) throws IOException {
+        CRC32C crc = new CRC32C();
+        ByteBuffer chunk = ByteBuffer.allocate(Math.min(CRC_CHUNK_BYTES, to - from));
+        for (int at = from + RecordBatch.ATTRIBUTES; at < to; at += chunk.capacity()) {
+            chunk.clear().limit(Math.min(chunk.capacity(), to - at));
+            file.read(chunk, at);
+            crc.update(chunk.flip());
+        }
+        return (int) crc.getValue();
     }
 
     /** True when nothing but zeros stands between the current position and the end. */

@@ -1,17 +1,20 @@
 package io.journalq.server.journal.segment;
 
 import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Reads the part of one segment that no checkpoint vouches for, checks every batch, and decides what becomes of bad bytes.
- * In the newest segment, or one that was not synced since it was that, they end it, unless the damaged batch was whole
- * once, still says where the next begins, and that one is healthy; in an older segment the next healthy batch is searched for. Offsets may
- * leave gaps, as after compaction, but not before
- * the last batch of all. Used once, while a journal opens.
+ * A damaged batch with a healthy one behind it stays in the file, is reported, and is not served; what follows it is kept.
+ * A segment that was not synced ends at bad bytes with nothing healthy behind them. After a power loss it also ends at a
+ * batch that was not all written ({@link TornWrite}), because nothing behind such a batch was promised. Offsets may leave
+ * gaps, as after compaction, but not before the last batch of all. Used once, while a journal opens.
  */
 public final class SegmentRecovery {
     private static final int CHUNK_BYTES = 1 << 20;
@@ -19,23 +22,49 @@ public final class SegmentRecovery {
 
     private final Segment segment;
     private final EpochCheck epochs;
-    private final boolean mayBeTorn;
+    private final Position place;
+    private final PowerLoss powerLoss;
     private final long nextSegmentOffset;
     private final int fileBytes;
     private final BatchScanner scanner;
     private final SparseIndex index;
     private long nextOffset;
+    private int lastEpoch = RecordBatch.NO_LEADER_EPOCH;
+
+    /** Where a segment stands in its journal. */
+    public enum Position {
+        /** It was synced whole before another one counted. */
+        SYNCED,
+        /** There are segments behind it, but it may not have been synced whole. */
+        BEFORE_A_TAIL,
+        /** The last one. */
+        NEWEST
+    }
+
+    /** Whether a power loss may have taken what was written and not synced. Asked only when there is damage. */
+    @FunctionalInterface
+    public interface PowerLoss {
+        boolean isPossible();
+    }
 
     /**
+     * Prepares to read a segment.
+     *
      * @param segment what its extent covers is trusted; reading begins behind it
-     * @param mayBeTorn whether this is the journal's last segment, or was when it was last synced
      * @param nextSegmentOffset no batch reaches beyond this offset
      */
-    public SegmentRecovery(Segment segment, int fileBytes, boolean mayBeTorn, long nextSegmentOffset, EpochCheck epochs)
+    public SegmentRecovery(
+            Segment segment,
+            int fileBytes,
+            Position place,
+            long nextSegmentOffset,
+            EpochCheck epochs,
+            PowerLoss powerLoss)
             throws IOException {
         this.segment = segment;
         this.epochs = epochs;
-        this.mayBeTorn = mayBeTorn;
+        this.place = place;
+        this.powerLoss = powerLoss;
         this.nextSegmentOffset = nextSegmentOffset;
         this.fileBytes = fileBytes;
         this.nextOffset = segment.endOffset();
@@ -67,13 +96,17 @@ public final class SegmentRecovery {
             if (bad >= fileBytes) {
                 return fileBytes;
             }
+            if (batch && !afterBad && mendOffset()) {
+                accept();
+                continue;
+            }
             int claimedEnd = scanner.claimedEnd();
             if (scanner.onlyZerosLeft()) {
-                return mayBeTorn || nextOffset == nextSegmentOffset ? bad : keepBad(bad, fileBytes);
+                return mayEndHere() || nextOffset == nextSegmentOffset ? bad : keepBad(bad, fileBytes);
             }
             int resumed = resume(bad, claimedEnd);
-            if (resumed >= fileBytes) {
-                return mayBeTorn ? cut(bad) : keepBad(bad, fileBytes);
+            if (resumed >= fileBytes || isTorn(bad, resumed)) {
+                return mayEndHere() ? cut(bad) : keepBad(bad, fileBytes);
             }
             keepBad(bad, resumed);
             scanner.skipTo(resumed);
@@ -96,38 +129,117 @@ public final class SegmentRecovery {
     }
 
     private boolean isBeforeNext() throws IOException {
+        BatchScanner behind = behind();
+        return behind.next() ? scanner.nextOffset() <= behind.baseOffset() : place == Position.SYNCED;
+    }
+
+    private BatchScanner behind() throws IOException {
         int next = scanner.position() + scanner.sizeBytes();
-        BatchScanner behind = new BatchScanner(segment.file(), next, fileBytes, RecordBatch.HEADER_SIZE_BYTES);
-        return behind.next() ? scanner.nextOffset() <= behind.baseOffset() : !mayBeTorn;
+        return new BatchScanner(segment.file(), next, fileBytes, RecordBatch.HEADER_SIZE_BYTES);
+    }
+
+    /**
+     * Corrects the base offset of a batch that is right in everything else, when the batch behind it begins where this one
+     * ends. Not in a segment that compaction may have rewritten, where gaps are usual.
+     */
+    private boolean mendOffset() throws IOException {
+        long offsets = scanner.nextOffset() - scanner.baseOffset();
+        BatchScanner behind = behind();
+        boolean mendable = place != Position.SYNCED
+                && scanner.crcMatches()
+                && behind.next()
+                && behind.baseOffset() == nextOffset + offsets
+                && behind.crcMatches();
+        if (mendable) {
+            LOG.error(
+                    "{}: the batch at byte {} says offset {}, but stands between {} and {}; it is given offset {}",
+                    segment.logPath(),
+                    scanner.position(),
+                    scanner.baseOffset(),
+                    nextOffset - 1,
+                    behind.baseOffset(),
+                    nextOffset);
+            RecordBatch.setBaseOffset(scanner.header(), 0, nextOffset);
+            ByteBuffer mended = ByteBuffer.allocate(Long.BYTES).putLong(0, nextOffset);
+            segment.file().write(mended, scanner.position());
+        }
+        return mendable;
     }
 
     private void accept() throws IOException {
         segment.note(scanner.header(), 0, scanner.position(), index);
-        epochs.found(segment, scanner.position(), scanner.baseOffset(), RecordBatch.leaderEpoch(scanner.header(), 0));
+        lastEpoch = RecordBatch.leaderEpoch(scanner.header(), 0);
+        epochs.found(segment, scanner.position(), scanner.baseOffset(), lastEpoch);
         nextOffset = scanner.nextOffset();
+    }
+
+    /** Whether the segment may end before its file does. */
+    private boolean mayEndHere() {
+        return place == Position.NEWEST || (place == Position.BEFORE_A_TAIL && powerLoss.isPossible());
     }
 
     /** Where the next healthy batch begins; the file's size when there is none. */
     private int resume(int bad, int claimedNext) throws IOException {
         if (claimedNext > bad) {
-            // What was not written before a power loss was promised to nobody, nor was anything behind it.
-            boolean torn =
-                    mayBeTorn && TornWrite.explains(segment.file(), bad, claimedNext, scanner.header(), nextOffset);
             scanner.skipTo(claimedNext);
-            if (!torn && scanner.next() && isHealthy(true)) {
+            if (scanner.next() && isHealthy(true)) {
                 return claimedNext;
             }
         }
-        // Where it may, a torn write may hold anything, even a whole batch inside a record's value.
-        int candidate = mayBeTorn ? fileBytes : scanner.nextCandidate(bad + 1);
+        boolean lengthIsWrong = claimedNext <= bad;
+        int candidate = scanner.nextCandidate(bad + 1);
         while (candidate < fileBytes) {
             scanner.skipTo(candidate);
-            if (scanner.next() && isHealthy(true)) {
+            if (scanner.next() && (place == Position.SYNCED || isLikelyBehind(bad, lengthIsWrong)) && isHealthy(true)) {
                 return candidate;
             }
             candidate = scanner.nextCandidate(candidate + 1);
         }
         return fileBytes;
+    }
+
+    /**
+     * Whether what looks like a batch is one, and not a part of a record's value. Where a process was killed, the last batch
+     * may have been written in part: its length leads beyond the file. Such a batch is not followed by anything, unless only
+     * its length is wrong.
+     */
+    private boolean isLikelyBehind(int bad, boolean lengthIsWrong) throws IOException {
+        boolean plausible = scanner.baseOffset() - nextOffset <= scanner.position() - bad
+                && RecordBatch.leaderEpoch(scanner.header(), 0) >= lastEpoch;
+        if (!plausible || !lengthIsWrong) {
+            return plausible;
+        }
+        ByteBuf damaged = header(bad);
+        boolean looksWhole = RecordBatch.baseOffset(damaged, 0) == nextOffset && BatchCheck.isPossible(damaged, 0);
+        return !looksWhole || BatchScanner.crcMatches(segment.file(), bad, scanner.position(), damaged);
+    }
+
+    private ByteBuf header(int position) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(RecordBatch.HEADER_SIZE_BYTES);
+        segment.file().read(header, position);
+        return Unpooled.wrappedBuffer(header.array());
+    }
+
+    /** Whether the power went before all of what stands between two positions was written: then nothing behind counts. */
+    private boolean isTorn(int from, int to) throws IOException {
+        if (place == Position.SYNCED || !powerLoss.isPossible()) {
+            return false;
+        }
+        if (TornWrite.isOneBitOff(segment.file(), from, to, header(from), nextOffset)) {
+            return false; // Perhaps in its length, by which it would be divided.
+        }
+        long offset = nextOffset;
+        for (int at = from; at < to; ) {
+            ByteBuf header = header(at);
+            int claimed = RecordBatch.sizeBytes(header, 0);
+            int end = claimed >= RecordBatch.HEADER_SIZE_BYTES && claimed <= to - at ? at + claimed : to;
+            if (TornWrite.explains(segment.file(), at, end, header, offset)) {
+                return true;
+            }
+            offset = RecordBatch.nextOffset(header, 0);
+            at = end;
+        }
+        return false;
     }
 
     private int cut(int position) {

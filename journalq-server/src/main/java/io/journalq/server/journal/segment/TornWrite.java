@@ -8,23 +8,29 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Tells a damaged batch of which a part was never written from one that was written and changed later. What a power loss
- * kept from the disk reads as zeros: whole sectors of them, its first bytes, or more at its end than such a batch ends with.
+ * Tells, after a power loss, a batch that was only partly written from one that was written and damaged later. What the
+ * disk did not write reads as zeros: the first bytes, whole sectors, or more zeros at the end than such a batch ends with.
+ * A batch that differs from its checksum by one bit is damaged, whatever its zeros look like.
  */
-final class TornWrite {
+public final class TornWrite {
     private static final int SECTOR_BYTES = 512;
     private static final int CHUNK_BYTES = 128 * SECTOR_BYTES;
+
+    /** CRC-32C, bit-reversed. */
+    private static final int POLYNOMIAL = 0x82F63B78;
 
     private TornWrite() {}
 
     /**
-     * Whether the damaged batch between two positions looks like a write that was not finished. One of zeros, damaged later,
-     * looks like that too.
+     * Whether the damaged batch between two positions looks like an unfinished write.
      *
-     * @param header what is in the place of its header
-     * @param baseOffset that it should have
+     * @param header the bytes in the place of its header
+     * @param baseOffset the offset that the header should have
      */
-    static boolean explains(LogFile file, int from, int to, ByteBuf header, long baseOffset) throws IOException {
+    public static boolean explains(LogFile file, int from, int to, ByteBuf header, long baseOffset) throws IOException {
+        if (isOneBitOff(file, from, to, header, baseOffset)) {
+            return false;
+        }
         if (RecordBatch.baseOffset(header, 0) == 0 && baseOffset > 0) {
             return true;
         }
@@ -47,6 +53,38 @@ final class TornWrite {
             }
         }
         return zeros > zerosAtTheEnd(header);
+    }
+
+    /** Whether one flipped bit accounts for everything that is wrong with the batch. */
+    static boolean isOneBitOff(LogFile file, int from, int to, ByteBuf header, long baseOffset)
+            throws IOException {
+        int sizeBytes = to - from;
+        if (sizeBytes < RecordBatch.HEADER_SIZE_BYTES) {
+            return false;
+        }
+        int outsideOfCrc = Long.bitCount(RecordBatch.baseOffset(header, 0) ^ baseOffset)
+                + Integer.bitCount(header.getInt(RecordBatch.LENGTH) ^ (sizeBytes - RecordBatch.LOG_OVERHEAD_BYTES))
+                + Integer.bitCount((RecordBatch.magic(header, 0) ^ RecordBatch.CURRENT_MAGIC) & 0xFF);
+        if (outsideOfCrc > 1) {
+            return false;
+        }
+        int difference = BatchScanner.crc(file, from, to) ^ RecordBatch.crc(header, 0);
+        if (outsideOfCrc == 1 || difference == 0) {
+            return difference == 0;
+        }
+        return Integer.bitCount(difference) == 1 || isOfOneBit(difference, sizeBytes - RecordBatch.ATTRIBUTES);
+    }
+
+    /** Whether one bit that flips in so many bytes changes their CRC by {@code difference}. */
+    private static boolean isOfOneBit(int difference, int bytes) {
+        int ofThisBit = 1;
+        for (long bit = 0; bit < (long) bytes * Byte.SIZE; bit++) {
+            ofThisBit = (ofThisBit >>> 1) ^ ((ofThisBit & 1) * POLYNOMIAL);
+            if (ofThisBit == difference) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** How many zeros a whole batch ends with: its last record has no headers, and some codecs end with a size or a mark. */
