@@ -1,9 +1,11 @@
 package io.journalq.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.cli.shell.ExitCode;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -238,5 +240,38 @@ class JournalCommandsTest {
         assertThat(run("repair").out()).startsWith("cannot mend " + log + ", bring it back from a backup");
         assertThat(nothing.err()).contains("there is no journal in " + folder);
         assertThat(inside.exitCode()).isEqualTo(ExitCode.USAGE);
+    }
+
+    @Test
+    void shouldGoBackToBeforeTheDamageWhenTheMetadataLogIsDamaged() throws Exception {
+        // given
+        try (CommandBroker broker = new CommandBroker(data)) {
+            broker.done("topics", "create", "early", "--partitions", "1");
+            broker.done("topics", "create", "late", "--partitions", "1");
+        }
+        Path metadata = data.resolve("metadata").resolve("00000000000000000000.log");
+        byte[] damaged = Files.readAllBytes(metadata);
+        int late = new String(damaged, StandardCharsets.ISO_8859_1).indexOf("late");
+        damaged[late] ^= 1;
+        Files.write(metadata, damaged);
+
+        // when
+        String refusal =
+                assertThatThrownBy(() -> new CommandBroker(data)).actual().toString();
+        CommandRun repair =
+                run("repair", "--execute", "--aside", folder.resolve("kept").toString());
+
+        // then
+        assertThat(refusal)
+                .contains(metadata + " at byte ")
+                .contains("bin/journalq journal repair " + data.resolve("metadata") + " --execute");
+        assertThat(repair.exitCode()).as(repair.err()).isEqualTo(ExitCode.DONE);
+        assertThat(repair.out()).contains("cut " + metadata, "later changes are lost");
+        try (CommandBroker broker = new CommandBroker(data)) {
+            assertThat(broker.done("topics", "list").out())
+                    .contains("orders", "early")
+                    .doesNotContain("late");
+        }
+        assertThat(readBack()).hasSize(BATCHES);
     }
 }

@@ -21,6 +21,9 @@ import java.util.List;
  * @param journals the journals in it, by name
  */
 record JournalFolder(Path path, Path dataFolder, List<Path> journals) {
+    /** Name of the journal that holds the metadata log. */
+    static final String METADATA = "metadata";
+
     /**
      * Looks at a folder.
      *

@@ -93,11 +93,36 @@ final class RepairCommand extends ClientCommand {
         for (Path journal : folder.journals()) {
             terminal().showProgress("reading " + journal);
             Path target = to.resolve(String.valueOf(journal.getFileName()));
-            for (JournalFinding finding : JournalCheck.run(store, journal).findings()) {
+            List<JournalFinding> findings = JournalCheck.run(store, journal).findings();
+            boolean metadata = JournalFolder.METADATA.equals(String.valueOf(journal.getFileName()));
+            for (JournalFinding finding : findings) {
+                boolean bad = finding.kind() == JournalFinding.Kind.BAD_STRETCH
+                        || finding.kind() == JournalFinding.Kind.TORN_TAIL;
+                if (metadata && bad) {
+                    steps.addAll(goBackTo(finding, store, journal, target));
+                    break;
+                }
                 steps.add(RepairStep.of(finding, target));
             }
         }
         terminal().endProgress();
+        return steps;
+    }
+
+    /** Nothing behind a damaged change of the metadata can be used: it, what follows, and what says so go aside. */
+    private static List<RepairStep> goBackTo(JournalFinding damage, FileStore store, Path journal, Path target)
+            throws IOException {
+        String why = "the metadata goes back to before this: " + damage.what()
+                + "; later changes are lost, and the directories of topics created since stay without a topic";
+        List<RepairStep> steps = new ArrayList<>();
+        steps.add(RepairStep.cut(damage, store.sizeBytes(damage.file()), target, why));
+        for (String name : store.list(journal)) {
+            Path file = journal.resolve(name);
+            boolean later = JournalCheck.baseOffsetOf(file) > JournalCheck.baseOffsetOf(damage.file());
+            if (name.equals(JournalCheck.CHECKPOINT_FILE_NAME) || (later && !name.endsWith(".snapshot"))) {
+                steps.add(RepairStep.move(file, target, why));
+            }
+        }
         return steps;
     }
 

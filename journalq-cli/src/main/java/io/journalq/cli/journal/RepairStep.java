@@ -41,6 +41,24 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
         };
     }
 
+    /** Everything in a file from {@code finding} on goes aside. */
+    static RepairStep cut(JournalFinding finding, long fileBytes, Path aside, String why) {
+        Path file = finding.file();
+        long from = finding.position();
+        return new RepairStep(
+                JournalFinding.Kind.TORN_TAIL,
+                file,
+                from,
+                aside.resolve(file.getFileName() + "." + from + "-" + fileBytes),
+                why);
+    }
+
+    /** A file goes aside. */
+    static RepairStep move(Path file, Path aside, String why) {
+        return new RepairStep(
+                JournalFinding.Kind.CUT_OFF, file, 0, aside.resolve(String.valueOf(file.getFileName())), why);
+    }
+
     /** What follows when a file is missing that the next start would have used. */
     private static String consequence(Path file) {
         String name = String.valueOf(file.getFileName());

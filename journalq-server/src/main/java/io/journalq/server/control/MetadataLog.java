@@ -14,14 +14,14 @@ public interface MetadataLog extends Closeable {
      */
     void replay(Consumer<Message> replay) throws IOException;
 
+    /** Appends records. A later replay sees everything that was appended between two syncs, or nothing of it. */
+    void append(List<Message> records) throws IOException;
+
     /**
-     * Appends records, all or none of which a later replay sees.
+     * Returns once everything appended is durable.
      *
      * @throws IOException when that is not certain; nothing more may then be appended
      */
-    void append(List<Message> records) throws IOException;
-
-    /** Returns once everything appended is durable. */
     void sync() throws IOException;
 
     /** Lets nothing be written any more: its files cannot be relied on. A restart ends it. Any thread. */

@@ -39,8 +39,7 @@ final class ControllerFixture implements AutoCloseable {
 
     private ControllerFixture(FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around)
             throws IOException {
-        JournalConfig config =
-                JournalConfig.DEFAULT.withSegmentSizeBytes(SEGMENT_SIZE_BYTES).withRetention(-1, -1);
+        JournalConfig config = JournalMetadataLog.JOURNAL_CONFIG.withSegmentSizeBytes(SEGMENT_SIZE_BYTES);
         Journal journal = Journal.openWhole(store, directory, config, Runnable::run);
         Clock clock = Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC);
         MetadataLog log =
