@@ -10,6 +10,7 @@ import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -20,19 +21,30 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final Defects LISTENER = new Defects();
     private static final int MAX_WORDS = 2_000;
     private static final ThreadLocal<Violations> VIOLATIONS = new ThreadLocal<>();
+    private static final ThreadLocal<Consumer<String>> LOG = new ThreadLocal<>();
 
     private Defects() {}
 
-    /** From now on defects of this thread are reported to {@code violations}; nothing else is logged. Any thread. */
-    public static synchronized void listen(Violations violations) {
+    /** As {@link #listen(Violations, Consumer)}, where nobody reads the warnings. */
+    public static void listen(Violations violations) {
+        listen(violations, null);
+    }
+
+    /**
+     * From now on defects of this thread are reported to {@code violations}; nothing else is logged. Any thread.
+     *
+     * @param log takes this thread's errors and warnings; null for nobody
+     */
+    public static synchronized void listen(Violations violations, Consumer<String> log) {
         VIOLATIONS.set(violations);
+        LOG.set(log);
         if (!LISTENER.isStarted()) {
             Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
             LISTENER.setContext(root.getLoggerContext());
             LISTENER.start();
             if (!Boolean.getBoolean("journalq.sim.log")) {
                 root.detachAndStopAllAppenders();
-                root.setLevel(Level.ERROR);
+                root.setLevel(Level.WARN);
             }
             root.addAppender(LISTENER);
         }
@@ -42,7 +54,11 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     protected void append(ILoggingEvent event) {
         IThrowableProxy thrown = event.getThrowableProxy();
         Violations mine = VIOLATIONS.get();
-        if (mine != null && thrown != null && isDefect(thrown)) {
+        Consumer<String> log = LOG.get();
+        if (log != null && event.getLevel().isGreaterOrEqual(Level.WARN)) {
+            log.accept(event.getFormattedMessage());
+        }
+        if (mine != null && thrown != null && event.getLevel().isGreaterOrEqual(Level.ERROR) && isDefect(thrown)) {
             mine.report("NoDefects", event.getFormattedMessage() + ": " + ThrowableProxyUtil.asString(thrown));
         }
     }

@@ -2,10 +2,12 @@ package io.journalq.sim;
 
 import io.journalq.sim.check.CommitsAreKept;
 import io.journalq.sim.check.CommittedViewIsRight;
+import io.journalq.sim.check.DamageIsContained;
 import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
 import io.journalq.sim.check.TransactionsAreWhole;
 import io.journalq.sim.disk.CrashKind;
+import io.journalq.sim.disk.Damage;
 import io.journalq.sim.disk.DiskFaults;
 import io.journalq.sim.disk.SimCrash;
 import io.journalq.sim.disk.SimDisk;
@@ -50,7 +52,8 @@ public final class Simulation implements SimDisk.Surroundings {
     private final SimBroker.Plan plan;
     private final World world;
     private final Clients clients;
-    private final NothingAcknowledgedIsLost losses = new NothingAcknowledgedIsLost(violations);
+    private final DamageIsContained damage = new DamageIsContained(violations);
+    private final NothingAcknowledgedIsLost losses = new NothingAcknowledgedIsLost(violations, damage);
     private final TransactionsAreWhole transactions = new TransactionsAreWhole(violations);
     private final LogIsSound soundness = new LogIsSound(violations);
     private final CommitsAreKept commits;
@@ -102,13 +105,19 @@ public final class Simulation implements SimDisk.Surroundings {
     }
 
     private static SimResult run(Simulation simulation) {
-        Defects.listen(simulation.violations);
+        Defects.listen(simulation.violations, simulation::onLog);
         try {
             simulation.run();
         } catch (RuntimeException | AssertionError defect) {
             simulation.violations.report("NoDefects", Defects.describe(defect));
         }
         return simulation.result();
+    }
+
+    private void onLog(String words) {
+        if (interference.logs(words)) {
+            damage.onLog(words);
+        }
     }
 
     private SimResult result() {
@@ -186,7 +195,13 @@ public final class Simulation implements SimDisk.Surroundings {
             powerLost |= lastEnd.powerLost();
             atMs = Math.min(atMs, lastEnd.atMs());
         }
-        disk.restart(kind);
+        for (Damage bit : disk.restart(kind)) {
+            damage.onDamage(bit);
+            interference.onDamage(disk, bit);
+        }
+        if (scenario.faults().misdirectOdds() > 0) {
+            damage.onMisdirectedWrites();
+        }
         slices.restart(kind);
         lastEnd = new NothingAcknowledgedIsLost.End(
                 powerLost, disk.isHarmed(), scenario.faults().refusesWrites(), atMs, slackMs);

@@ -17,6 +17,8 @@ import io.journalq.common.protocol.message.OffsetFetchResponse;
 import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.sim.disk.Damage;
+import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.world.Interference;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -175,6 +177,20 @@ enum PlantedBug implements Interference {
             return answer instanceof InitProducerIdResponse response
                     ? response.setProducerId(response.producerId() / 2 * 2)
                     : answer;
+        }
+    },
+    CUTS_BEHIND_DAMAGE("DamageIsContained") {
+        @Override
+        public void onDamage(SimDisk disk, Damage damage) {
+            if (damage.file().toString().endsWith(".log")) {
+                disk.cut(damage.file(), damage.position());
+            }
+        }
+    },
+    DROPS_DAMAGE_SILENTLY("DamageIsReported") {
+        @Override
+        public boolean logs(String words) {
+            return false;
         }
     },
     FORGETS_A_PRODUCER("ARuleAbidingProducerIsServed") {

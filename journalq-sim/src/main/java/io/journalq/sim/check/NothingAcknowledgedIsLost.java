@@ -18,20 +18,22 @@ import java.util.TreeMap;
 public final class NothingAcknowledgedIsLost {
     private final Violations violations;
     private final RemovalIsAllowed removals;
+    private final DamageIsContained damage;
 
     /**
      * How the broker's last life ended.
      *
      * @param powerLost whether what was not synced may be gone
-     * @param harmed whether synced data were damaged: then a loss is allowed, but not silence
+     * @param harmed whether data were damaged: see {@link DamageIsContained}
      * @param atMs when it ended
      * @param writesFailed whether the disk refused to take something
      * @param slackMs how much longer than its interval a write or a flush may take
      */
     public record End(boolean powerLost, boolean harmed, boolean writesFailed, long atMs, long slackMs) {}
 
-    public NothingAcknowledgedIsLost(Violations violations) {
+    public NothingAcknowledgedIsLost(Violations violations, DamageIsContained damage) {
         this.violations = violations;
+        this.damage = damage;
         this.removals = new RemovalIsAllowed(violations);
     }
 
@@ -61,13 +63,14 @@ public final class NothingAcknowledgedIsLost {
                 before.remove();
                 continue;
             }
-            boolean lost = mayBeLost(partition, seen, end);
+            boolean lost =
+                    mayBeLost(partition, seen, end) || (end.harmed() && damage.explains(partition, offset, found));
             if (!lost) {
                 violations.report(
-                        "NothingAcknowledgedIsLost",
+                        end.harmed() ? "DamageIsContained" : "NothingAcknowledgedIsLost",
                         partition + " offset " + offset + " held " + seen + ", now " + now + "; the log reaches from "
                                 + found.logStartOffset() + " to " + found.highWatermark() + ", " + end
-                                + removals.why());
+                                + removals.why() + (end.harmed() ? "; " + damage : ""));
                 return;
             }
             partition.onLost(offset, seen.leaderEpoch());
@@ -83,7 +86,7 @@ public final class NothingAcknowledgedIsLost {
         Map<Long, Seen> beyond = partition.deleted().tailMap(found.highWatermark(), true);
         for (Iterator<Map.Entry<Long, Seen>> rest = beyond.entrySet().iterator(); rest.hasNext(); ) {
             Map.Entry<Long, Seen> entry = rest.next();
-            if (!mayBeLost(partition, entry.getValue(), end)) {
+            if (!end.harmed() && !mayBeLost(partition, entry.getValue(), end)) {
                 violations.report(
                         "NothingAcknowledgedIsLost",
                         partition + " held " + entry + ", which was deleted, and ends at " + found.highWatermark()
@@ -96,9 +99,6 @@ public final class NothingAcknowledgedIsLost {
     }
 
     private static boolean mayBeLost(PartitionHistory partition, Seen seen, End end) {
-        if (end.harmed()) {
-            return true;
-        }
         long writtenAtMs = seen.atMs() + partition.writeIntervalMs() + end.slackMs();
         if (partition.isAcknowledgedFromMemory() && end.powerLost() && end.writesFailed()) {
             return true; // It may have been written long after it was acknowledged.

@@ -9,7 +9,7 @@ package io.journalq.sim.disk;
  * @param slowOdds a call takes long
  * @param slowMs the longest that it then takes, in milliseconds
  * @param misdirectOdds a write goes to another place on the disk, while the page cache holds it where it belongs
- * @param flippedBits bits that flip on the disk whenever power is lost
+ * @param flippedBits bits that flip whenever the broker goes down
  * @param capacityBytes room for the content of all files; {@link Long#MAX_VALUE} for no end
  */
 public record DiskFaults(

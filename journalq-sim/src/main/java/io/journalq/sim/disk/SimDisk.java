@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
 /**
@@ -25,6 +26,9 @@ public final class SimDisk implements FileStore {
     private final SimDirectory root = new SimDirectory();
     private DiskFaults faults = DiskFaults.NONE;
     private long changes;
+    /** How often power came back. */
+    private int boots;
+
     private long crashAt = NEVER;
     private boolean dead;
     private boolean harmed;
@@ -94,26 +98,53 @@ public final class SimDisk implements FileStore {
         dead = true;
     }
 
-    /** The process is started again after a crash. */
-    public void restart(CrashKind kind) {
+    /**
+     * The process is started again after a crash.
+     *
+     * @return what was damaged meanwhile
+     */
+    public List<Damage> restart(CrashKind kind) {
         dead = false;
         crashAt = NEVER;
         if (kind == CrashKind.POWER_LOSS) {
             powerLosses++;
             root.losePower(random);
-            List<SimFile> files = files(root, new ArrayList<>());
-            for (int i = 0; i < faults.flippedBits() && !files.isEmpty(); i++) {
-                harmed |= files.get(random.nextInt(files.size())).flipBit(random);
+            boots++;
+        }
+        List<Damage> damage = new ArrayList<>();
+        List<Path> files = files(Path.of(""), root, new ArrayList<>());
+        for (int i = 0; i < faults.flippedBits() && !files.isEmpty(); i++) {
+            Path path = files.get(random.nextInt(files.size()));
+            SimFile file = (SimFile) find(path);
+            byte[] before = file.content();
+            int position = file.flipBit(random);
+            if (position >= 0) {
+                harmed = true;
+                damage.add(new Damage(path, position, before));
             }
+        }
+        return damage;
+    }
+
+    @Override
+    public String bootId() {
+        return String.format(Locale.ROOT, "boot-%08d", boots);
+    }
+
+    /** Takes the end of a file away, as if it had never been there. */
+    public void cut(Path path, int sizeBytes) {
+        if (find(path) instanceof SimFile file) {
+            file.truncate(sizeBytes);
+            file.sync(file.unsyncedCount());
         }
     }
 
-    private static List<SimFile> files(SimDirectory directory, List<SimFile> into) {
-        for (SimNode node : directory.nodes()) {
-            if (node instanceof SimDirectory inner) {
-                files(inner, into);
+    private static List<Path> files(Path path, SimDirectory directory, List<Path> into) {
+        for (String name : directory.names()) {
+            if (directory.get(name) instanceof SimDirectory inner) {
+                files(path.resolve(name), inner, into);
             } else {
-                into.add((SimFile) node);
+                into.add(path.resolve(name));
             }
         }
         return into;
@@ -121,9 +152,15 @@ public final class SimDisk implements FileStore {
 
     /** Bytes in all files. */
     public long usedBytes() {
-        return files(root, new ArrayList<>()).stream()
-                .mapToLong(SimFile::sizeBytes)
-                .sum();
+        return usedBytes(root);
+    }
+
+    private static long usedBytes(SimDirectory directory) {
+        long used = 0;
+        for (SimNode node : directory.nodes()) {
+            used += node instanceof SimDirectory inner ? usedBytes(inner) : ((SimFile) node).sizeBytes();
+        }
+        return used;
     }
 
     // ---- every call passes here

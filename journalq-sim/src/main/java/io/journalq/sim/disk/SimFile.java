@@ -135,15 +135,23 @@ final class SimFile extends SimNode {
         apply(new Change(Arrays.copyOfRange(change.data(), from, to), change.position() + from));
     }
 
-    /** Flips one bit on the disk and in the page cache, which power loss has emptied. */
-    boolean flipBit(Random random) {
-        if (onDisk.size() == 0) {
-            return false;
+    /**
+     * Flips one bit of what the file shows.
+     *
+     * @return which byte; -1 when there is none
+     */
+    int flipBit(Random random) {
+        if (cached.size() == 0) {
+            return -1;
         }
-        int at = random.nextInt(onDisk.size());
-        int bit = random.nextInt(Byte.SIZE);
-        onDisk.flipBit(at, bit);
-        cached.flipBit(at, bit);
-        return true;
+        int at = random.nextInt(cached.size());
+        cached.flipBit(at, random.nextInt(Byte.SIZE));
+        byte[] flipped = {cached.toArray()[at]};
+        if (unsynced.isEmpty()) {
+            onDisk.write(flipped, at);
+        } else {
+            unsynced.add(new Change(flipped, at)); // It comes after what is to be written there.
+        }
+        return at;
     }
 }

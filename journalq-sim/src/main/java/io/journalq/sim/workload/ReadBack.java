@@ -5,7 +5,9 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.sim.world.SimBroker;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** Everything that a partition holds, read at once after a start. */
 public final class ReadBack {
@@ -16,6 +18,7 @@ public final class ReadBack {
     private final boolean readCommitted;
     private final List<LogReader.Found> records = new ArrayList<>();
     private final List<LogReader.Found> markers = new ArrayList<>();
+    private final Set<Long> unreadable = new HashSet<>();
     private ErrorCode error = ErrorCode.NONE;
     private LogReader.Bounds bounds = new LogReader.Bounds(-1, -1, -1);
     private long next;
@@ -84,6 +87,11 @@ public final class ReadBack {
         return records;
     }
 
+    /** Offsets at which the broker said that it cannot read them. */
+    public Set<Long> unreadable() {
+        return unreadable;
+    }
+
     /** Ends of transactions. */
     public List<LogReader.Found> markers() {
         return markers;
@@ -114,6 +122,13 @@ public final class ReadBack {
         boolean stuck = page.error() == ErrorCode.NONE && page.nextOffset() == before;
         if (failed || stuck) {
             tries++;
+        }
+        if (page.error() == ErrorCode.KAFKA_STORAGE_ERROR && world.isHarmed() && before < end()) {
+            // Damage: what is behind it must be there.
+            unreadable.add(before);
+            next = before + 1;
+            tries = 0;
+            failed = next < end();
         }
         if (corrupt != null || tries > MOST_TRIES || (!failed && !early && next >= end())) {
             error = page.error();

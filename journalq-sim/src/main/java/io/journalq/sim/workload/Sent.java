@@ -116,12 +116,14 @@ public final class Sent {
     private static byte[] value(String id) {
         int hash = id.hashCode();
         int more = (hash >>> 4) % 120;
+        boolean endsInZeros = hash % 3 == 0;
         byte[] name = id.getBytes(StandardCharsets.US_ASCII);
         byte[] value = Arrays.copyOf(name, name.length + 1 + more);
         value[name.length] = '#';
         for (int i = 0; i < more; i++) {
             hash = hash * 31 + i;
-            value[name.length + 1 + i] = (byte) ('a' + ((hash >>> 8) & 15));
+            boolean zero = endsInZeros && i >= more / 2;
+            value[name.length + 1 + i] = (byte) (zero ? 0 : 'a' + ((hash >>> 8) & 15));
         }
         return value;
     }

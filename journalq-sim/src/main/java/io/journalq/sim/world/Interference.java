@@ -1,6 +1,8 @@
 package io.journalq.sim.world;
 
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.sim.disk.Damage;
+import io.journalq.sim.disk.SimDisk;
 
 /** Stands between clients and the broker, and plants a bug there, to see that the checks find it. */
 public interface Interference {
@@ -20,5 +22,13 @@ public interface Interference {
     /** What arrives at the client in place of an answer. */
     default ApiMessage onAnswer(ApiMessage answer) {
         return answer;
+    }
+
+    /** Something was damaged while the broker was down; it has not been started yet. */
+    default void onDamage(SimDisk disk, Damage damage) {}
+
+    /** Whether what the broker logs is written. */
+    default boolean logs(String words) {
+        return true;
     }
 }

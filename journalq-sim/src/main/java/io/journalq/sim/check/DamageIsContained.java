@@ -1,0 +1,117 @@
+package io.journalq.sim.check;
+
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.segment.Segment;
+import io.journalq.sim.disk.Damage;
+import io.journalq.sim.workload.PartitionHistory;
+import io.journalq.sim.workload.ReadBack;
+import io.journalq.sim.world.Violations;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so, by the name of the
+ * file. A batch that the broker refuses to read is not lost: it says so to the reader.
+ *
+ * <p>Not held to this: writes that went astray, which leave the same holes as a power loss in what was never synced; and
+ * what only a damaged write-ahead file held.
+ */
+public final class DamageIsContained {
+    private final Violations violations;
+    private final List<DamagedBatch> batches = new ArrayList<>();
+    /** Segments that the broker's log named. */
+    private final Set<String> toldOf = new HashSet<>();
+    /** Directories with a flipped bit of which nobody can tell what it is part of. */
+    private final Set<String> unknown = new HashSet<>();
+
+    private boolean anythingGoes;
+
+    /** Offsets of a batch with a flipped bit, and its segment's name without the suffix. */
+    private record DamagedBatch(String directory, String segment, long firstOffset, long lastOffset) {
+        boolean isOf(PartitionHistory partition) {
+            return directory.equals(DamageIsContained.directory(partition));
+        }
+    }
+
+    public DamageIsContained(Violations violations) {
+        this.violations = violations;
+    }
+
+    /** A bit flipped while the broker was down. */
+    public void onDamage(Damage damage) {
+        Path file = damage.file();
+        String name = file.getFileName().toString();
+        if (name.endsWith(".wal")) {
+            anythingGoes = true;
+        }
+        if (!name.matches("\\d{20}\\..*") || name.matches(".*\\.(index|snapshot|txnindex)(\\..*)?")) {
+            return;
+        }
+        String directory = file.getParent().getFileName().toString();
+        ByteBuf log = Unpooled.wrappedBuffer(damage.before());
+        for (int at = 0; at + RecordBatch.HEADER_SIZE_BYTES <= log.readableBytes(); ) {
+            int sizeBytes = RecordBatch.sizeBytes(log, at);
+            if (sizeBytes < RecordBatch.HEADER_SIZE_BYTES || RecordBatch.magic(log, at) != 2) {
+                unknown.add(directory); // It was damaged before, or never written.
+                return;
+            }
+            if (damage.position() < at + sizeBytes) {
+                batches.add(new DamagedBatch(
+                        directory,
+                        file.getParent().resolve(name.substring(0, Segment.OFFSET_DIGITS)).toString(),
+                        RecordBatch.baseOffset(log, at),
+                        RecordBatch.nextOffset(log, at) - 1));
+                return;
+            }
+            at += sizeBytes;
+        }
+    }
+
+    /** Writes went astray, and nobody can tell what they left. */
+    public void onMisdirectedWrites() {
+        anythingGoes = true;
+    }
+
+    /** The broker logged something. */
+    public void onLog(String words) {
+        for (DamagedBatch batch : batches) {
+            if (words.contains(batch.segment())) {
+                toldOf.add(batch.segment());
+            }
+        }
+    }
+
+    /** Whether a record that is missing was in a damaged batch, or was refused to the reader. */
+    boolean explains(PartitionHistory partition, long offset, ReadBack found) {
+        boolean refused = found.unreadable().contains(offset) || found.corrupt() != null;
+        if (anythingGoes || refused || unknown.contains(directory(partition))) {
+            return true;
+        }
+        for (DamagedBatch batch : batches) {
+            if (batch.isOf(partition) && offset >= batch.firstOffset() && offset <= batch.lastOffset()) {
+                if (!toldOf.contains(batch.segment())) {
+                    violations.report(
+                            "DamageIsReported",
+                            partition + " lost offset " + offset + " to a flipped bit in " + batch
+                                    + ", and the broker's log does not say so");
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String directory(PartitionHistory partition) {
+        return partition.topicId() + "-" + partition.partition();
+    }
+
+    @Override
+    public String toString() {
+        return "damaged are " + batches;
+    }
+}
