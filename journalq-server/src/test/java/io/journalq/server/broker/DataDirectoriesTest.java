@@ -3,10 +3,12 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.journalq.common.id.Uuid;
+import io.journalq.server.folder.DataDirectories;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -263,25 +265,35 @@ class DataDirectoriesTest {
         assertThat(first.resolve(IDENTITY)).exists();
     }
 
+    private List<String> linesOfAStart() throws Exception {
+        Logger logger = (Logger) LoggerFactory.getLogger(DataDirectories.class);
+        Level before = logger.getLevel();
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        logger.setLevel(Level.WARN);
+        try {
+            startWith(first);
+            broker.stop();
+        } finally {
+            logger.detachAppender(logged);
+            logger.setLevel(before);
+        }
+        return logged.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+
     @Test
     void shouldNameDirectoriesOfPartitionsThatNoTopicHasAndKeepThem() throws Exception {
         // given
         keepMessages(first);
         Path orphan = first.resolve(new Uuid(1, 2) + "-3");
         Files.createDirectories(orphan);
-        Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-        ListAppender<ILoggingEvent> logged = new ListAppender<>();
-        logged.start();
-        root.addAppender(logged);
 
         // when
-        startWith(first);
-        broker.stop();
-        root.detachAppender(logged);
+        List<String> lines = linesOfAStart();
 
         // then
-        assertThat(List.copyOf(logged.list))
-                .extracting(ILoggingEvent::getFormattedMessage)
+        assertThat(lines)
                 .filteredOn(line -> line.contains("belong to no topic"))
                 .singleElement()
                 .asString()
@@ -293,19 +305,12 @@ class DataDirectoriesTest {
     void shouldNameNothingWhenEveryPartitionHasItsTopic() throws Exception {
         // given
         keepMessages(first);
-        Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-        ListAppender<ILoggingEvent> logged = new ListAppender<>();
-        logged.start();
-        root.addAppender(logged);
 
         // when
-        startWith(first);
-        broker.stop();
-        root.detachAppender(logged);
+        List<String> lines = linesOfAStart();
 
         // then
-        assertThat(List.copyOf(logged.list))
-                .extracting(ILoggingEvent::getFormattedMessage)
+        assertThat(lines)
                 .noneMatch(line -> line.contains("belong to no topic"));
     }
 }
