@@ -227,7 +227,7 @@ final class JournalDamage {
         int size = place.endPosition() - place.position();
         long at = place.position() + FIRST_COVERED_BYTE + random.nextInt(size - FIRST_COVERED_BYTE);
         byte original = read(place.file(), at, 1)[0];
-        write(place.file(), at, (byte) (original ^ 1 << random.nextInt(Byte.SIZE)));
+        write(place.file(), at, (byte) (original ^ (1 << random.nextInt(Byte.SIZE))));
         return new Flip(place, at, original);
     }
 
