@@ -225,7 +225,7 @@ final class JournalDamage {
 
     private Flip flip(Place place, Random random) throws IOException {
         int size = place.endPosition() - place.position();
-        long at = place.position() + FIRST_COVERED_BYTE + random.nextInt(size - FIRST_COVERED_BYTE);
+        long at = (long) place.position() + FIRST_COVERED_BYTE + random.nextInt(size - FIRST_COVERED_BYTE);
         byte original = read(place.file(), at, 1)[0];
         write(place.file(), at, (byte) (original ^ (1 << random.nextInt(Byte.SIZE))));
         return new Flip(place, at, original);
