@@ -6,6 +6,7 @@ import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.group.GroupCount;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.GroupMemory;
 import io.journalq.server.group.GroupRecords;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.transaction.TransactionLimits;
@@ -13,6 +14,7 @@ import io.journalq.server.transaction.TransactionMachine;
 import io.journalq.server.transaction.TransactionRecords;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -90,12 +92,12 @@ final class CoordinatorRecordTarget implements FuzzTarget {
     }
 
     private static CoordinatorMachine groupMachine() {
-        return new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, records -> {}, () -> "id");
+        return new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, GroupMemory.UNBOUNDED, records -> {}, () -> "id");
     }
 
     private static CoordinatorMachine transactionMachine() {
         return new TransactionMachine(
-                records -> {}, marker -> {}, transactionalId -> {}, new TransactionLimits(60_000, 60_000));
+                records -> {}, marker -> {}, transactionalId -> {}, new TransactionLimits(60_000, 60_000), MemoryAccount.UNBOUNDED);
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.sim.Defects;
@@ -245,7 +246,8 @@ public final class ServerTarget implements FuzzTarget {
         RequestDispatcher dispatcher = new RequestDispatcher(
                 broker.handlers(),
                 new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop().nanoTime()),
-                1_000);
+                1_000,
+                MemoryAccount.UNBOUNDED);
         InFlightBudget gathering = new InFlightBudget(limits.maxLoopInFlightBytes());
         SharedMemory memory = SharedMemory.of(limits.maxLoopInFlightBytes(), limits.maxLoopInFlightBytes());
         LogThrottle throttle = new LogThrottle(LoggerFactory.getLogger(ServerTarget.class));

@@ -1,5 +1,6 @@
 package io.journalq.server.api;
 
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.network.Connection;
 import io.journalq.server.security.ClientThrottles;
 import io.netty.buffer.ByteBuf;
@@ -18,19 +19,28 @@ final class ClientSession {
     private static final Logger log = LoggerFactory.getLogger(ClientSession.class);
     private static final AttributeKey<ClientSession> KEY = AttributeKey.valueOf(ClientSession.class, "session");
 
+    /** What an open connection takes of the heap without its requests, about; held against a real heap by a test. */
+    static final int CONNECTION_BYTES = 6_000;
+
+    /** Longest name of a client that is kept for its next request. */
+    private static final int MAX_KEPT_NAME_BYTES = 256;
+
     private final RequestThrottle throttle;
+    private final MemoryAccount memory;
     private final Map<Class<?>, Object> states = new HashMap<>();
     private ByteBuf clientIdBytes = Unpooled.EMPTY_BUFFER;
     private String clientId = "";
 
-    private ClientSession(RequestThrottle throttle) {
+    private ClientSession(RequestThrottle throttle, MemoryAccount memory) {
         this.throttle = throttle;
+        this.memory = memory;
     }
 
-    static ClientSession of(Connection connection, ClientThrottles throttles) {
+    static ClientSession of(Connection connection, ClientThrottles throttles, MemoryAccount memory) {
         ClientSession session = connection.channel().attr(KEY).get();
         if (session == null) {
-            ClientSession created = new ClientSession(new RequestThrottle(connection, throttles));
+            ClientSession created = new ClientSession(new RequestThrottle(connection, throttles), memory);
+            memory.add(CONNECTION_BYTES);
             connection.channel().attr(KEY).set(created);
             connection.channel().closeFuture().addListener(closed -> created.close());
             session = created;
@@ -48,6 +58,9 @@ final class ClientSession {
         if (sizeBytes != clientIdBytes.readableBytes()
                 || !ByteBufUtil.equals(clientIdBytes, 0, bytes, index, sizeBytes)) {
             byte[] copy = ByteBufUtil.getBytes(bytes, index, sizeBytes);
+            if (sizeBytes > MAX_KEPT_NAME_BYTES) {
+                return new String(copy, StandardCharsets.UTF_8);
+            }
             clientIdBytes = Unpooled.wrappedBuffer(copy);
             clientId = new String(copy, StandardCharsets.UTF_8);
         }
@@ -74,5 +87,6 @@ final class ClientSession {
             }
         }
         states.clear();
+        memory.add(-CONNECTION_BYTES);
     }
 }

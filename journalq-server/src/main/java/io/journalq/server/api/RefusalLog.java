@@ -3,6 +3,7 @@ package io.journalq.server.api;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LogThrottle;
+import io.journalq.server.memory.StatePart;
 import java.util.EnumSet;
 import java.util.Set;
 import org.slf4j.LoggerFactory;
@@ -45,6 +46,11 @@ public final class RefusalLog {
     public void beyond(RequestContext context, Limit limit, String kind, String name, ErrorCode error) {
         context.cycle().counters().onLimit(limit);
         warn(context, kind, name, error + " (" + limit.label() + ")");
+    }
+
+    /** Something is refused as there is no memory left for it: a line. The part of the budget has counted it. */
+    public void full(RequestContext context, String kind, String name, ErrorCode error, StatePart part) {
+        warn(context, kind, name, error + " (" + part.setting() + ")");
     }
 
     private void warn(RequestContext context, String kind, String name, String why) {

@@ -6,6 +6,7 @@ import io.journalq.common.protocol.BadFrameException;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.TooManyEntriesException;
 import io.journalq.server.loop.Limit;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
 import io.journalq.server.network.ExchangeFactory;
@@ -28,12 +29,30 @@ public final class RequestDispatcher implements ExchangeFactory {
     private final HandlerRegistry registry;
     private final ClientThrottles throttles;
     private final int maxEntries;
+    private final MemoryAccount connectionMemory;
 
-    /** @param maxEntries most elements of all arrays of one request */
-    public RequestDispatcher(HandlerRegistry registry, ClientThrottles throttles, int maxEntries) {
+    /**
+     * Serves whoever connects.
+     *
+     * @param maxEntries most elements of all arrays of one request
+     * @param connectionMemory where connections are charged
+     */
+    public RequestDispatcher(
+            HandlerRegistry registry, ClientThrottles throttles, int maxEntries, MemoryAccount connectionMemory) {
+        this.connectionMemory = connectionMemory;
         this.registry = registry;
         this.throttles = throttles;
         this.maxEntries = maxEntries;
+    }
+
+    /**
+     * How many connections there may be.
+     *
+     * @param wanted by the settings
+     * @param maxBytes what they may take of the heap
+     */
+    public static int maxConnections(int wanted, long maxBytes) {
+        return (int) Math.max(1, Math.min(wanted, maxBytes / ClientSession.CONNECTION_BYTES));
     }
 
     @Override
@@ -49,7 +68,7 @@ public final class RequestDispatcher implements ExchangeFactory {
             throw new BadFrameException("request for " + name(apiKeyId) + ", which is not served");
         }
         connection.cycle().counters().onRequest(apiKeyId);
-        ClientSession session = ClientSession.of(connection, throttles);
+        ClientSession session = ClientSession.of(connection, throttles, connectionMemory);
         boolean known = served.serves(version);
         if (!known && served.key() != ApiKey.API_VERSIONS) {
             throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "

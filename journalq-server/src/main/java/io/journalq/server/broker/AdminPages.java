@@ -5,6 +5,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.loop.EventLoops;
+import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminListener;
@@ -43,15 +44,16 @@ final class AdminPages implements AutoCloseable {
             BrokerConfig config,
             EventLoops loops,
             NetworkCounters network,
-            SharedMemory memory,
+            SharedMemory directMemory,
+            MemoryBudget stateMemory,
             Supplier<Health> health)
             throws IOException {
         ListenerAddress wanted = config.adminListener().orElseThrow();
         BrokerMetrics metrics = new BrokerMetrics();
         try {
-            metrics.bindLoops(loops.cycles());
+            metrics.bindLoops(loops.cycles(), stateMemory);
             metrics.bindNetwork(network);
-            metrics.bindMemory(memory);
+            metrics.bindMemory(directMemory);
             metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
             return new AdminPages(
                     metrics, AdminListener.start(

@@ -15,6 +15,8 @@ import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.ReserveFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
+import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.memory.StatePart;
 import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.AdmissionLimits;
 import io.journalq.server.network.ConnectionLimits;
@@ -63,6 +65,7 @@ public final class Broker implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     private final BlockingPool blockingPool = new BlockingPool("journalq-blocking");
     private final Deque<Closing> closings = new ArrayDeque<>();
+    private final MemoryBudget stateMemory;
     private final NetworkCounters networkCounters = new NetworkCounters();
     private volatile List<ListenerAddress> listeners = List.of();
     private volatile int adminPort = NO_PORT;
@@ -79,6 +82,9 @@ public final class Broker implements AutoCloseable {
         this.config = config;
         this.store = store;
         this.clock = clock;
+        this.stateMemory = MemoryBudget.of(
+                Runtime.getRuntime().maxMemory(),
+                part -> config.get(BrokerSettings.MEMORY_MAX_BYTES.get(part.label())));
     }
 
     /**
@@ -164,6 +170,7 @@ public final class Broker implements AutoCloseable {
 
     private synchronized void open() throws IOException, StartException {
         long startNanos = System.nanoTime();
+        log.info("memory for state: {}", memory);
         DataLocks locks = DataLocks.acquire(store instanceof MemoryFileStore ? List.of() : config.dataDirectories());
         closings.push(locks::close);
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
@@ -181,6 +188,7 @@ public final class Broker implements AutoCloseable {
                         loops.cycles(),
                         blockingPool,
                         Controller.newThread(),
+                        stateMemory,
                         clock,
                         this::newId,
                         CompletableFuture::join,
@@ -223,7 +231,7 @@ public final class Broker implements AutoCloseable {
         if (config.adminListener().isEmpty()) {
             return Optional.empty();
         }
-        AdminPages pages = AdminPages.open(config, loops, networkCounters, memory, this::health);
+        AdminPages pages = AdminPages.open(config, loops, networkCounters, memory, stateMemory, this::health);
         closings.push(pages::close);
         adminPort = pages.port();
         return Optional.of(pages);
@@ -267,7 +275,8 @@ public final class Broker implements AutoCloseable {
                 new RequestDispatcher(
                         opened.handlers(),
                         new ClientThrottles(opened::quotas, System::nanoTime),
-                        config.get(BrokerSettings.REQUEST_MAX_ENTRIES)),
+                        config.get(BrokerSettings.REQUEST_MAX_ENTRIES),
+                        stateMemory.part(StatePart.CONNECTIONS)),
                 networkCounters);
         closings.push(() -> {
             serving = false;
@@ -295,7 +304,9 @@ public final class Broker implements AutoCloseable {
                 config.get(BrokerSettings.CONNECTION_IN_FLIGHT_MAX_BYTES),
                 Math.max(1, loopRequestBytes),
                 new AdmissionLimits(
-                        OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
+                        RequestDispatcher.maxConnections(
+                                OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
+                                stateMemory.part(StatePart.CONNECTIONS).maxBytes()),
                         config.get(BrokerSettings.MAX_CONNECTIONS_PER_IP),
                         config.get(BrokerSettings.MAX_CONNECTION_CREATION_RATE),
                         config.get(BrokerSettings.CONNECTIONS_MAX_IDLE_MS)));

@@ -22,6 +22,8 @@ import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
+import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
@@ -82,6 +84,7 @@ public final class BrokerCore implements AutoCloseable {
      * @param cycles its loops, each a shard
      * @param blockingPool for what waits for the disk
      * @param controllerThread runs changes of metadata one after the other; shut down when the core is closed
+     * @param memory what state may take of the heap
      * @param clock the time of day
      * @param ids gives ids that were never given before, and cannot be guessed
      * @param waiting how a thread waits for what others do
@@ -92,6 +95,7 @@ public final class BrokerCore implements AutoCloseable {
             List<LoopCycle> cycles,
             Executor blockingPool,
             ExecutorService controllerThread,
+            MemoryBudget memory,
             Clock clock,
             Supplier<Uuid> ids,
             Waiting waiting,
@@ -114,7 +118,8 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.store(),
                 surroundings.blockingPool(),
                 surroundings.clock(),
-                running.lastEnd());
+                running.lastEnd(),
+                surroundings.memory().part(StatePart.PRODUCERS));
         this.cleaner = Compaction.of(config, shards, surroundings);
         this.watch = new DirectoryWatch(
                 directories,
@@ -123,7 +128,7 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.blockingPool(),
                 this::takeOffline);
         this.groups = new GroupCoordinators(config, shards, surroundings, slices);
-        this.handlers = new HandlerTable(config, metadata, controller);
+        this.handlers = new HandlerTable(config, metadata, controller, surroundings.memory());
         this.transactions = new TransactionCoordinators(
                 config,
                 shards,
@@ -190,7 +195,8 @@ public final class BrokerCore implements AutoCloseable {
                 config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
                 config.get(BrokerSettings.MAX_PARTITIONS));
         Controller opened = new Controller(
-                new MetadataMachine(limits, new ConfigRules(config)),
+                new MetadataMachine(
+                        limits, new ConfigRules(config), surroundings.memory().part(StatePart.METADATA)),
                 new JournalMetadataLog(journal, surroundings.clock(), PooledByteBufAllocator.DEFAULT),
                 metadata,
                 surroundings.ids(),

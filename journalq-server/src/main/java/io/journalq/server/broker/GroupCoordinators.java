@@ -6,6 +6,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.GroupMemory;
 import io.journalq.server.group.GroupRecords;
 import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
@@ -14,6 +15,8 @@ import io.journalq.server.group.consumer.MigrationPolicy;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.consumer.assignor.RangeAssignor;
 import io.journalq.server.group.consumer.assignor.UniformAssignor;
+import io.journalq.server.memory.MemoryPart;
+import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -64,13 +67,20 @@ final class GroupCoordinators {
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
         GroupCounts counts = new GroupCounts(config.get(BrokerSettings.GROUP_MAX_COUNT));
+        MemoryPart ofGroups = surroundings.memory().part(StatePart.GROUPS);
+        MemoryPart ofOffsets = surroundings.memory().part(StatePart.OFFSETS);
         this.coordinators = new Coordinators<>(
                 new CoordinatorKind<>(
                         InternalTopics.GROUPS,
                         GroupRecords.TYPES,
                         (partition, outbox) ->
-                                new GroupMachine(limits, consumerLimits, counts.of(partition), outbox, () -> ids.get()
-                                        .toString())),
+                                new GroupMachine(
+                                        limits,
+                                        consumerLimits,
+                                        counts.of(partition),
+                                        new GroupMemory(ofGroups.newAccount(partition), ofOffsets.newAccount(partition)),
+                                        outbox,
+                                        () -> ids.get().toString())),
                 shards,
                 surroundings.blockingPool(),
                 surroundings.clock(),

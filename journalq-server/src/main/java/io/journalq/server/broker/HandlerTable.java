@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.api.ApiVersionsHandler;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
+import io.journalq.server.api.admin.AutoCreationRate;
 import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.CreatePartitionsHandler;
 import io.journalq.server.api.admin.CreateTopicsHandler;
@@ -74,6 +75,8 @@ import io.journalq.server.config.ConfigKey;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
@@ -95,10 +98,12 @@ final class HandlerTable {
     private final BrokerConfig config;
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private final MemoryBudget memory;
     private CoordinatorTopic groupsTopic;
     private CoordinatorTopic transactionsTopic;
 
-    HandlerTable(BrokerConfig config, MetadataPublisher metadata, Controller controller) {
+    HandlerTable(BrokerConfig config, MetadataPublisher metadata, Controller controller, MemoryBudget memory) {
+        this.memory = memory;
         this.config = config;
         this.metadata = metadata;
         this.controller = controller;
@@ -117,7 +122,8 @@ final class HandlerTable {
                 shards,
                 blockingPool,
                 config.get(BrokerSettings.FETCH_MAX_BYTES),
-                config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS));
+                config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS),
+                memory.part(StatePart.FETCH_SESSIONS));
         registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, transactions, refusals));
         registry.register(ApiKey.FETCH, 4, 18, fetch);
         registry.register(ApiKey.LIST_OFFSETS, 1, 11, new ListOffsetsHandler(images, shards, blockingPool));
@@ -216,7 +222,14 @@ final class HandlerTable {
                 ApiKey.METADATA,
                 0,
                 13,
-                new MetadataHandler(identity, metadata, controller, offline, autoCreate, creationRefusals));
+                new MetadataHandler(
+                        identity,
+                        metadata,
+                        controller,
+                        offline,
+                        autoCreate,
+                        new AutoCreationRate(config.get(BrokerSettings.AUTO_CREATE_TOPICS_MAX_RATE)),
+                        creationRefusals));
         registry.register(
                 ApiKey.CREATE_TOPICS,
                 2,

@@ -5,20 +5,16 @@ import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
 /** The topics of an image as groups need them. Immutable, any thread. */
 final class ImageTopics implements Topics {
     private final MetadataImage image;
-    private final List<Topic> matchable;
 
     ImageTopics(MetadataImage image) {
         this.image = image;
-        this.matchable = image.topics().stream()
-                .filter(topic -> !InternalTopics.contains(topic.name()))
-                .map(ImageTopics::topic)
-                .toList();
     }
 
     private static Topic topic(TopicImage topic) {
@@ -37,8 +33,15 @@ final class ImageTopics implements Topics {
         return topic(image.topic(id));
     }
 
+    /** Made when it is asked for, by groups with patterns: each image may hold very many topics. */
     @Override
     public Collection<Topic> all() {
+        List<Topic> matchable = new ArrayList<>(image.topics().size());
+        for (TopicImage topic : image.topics()) {
+            if (!InternalTopics.contains(topic.name())) {
+                matchable.add(topic(topic));
+            }
+        }
         return matchable;
     }
 }

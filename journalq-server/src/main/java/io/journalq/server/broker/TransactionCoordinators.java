@@ -4,6 +4,8 @@ import io.journalq.server.api.transaction.ProducerIds;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.memory.MemoryPart;
+import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
@@ -49,12 +51,18 @@ final class TransactionCoordinators {
         TransactionLimits limits = new TransactionLimits(
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS),
                 config.get(BrokerSettings.TRANSACTIONAL_ID_EXPIRATION_MS));
+        MemoryPart memory = surroundings.memory().part(StatePart.TRANSACTIONS);
         this.coordinators = new Coordinators<>(
                 new CoordinatorKind<>(
                         InternalTopics.TRANSACTIONS,
                         TransactionRecords.TYPES,
                         (partition, outbox) ->
-                                new TransactionMachine(outbox, this::writeMarkers, this::requestId, limits)),
+                                new TransactionMachine(
+                                        outbox,
+                                        this::writeMarkers,
+                                        this::requestId,
+                                        limits,
+                                        memory.newAccount(partition))),
                 shards,
                 surroundings.blockingPool(),
                 surroundings.clock(),

@@ -3,7 +3,10 @@ package io.journalq.server.config;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Every setting of a broker. The order here is the order in {@code conf/journalq.yaml}. */
 public final class BrokerSettings {
@@ -55,6 +58,15 @@ public final class BrokerSettings {
 
     public static final ConfigKey<Boolean> AUTO_CREATE_TOPICS = ConfigKey.ofBoolean(
             "auto.create.topics.enable", true, "Create a topic when a client that allows it asks for one.");
+    public static final ConfigKey<Integer> AUTO_CREATE_TOPICS_MAX_RATE = ConfigKey.ofInt(
+            "auto.create.topics.max.rate",
+            ConfigUnit.NONE,
+            20,
+            1,
+            1_000_000,
+            "Topics a second that are created because clients at one address ask for them; ten seconds' worth may be used"
+                    + " at once. Beyond it a client is told LEADER_NOT_AVAILABLE, and asks again. CreateTopics is not"
+                    + " limited.");
     public static final ConfigKey<Boolean> DELETE_TOPICS = ConfigKey.ofBoolean(
             "delete.topic.enable", true, "Whether topics can be deleted; when not, DeleteTopics is refused.");
     public static final ConfigKey<Integer> NUM_PARTITIONS = ConfigKey.ofInt(
@@ -377,6 +389,9 @@ public final class BrokerSettings {
             1L,
             DAY_MS,
             "How often that is checked.");
+    /** The bounds of what state takes of the heap, by the name of the part. */
+    public static final Map<String, ConfigKey<Long>> MEMORY_MAX_BYTES = memoryKeys();
+
     public static final ConfigKey<Integer> TELEMETRY_MAX_BYTES = ConfigKey.ofInt(
             "telemetry.max.bytes",
             ConfigUnit.BYTES,
@@ -420,6 +435,7 @@ public final class BrokerSettings {
                 DATA_DIRECTORIES,
                 SHARDS,
                 AUTO_CREATE_TOPICS,
+                AUTO_CREATE_TOPICS_MAX_RATE,
                 DELETE_TOPICS,
                 NUM_PARTITIONS,
                 MAX_PARTITIONS_PER_TOPIC,
@@ -469,8 +485,33 @@ public final class BrokerSettings {
                 PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS,
                 TELEMETRY_MAX_BYTES,
                 SHUTDOWN_TIMEOUT_MS));
+        keys.addAll(MEMORY_MAX_BYTES.values());
         keys.addAll(TopicSettings.ALL.all());
         return new ConfigKeys(keys);
+    }
+
+    private static Map<String, ConfigKey<Long>> memoryKeys() {
+        Map<String, ConfigKey<Long>> keys = new LinkedHashMap<>();
+        addMemoryKey(keys, "metadata", 25, "topics, partitions, settings and quotas");
+        addMemoryKey(keys, "groups", 10, "groups and their members");
+        addMemoryKey(keys, "offsets", 8, "committed offsets");
+        addMemoryKey(keys, "transactions", 4, "transactional ids and the partitions of their transactions");
+        addMemoryKey(keys, "producers", 5, "idempotent producers that partitions remember");
+        addMemoryKey(keys, "connections", 4, "open connections, without their requests");
+        addMemoryKey(keys, "fetch.sessions", 4, "partitions that fetch sessions remember");
+        return Collections.unmodifiableMap(keys);
+    }
+
+    private static void addMemoryKey(Map<String, ConfigKey<Long>> keys, String part, int percent, String what) {
+        keys.put(
+                part,
+                ConfigKey.ofLong(
+                        "memory." + part + ".max.bytes",
+                        ConfigUnit.BYTES,
+                        0L,
+                        0L,
+                        1L << 40,
+                        "Most heap that " + what + " take, as estimated. 0: " + percent + " % of the heap."));
     }
 
     private static String readListener(String text) throws ConfigException {

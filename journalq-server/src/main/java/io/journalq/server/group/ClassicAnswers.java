@@ -50,7 +50,7 @@ final class ClassicAnswers {
         return new SyncGroupResponse()
                 .setProtocolType(group.protocolType)
                 .setProtocolName(group.protocol)
-                .setAssignment(Unpooled.wrappedBuffer(member.assignment));
+                .setAssignment(Unpooled.wrappedBuffer(member.assignment()));
     }
 
     /** The answer to a request for an assignment that is not followed. */

@@ -21,7 +21,7 @@ final class ClassicDescription {
                     .setClientHost(member.origin.clientHost())
                     .setMemberMetadata(
                             Unpooled.wrappedBuffer(agreed ? member.metadata(group.protocol) : ClassicMember.NOTHING))
-                    .setMemberAssignment(Unpooled.wrappedBuffer(agreed ? member.assignment : ClassicMember.NOTHING)));
+                    .setMemberAssignment(Unpooled.wrappedBuffer(agreed ? member.assignment() : ClassicMember.NOTHING)));
         }
         return new DescribedGroup()
                 .setGroupId(group.id())

@@ -43,8 +43,10 @@ final class ClassicGroup implements Group {
     private final Map<String, ClassicMember> members = new LinkedHashMap<>();
     private final Map<String, String> memberIdByInstance = new TreeMap<>();
 
+    private final GroupSize size = new GroupSize();
+
     /** Ids given to clients that must come back with them, and until when they may. */
-    final Map<String, Deadlines.Deadline> expectedMembers = new LinkedHashMap<>();
+    private final Map<String, Deadlines.Deadline> expectedMembers = new LinkedHashMap<>();
 
     /** Members that know the new generation and have not asked for their assignment. */
     final Set<String> awaitedSyncs = new LinkedHashSet<>();
@@ -128,18 +130,63 @@ final class ClassicGroup implements Group {
         return memberId == null ? null : members.get(memberId);
     }
 
+    @Override
+    public GroupSize size() {
+        return size;
+    }
+
+    int expectedMemberCount() {
+        return expectedMembers.size();
+    }
+
+    /** A client is to come back with the id that it is given, until the deadline. */
+    void expect(String memberId, Deadlines.Deadline until) {
+        expectedMembers.put(memberId, until);
+        size.add(sizeOfExpected(memberId));
+    }
+
+    /** The client came back, or does not. Returns its deadline; null when it was not expected. */
+    Deadlines.Deadline expectNoMore(String memberId) {
+        Deadlines.Deadline until = expectedMembers.remove(memberId);
+        size.add(until == null ? 0 : -sizeOfExpected(memberId));
+        return until;
+    }
+
+    private static long sizeOfExpected(String memberId) {
+        return GroupSize.EXPECTED_MEMBER_BYTES + GroupSize.of(memberId);
+    }
+
+    /** Nobody is expected any more. */
+    void cancelExpectations() {
+        expectedMembers.values().forEach(Deadlines.Deadline::cancel);
+    }
+
+    /** A member says something else of itself. */
+    void setProtocols(ClassicMember member, List<ClassicSnapshot.Protocol> protocols) {
+        size.add(ClassicMember.sizeOf(protocols) - ClassicMember.sizeOf(member.protocols()));
+        member.setProtocols(protocols);
+    }
+
+    private void setAssignment(ClassicMember member, byte[] assignment) {
+        size.add(GroupSize.of(assignment) - GroupSize.of(member.assignment()));
+        member.setAssignment(assignment);
+    }
+
     void add(ClassicMember member) {
         if (members.isEmpty()) {
             leaderId = member.id;
         }
         members.put(member.id, member);
+        size.add(member.sizeBytes());
         if (member.isStatic()) {
             memberIdByInstance.put(member.instanceId, member.id);
         }
     }
 
     void remove(ClassicMember member) {
-        members.remove(member.id);
+        if (members.remove(member.id) != null) {
+            size.add(-member.sizeBytes());
+        }
         member.cancelSession();
         awaitedSyncs.remove(member.id);
         if (member.isStatic()) {
@@ -181,7 +228,7 @@ final class ClassicGroup implements Group {
     String electProtocol() {
         Map<String, Integer> votes = new LinkedHashMap<>();
         for (ClassicMember member : members.values()) {
-            for (ClassicSnapshot.Protocol preferred : member.protocols) {
+            for (ClassicSnapshot.Protocol preferred : member.protocols()) {
                 if (everyoneSupports(preferred.name())) {
                     votes.merge(preferred.name(), 1, Integer::sum);
                     break;
@@ -251,7 +298,7 @@ final class ClassicGroup implements Group {
             return false;
         }
         for (ClassicMember member : members.values()) {
-            for (ClassicSnapshot.Protocol own : member.protocols) {
+            for (ClassicSnapshot.Protocol own : member.protocols()) {
                 var told = EmbeddedProtocol.subscription(own.metadata());
                 if (told.isEmpty() || told.get().topics().contains(topic)) {
                     return true;
@@ -305,8 +352,8 @@ final class ClassicGroup implements Group {
                     member.origin,
                     member.rebalanceTimeoutMs,
                     member.sessionTimeoutMs,
-                    member.protocols,
-                    member.assignment));
+                    member.protocols(),
+                    member.assignment()));
         }
         return new ClassicSnapshot(id, generation, all);
     }
@@ -318,8 +365,8 @@ final class ClassicGroup implements Group {
             ClassicMember member = new ClassicMember(from.id(), from.instanceId(), from.origin());
             member.rebalanceTimeoutMs = from.rebalanceTimeoutMs();
             member.sessionTimeoutMs = from.sessionTimeoutMs();
-            member.protocols = from.protocols();
-            member.assignment = from.assignment();
+            member.setProtocols(from.protocols());
+            member.setAssignment(from.assignment());
             group.add(member);
         }
         group.generation = snapshot.generation();
@@ -331,7 +378,7 @@ final class ClassicGroup implements Group {
     /** Assignments in force, by member. */
     Map<String, byte[]> assignments() {
         Map<String, byte[]> assignments = new TreeMap<>();
-        members.values().forEach(member -> assignments.put(member.id, member.assignment));
+        members.values().forEach(member -> assignments.put(member.id, member.assignment()));
         return assignments;
     }
 
@@ -351,11 +398,11 @@ final class ClassicGroup implements Group {
                         new Origin(recorded.clientId(), recorded.clientHost()));
                 member.rebalanceTimeoutMs = recorded.rebalanceTimeout();
                 member.sessionTimeoutMs = recorded.sessionTimeout();
-                member.protocols =
-                        List.of(new ClassicSnapshot.Protocol(String.valueOf(protocol), bytes(recorded.subscription())));
+                member.setProtocols(List.of(
+                        new ClassicSnapshot.Protocol(String.valueOf(protocol), bytes(recorded.subscription()))));
                 add(member);
             }
-            member.assignment = bytes(recorded.assignment());
+            setAssignment(member, bytes(recorded.assignment()));
         }
         for (ClassicMember member : List.copyOf(members.values())) {
             if (!present.contains(member.id)) {

@@ -13,6 +13,7 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.ClassicGroup.State;
 import io.journalq.server.group.consumer.ClassicSnapshot;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,6 +37,7 @@ final class ClassicGroups {
     private final GroupLimits limits;
     private final Deadlines deadlines;
     private final Outbox outbox;
+    private final MemoryAccount memory;
     private final Supplier<String> ids;
     private final Consumer<ClassicGroup> abandoned;
     /** The time of the step under way. */
@@ -44,6 +46,7 @@ final class ClassicGroups {
     /**
      * Makes a part that knows no groups.
      *
+     * @param memory asked for room before groups become larger
      * @param ids gives texts that were never given before, for member ids
      * @param abandoned hears of groups that somebody began to join and gave up
      */
@@ -51,8 +54,10 @@ final class ClassicGroups {
             GroupLimits limits,
             Deadlines deadlines,
             Outbox outbox,
+            MemoryAccount memory,
             Supplier<String> ids,
             Consumer<ClassicGroup> abandoned) {
+        this.memory = memory;
         this.limits = limits;
         this.deadlines = deadlines;
         this.outbox = outbox;
@@ -74,7 +79,7 @@ final class ClassicGroups {
     void takeOver(ClassicGroup group, ClassicSnapshot snapshot) {
         for (ClassicSnapshot.Member from : snapshot.members()) {
             // The record holds no protocols but the one in force.
-            group.member(from.id()).protocols = from.protocols();
+            group.setProtocols(group.member(from.id()), from.protocols());
         }
         onLoaded(group);
         rebalance(group);
@@ -83,7 +88,7 @@ final class ClassicGroups {
     /** The members go over to a group of another kind: nobody waits here any more. */
     void dissolve(ClassicGroup group) {
         cancelRebalance(group);
-        group.expectedMembers.values().forEach(Deadlines.Deadline::cancel);
+        group.cancelExpectations();
         for (ClassicMember member : group.members()) {
             member.cancelSession();
             if (member.joining != null) {
@@ -112,13 +117,28 @@ final class ClassicGroups {
             protocols.add(new ClassicSnapshot.Protocol(protocol.name(), ClassicGroup.bytes(protocol.metadata())));
         }
         Join join = new Join(origin, version, request, protocols, reply);
-        if (!group.accepts(request.protocolType(), protocols)) {
+        if (!memory.hasRoom(growth(group, join))) {
+            join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        } else if (!group.accepts(request.protocolType(), protocols)) {
             join.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL);
         } else if (request.memberId().isEmpty()) {
             joinAsNew(group, join);
         } else {
             joinAgain(group, join);
         }
+    }
+
+    /** By how much the group becomes larger when the client joins; the group itself included that is new with it. */
+    private static long growth(ClassicGroup group, Join join) {
+        long said = ClassicMember.sizeOf(join.protocols());
+        ClassicMember before = group.member(join.request().memberId());
+        if (before == null) {
+            before = group.memberOfInstance(join.request().groupInstanceId());
+        }
+        if (before != null) {
+            return said - ClassicMember.sizeOf(before.protocols());
+        }
+        return said + GroupSize.MEMBER_BYTES + (group.isUnused() ? GroupSize.GROUP_BYTES : 0);
     }
 
     /** A request to join, and the way back. */
@@ -140,14 +160,14 @@ final class ClassicGroups {
             replaceStatic(group, before, join);
             return;
         }
-        if (group.members().size() + group.expectedMembers.size() >= limits.maxMembers()) {
+        if (group.members().size() + group.expectedMemberCount() >= limits.maxMembers()) {
             join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED);
             return;
         }
         String memberId = newMemberId(instanceId == null ? join.origin().clientId() : instanceId);
         if (instanceId == null && join.version() >= FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS) {
             // A client that gives up before it knows its id must not leave a member behind (KIP-394).
-            group.expectedMembers.put(
+            group.expect(
                     memberId,
                     deadlines.at(nowMs + join.request().sessionTimeoutMs(), () -> onExpectedGone(group, memberId)));
             join.reply().send(ClassicAnswers.refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
@@ -161,14 +181,14 @@ final class ClassicGroups {
     }
 
     private void onExpectedGone(ClassicGroup group, String memberId) {
-        group.expectedMembers.remove(memberId);
+        group.expectNoMore(memberId);
         completeIfEveryoneJoined(group);
         abandoned.accept(group);
     }
 
     private void joinAgain(ClassicGroup group, Join join) {
         String memberId = join.request().memberId();
-        Deadlines.Deadline expected = group.expectedMembers.remove(memberId);
+        Deadlines.Deadline expected = group.expectNoMore(memberId);
         if (expected != null) {
             expected.cancel();
             addAndRebalance(group, memberId, join);
@@ -190,7 +210,7 @@ final class ClassicGroups {
             join.reply().send(ClassicAnswers.joined(group, member, leads, false));
             return;
         }
-        update(member, join);
+        update(group, member, join);
         rebalance(group);
         completeIfEveryoneJoined(group);
     }
@@ -201,21 +221,20 @@ final class ClassicGroups {
         if (group.members().isEmpty()) {
             group.protocolType = join.request().protocolType();
         }
-        member.protocols = join.protocols();
         group.add(member);
-        update(member, join);
+        update(group, member, join);
         restartSession(group, member, NEW_MEMBER_TIMEOUT_MS);
         group.memberCame = true;
         rebalance(group);
         completeIfEveryoneJoined(group);
     }
 
-    private static void update(ClassicMember member, Join join) {
+    private static void update(ClassicGroup group, ClassicMember member, Join join) {
         if (member.joining != null) {
             // The client gave that request up, and asks again.
             member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
         }
-        member.protocols = join.protocols();
+        group.setProtocols(member, join.protocols());
         member.rebalanceTimeoutMs = join.version() == 0
                 ? join.request().sessionTimeoutMs()
                 : join.request().rebalanceTimeoutMs();
@@ -229,13 +248,13 @@ final class ClassicGroups {
         boolean led = group.isLeader(before);
         fence(before);
         ClassicMember member = new ClassicMember(newMemberId(before.instanceId), before.instanceId, join.origin());
-        member.assignment = before.assignment;
+        member.setAssignment(before.assignment());
         group.remove(before);
         group.add(member);
         if (led) {
             group.leaderId = member.id;
         }
-        update(member, join);
+        update(group, member, join);
         restartSession(group, member, member.sessionTimeoutMs);
         boolean changesNothing = group.state == State.STABLE && group.protocol.equals(group.electProtocol());
         boolean saysTheSame = Arrays.equals(before.metadata(group.protocol), member.metadata(group.protocol));
@@ -380,6 +399,10 @@ final class ClassicGroups {
             return;
         }
         ClassicMember member = group.member(request.memberId());
+        if (assigns(group, member) && !memory.hasRoom(growth(group, request))) {
+            reply.send(ClassicAnswers.refusal(ErrorCode.GROUP_MAX_SIZE_REACHED));
+            return;
+        }
         group.awaitedSyncs.remove(member.id);
         restartSession(group, member, member.sessionTimeoutMs);
         if (group.state == State.STABLE) {
@@ -390,9 +413,21 @@ final class ClassicGroups {
             member.syncing.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
         member.syncing = reply;
-        if (group.isLeader(member)) {
+        if (assigns(group, member)) {
             assign(group, request);
         }
+    }
+
+    private static boolean assigns(ClassicGroup group, ClassicMember member) {
+        return group.state != State.STABLE && group.isLeader(member);
+    }
+
+    private static long growth(ClassicGroup group, SyncGroupRequest request) {
+        long brought = 0;
+        for (SyncGroupRequest.SyncGroupRequestAssignment assignment : request.assignments()) {
+            brought += GroupSize.TEXT_BYTES + assignment.assignment().readableBytes();
+        }
+        return brought - GroupSize.of(group.assignments());
     }
 
     private static ErrorCode checkSync(ClassicGroup group, SyncGroupRequest request) {
@@ -472,7 +507,7 @@ final class ClassicGroups {
         LeaveGroupResponse.MemberResponse answer = new LeaveGroupResponse.MemberResponse()
                 .setMemberId(leaving.memberId())
                 .setGroupInstanceId(leaving.groupInstanceId());
-        Deadlines.Deadline expected = group.expectedMembers.remove(memberId);
+        Deadlines.Deadline expected = group.expectNoMore(memberId);
         if (expected != null) {
             expected.cancel();
             completeIfEveryoneJoined(group);

@@ -15,8 +15,8 @@ final class ClassicMember {
     final Origin origin;
     int rebalanceTimeoutMs;
     int sessionTimeoutMs;
-    List<Protocol> protocols;
-    byte[] assignment = NOTHING;
+    private List<Protocol> protocols = List.of();
+    private byte[] assignment = NOTHING;
 
     /** Waits for the rebalance to complete; null when it has not joined again. */
     Reply<JoinGroupResponse> joining;
@@ -37,6 +37,42 @@ final class ClassicMember {
         this.id = id;
         this.instanceId = instanceId;
         this.origin = origin;
+    }
+
+    List<Protocol> protocols() {
+        return protocols;
+    }
+
+    byte[] assignment() {
+        return assignment;
+    }
+
+    /** Only {@link ClassicGroup} calls this for one that is in a group: it counts the size. */
+    void setProtocols(List<Protocol> said) {
+        protocols = said;
+    }
+
+    /** As {@link #setProtocols}. */
+    void setAssignment(byte[] given) {
+        assignment = given;
+    }
+
+    /** What it takes of the heap, about. */
+    long sizeBytes() {
+        return GroupSize.MEMBER_BYTES
+                + GroupSize.of(id)
+                + GroupSize.of(instanceId)
+                + GroupSize.of(origin.clientId())
+                + sizeOf(protocols)
+                + GroupSize.of(assignment);
+    }
+
+    static long sizeOf(List<Protocol> protocols) {
+        long bytes = 0;
+        for (Protocol protocol : protocols) {
+            bytes += GroupSize.of(protocol.name()) + GroupSize.of(protocol.metadata());
+        }
+        return bytes;
     }
 
     boolean isStatic() {

@@ -53,6 +53,9 @@ public interface Group {
     /** Since when it has been without members, in milliseconds since 1970 UTC; -1 when it has members or never had any. */
     long emptySinceMs();
 
+    /** What it takes of the heap. */
+    GroupSize size();
+
     /** What is appended when the group goes. */
     List<CoordinatorRecord> tombstones();
 }

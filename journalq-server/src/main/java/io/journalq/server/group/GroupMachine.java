@@ -31,6 +31,7 @@ import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
 import io.journalq.server.group.record.PendingOffsetValue;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -48,6 +49,7 @@ public final class GroupMachine implements CoordinatorMachine {
 
     private final GroupLimits limits;
     private final GroupCount count;
+    private final MemoryAccount memory;
     private final Outbox outbox;
     private final Deadlines deadlines = new Deadlines();
     private final Map<String, Group> groups = new TreeMap<>();
@@ -62,20 +64,23 @@ public final class GroupMachine implements CoordinatorMachine {
      * Makes a machine without groups.
      *
      * @param count what the limit on all groups is held against
+     * @param memory where groups and offsets are charged
      * @param ids gives texts that were never given before, for member ids
      */
     public GroupMachine(
             GroupLimits limits,
             ConsumerGroupLimits consumerLimits,
             GroupCount count,
+            GroupMemory memory,
             Outbox outbox,
             Supplier<String> ids) {
         this.limits = limits;
         this.count = count;
         this.outbox = outbox;
-        this.offsets = new OffsetCommits(limits, outbox, groups);
-        this.classic = new ClassicGroups(limits, deadlines, outbox, ids, this::dropIfUnused);
-        this.consumer = new ConsumerGroups(consumerLimits, outbox, ids, this::moveToClassic);
+        this.memory = memory.ofGroups();
+        this.offsets = new OffsetCommits(limits, outbox, groups, memory.ofOffsets());
+        this.classic = new ClassicGroups(limits, deadlines, outbox, this.memory, ids, this::dropIfUnused);
+        this.consumer = new ConsumerGroups(consumerLimits, outbox, this.memory, ids, this::moveToClassic);
     }
 
     @Override
@@ -108,7 +113,9 @@ public final class GroupMachine implements CoordinatorMachine {
     /** A group that somebody began to join, and that never had a member, leaves nothing behind. */
     private void dropIfUnused(ClassicGroup group) {
         if (group.isUnused()) {
-            groups.remove(group.id(), group);
+            if (groups.get(group.id()) == group) {
+                remove(group.id());
+            }
             tellCount();
         }
     }
@@ -120,19 +127,41 @@ public final class GroupMachine implements CoordinatorMachine {
         }
         ConsumerGroup group = consumer.group(groupId);
         if (group != null) {
-            groups.put(groupId, group);
+            put(group);
         } else if (groups.get(groupId) instanceof ConsumerGroup) {
-            groups.remove(groupId);
+            remove(groupId);
         }
     }
 
     private void replay(String groupId, GroupMetadataValue value) {
         if (value == null) {
             if (groups.get(groupId) instanceof ClassicGroup) {
-                groups.remove(groupId);
+                remove(groupId);
             }
-        } else if (groups.computeIfAbsent(groupId, id -> new ClassicGroup(id, 0)) instanceof ClassicGroup group) {
+            return;
+        }
+        if (!groups.containsKey(groupId)) {
+            put(new ClassicGroup(groupId, 0));
+        }
+        if (groups.get(groupId) instanceof ClassicGroup group) {
             group.replay(value);
+        }
+    }
+
+    private void put(Group group) {
+        Group before = groups.put(group.id(), group);
+        if (before != group) {
+            if (before != null) {
+                before.size().end();
+            }
+            group.size().begin(memory);
+        }
+    }
+
+    private void remove(String groupId) {
+        Group removed = groups.remove(groupId);
+        if (removed != null) {
+            removed.size().end();
         }
     }
 
@@ -192,7 +221,7 @@ public final class GroupMachine implements CoordinatorMachine {
         }
         if (group == null) {
             group = new ClassicGroup(request.groupId(), nowMs);
-            groups.put(group.id(), group);
+            put(group);
             tellCount();
         }
         if (group instanceof ClassicGroup joined) {
@@ -346,7 +375,8 @@ public final class GroupMachine implements CoordinatorMachine {
             long nowMs,
             Reply<List<ErrorCode>> reply) {
         ErrorCode error = isBadId(groupId) ? ErrorCode.INVALID_GROUP_ID : offsets.check(groupId, committer, nowMs);
-        error = error == ErrorCode.NONE && isOneTooMany(groupId) ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
+        boolean tooMuch = error == ErrorCode.NONE && (isOneTooMany(groupId) || !offsets.hasRoom(groupId, commits));
+        error = tooMuch ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));
             return;
@@ -370,7 +400,9 @@ public final class GroupMachine implements CoordinatorMachine {
             Reply<List<ErrorCode>> reply) {
         ErrorCode error =
                 isBadId(groupId) ? ErrorCode.INVALID_GROUP_ID : offsets.checkInTransaction(groupId, committer, nowMs);
-        error = error == ErrorCode.NONE && isOneTooMany(groupId) ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
+        boolean tooMuch =
+                error == ErrorCode.NONE && (isOneTooMany(groupId) || !offsets.hasRoomInTransaction(transaction));
+        error = tooMuch ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
         List<OffsetCommits.Commit> commits = transaction.commits();
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));

@@ -9,6 +9,7 @@ import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
 import io.journalq.server.group.record.PendingOffsetValue;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,14 +29,18 @@ public final class OffsetCommits {
     private final Outbox outbox;
     private final Map<String, Group> groups;
     private final Map<String, GroupOffsets> offsets = new TreeMap<>();
-    private final PendingOffsets pending = new PendingOffsets();
+    private final MemoryAccount memory;
+    private final PendingOffsets pending;
 
     /** The group of the last offset that was replayed, which the next one is mostly of too; null when it has none left. */
     private String lastReplayed;
 
     private GroupOffsets ofLastReplayed;
 
-    OffsetCommits(GroupLimits limits, Outbox outbox, Map<String, Group> groups) {
+    /** @param memory where offsets are charged, by {@link OffsetSizes} */
+    OffsetCommits(GroupLimits limits, Outbox outbox, Map<String, Group> groups, MemoryAccount memory) {
+        this.memory = memory;
+        this.pending = new PendingOffsets(memory);
         this.limits = limits;
         this.outbox = outbox;
         this.groups = groups;
@@ -120,6 +125,29 @@ public final class OffsetCommits {
                         new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord())));
     }
 
+    /** Whether there is room for what the commits add. One that only moves an offset adds nothing. */
+    boolean hasRoom(String groupId, List<Commit> commits) {
+        GroupOffsets ofGroup = offsets.get(groupId);
+        long moreBytes = ofGroup == null ? OffsetSizes.group(groupId) : 0;
+        for (Commit commit : commits) {
+            CommittedOffset before = ofGroup == null ? null : ofGroup.get(commit.topic(), commit.partition());
+            long metadata = OffsetSizes.text(commit.metadata());
+            moreBytes += before == null
+                    ? OffsetSizes.first(commit.topic()) + metadata
+                    : metadata - OffsetSizes.text(before.metadata());
+        }
+        return memory.hasRoom(moreBytes);
+    }
+
+    /** The same for commits in a transaction, which are all kept beside what is in force. */
+    boolean hasRoomInTransaction(InTransaction transaction) {
+        long moreBytes = 0;
+        for (Commit commit : transaction.commits()) {
+            moreBytes += OffsetSizes.PENDING_BYTES + OffsetSizes.text(commit.topic()) + OffsetSizes.text(commit.metadata());
+        }
+        return memory.hasRoom(moreBytes);
+    }
+
     private interface RecordsOf {
         void add(Commit commit, CommittedOffset offset, List<CoordinatorRecord> records);
     }
@@ -180,10 +208,14 @@ public final class OffsetCommits {
         if (ofGroup == null) {
             ofGroup = new GroupOffsets();
             offsets.put(groupId, ofGroup);
+            memory.add(OffsetSizes.group(groupId));
         }
+        long before = ofGroup.sizeBytes(key.topic());
         ofGroup.put(key.topic(), key.partition(), value == null ? null : CommittedOffset.of(value));
+        memory.add(ofGroup.sizeBytes(key.topic()) - before);
         if (ofGroup.isEmpty()) {
             offsets.remove(groupId);
+            memory.add(-OffsetSizes.group(groupId));
             lastReplayed = null;
             ofLastReplayed = null;
         } else {

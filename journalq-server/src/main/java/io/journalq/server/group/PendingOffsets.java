@@ -3,6 +3,7 @@ package io.journalq.server.group;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.record.PendingOffsetKey;
 import io.journalq.server.group.record.PendingOffsetValue;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Map;
@@ -20,8 +21,19 @@ final class PendingOffsets {
     private static final Comparator<Place> BY_GROUP =
             Comparator.comparing(Place::groupId).thenComparing(Place::topic).thenComparingInt(Place::partition);
 
+    private final MemoryAccount memory;
     private final NavigableMap<Place, Map<Long, Pending>> byPlace = new TreeMap<>(BY_GROUP);
     private final Map<Long, NavigableSet<Place>> placesByProducer = new TreeMap<>();
+
+    PendingOffsets(MemoryAccount memory) {
+        this.memory = memory;
+    }
+
+    private static long sizeBytes(Place place, Pending pending) {
+        return OffsetSizes.PENDING_BYTES
+                + OffsetSizes.text(place.topic())
+                + OffsetSizes.text(pending.offset().metadata());
+    }
 
     /** What an offset is of. */
     record Place(String groupId, String topic, int partition) {
@@ -75,7 +87,10 @@ final class PendingOffsets {
         if (value == null) {
             remove(place, key.producerId());
         } else {
-            byPlace.computeIfAbsent(place, absent -> new TreeMap<>()).put(key.producerId(), Pending.of(value));
+            Pending added = Pending.of(value);
+            Pending before =
+                    byPlace.computeIfAbsent(place, absent -> new TreeMap<>()).put(key.producerId(), added);
+            memory.add(sizeBytes(place, added) - (before == null ? 0 : sizeBytes(place, before)));
             placesByProducer
                     .computeIfAbsent(key.producerId(), absent -> new TreeSet<>(BY_GROUP))
                     .add(place);
@@ -84,9 +99,11 @@ final class PendingOffsets {
 
     private void remove(Place place, long producerId) {
         Map<Long, Pending> here = byPlace.get(place);
-        if (here == null || here.remove(producerId) == null) {
+        Pending removed = here == null ? null : here.remove(producerId);
+        if (removed == null) {
             return;
         }
+        memory.add(-sizeBytes(place, removed));
         if (here.isEmpty()) {
             byPlace.remove(place);
         }

@@ -27,9 +27,17 @@ final class TopicOffsets {
     private Uuid topicId = Uuid.ZERO;
     private int count;
 
+    /** Of the texts, and of what is kept apart. */
+    private long extraBytes;
+
     /** What is done with each partition. */
     interface Visitor {
         void visit(int partition, CommittedOffset offset);
+    }
+
+    /** What the offsets take of the heap. */
+    long sizeBytes() {
+        return extraBytes + (long) OffsetSizes.PLACE_BYTES * offsets.length;
     }
 
     boolean isEmpty() {
@@ -47,6 +55,7 @@ final class TopicOffsets {
         count++;
         if (partition < 0 || partition >= offsets.length + LARGEST_GAP || offset.offset() < 0) {
             scattered.put(partition, offset);
+            extraBytes += OffsetSizes.SCATTERED_BYTES + OffsetSizes.text(offset.metadata());
             return;
         }
         grow(partition);
@@ -56,6 +65,7 @@ final class TopicOffsets {
         timestampsMs[partition] = offset.commitTimestampMs();
         if (!offset.metadata().isEmpty()) {
             metadata.put(partition, offset.metadata());
+            extraBytes += OffsetSizes.text(offset.metadata());
         }
     }
 
@@ -75,9 +85,13 @@ final class TopicOffsets {
     void remove(int partition) {
         if (partition >= 0 && partition < offsets.length && offsets[partition] != ABSENT) {
             offsets[partition] = ABSENT;
-            metadata.remove(partition);
+            extraBytes -= OffsetSizes.text(metadata.remove(partition));
             count--;
-        } else if (scattered.remove(partition) != null) {
+            return;
+        }
+        CommittedOffset removed = scattered.remove(partition);
+        if (removed != null) {
+            extraBytes -= OffsetSizes.SCATTERED_BYTES + OffsetSizes.text(removed.metadata());
             count--;
         }
     }

@@ -16,6 +16,7 @@ public enum Limit {
     TOPIC_NAME("topic.name"),
     TOPIC_PARTITIONS("max.partitions.per.topic"),
     PARTITIONS("max.partitions"),
+    AUTO_CREATION_RATE("auto.create.topics.max.rate"),
     /** Idempotent producers that one partition remembers. */
     PARTITION_PRODUCERS("partition.producers"),
     /** Transactions that are open in one partition. */

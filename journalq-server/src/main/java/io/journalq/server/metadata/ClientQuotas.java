@@ -36,6 +36,11 @@ public final class ClientQuotas {
         return limitsByEntity;
     }
 
+    /** The limits of {@code entity} by their keys; empty when it has none. */
+    Map<String, Double> of(QuotaEntity entity) {
+        return limitsByEntity.getOrDefault(entity, Collections.emptySortedMap());
+    }
+
     /** The limit that is most precise about who asks; null when there is none. */
     public Applied find(String key, String user, String clientId) {
         Part[] users = {new Part(user), Part.DEFAULT, null};

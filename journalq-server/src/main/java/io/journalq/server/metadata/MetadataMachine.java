@@ -5,6 +5,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
@@ -17,6 +19,7 @@ import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -29,10 +32,14 @@ import java.util.TreeMap;
 public final class MetadataMachine {
     private final MetadataLimits limits;
     private final ResourceRules resourceRules;
+    private final MemoryAccount memory;
     private final Map<String, TopicImage> topicByName = new TreeMap<>();
-    private final Map<Uuid, String> nameById = new TreeMap<>();
+    private final Map<Uuid, TopicImage> topicById = new TreeMap<>();
     /** Topics' names as tools write them that know no dots. */
     private final Map<String, String> nameByCollisionKey = new TreeMap<>();
+
+    /** Those of the newest epochs: one for all partitions of a broker that is alone. */
+    private final Map<PartitionImage, PartitionImage> sharedPartitions = new LinkedHashMap<>();
 
     private String clusterId = "";
     private long nextProducerId;
@@ -43,17 +50,19 @@ public final class MetadataMachine {
 
     /** A machine in which only topics have settings. */
     public MetadataMachine(MetadataLimits limits) {
-        this(limits, ResourceRules.NONE);
+        this(limits, ResourceRules.NONE, MemoryAccount.UNBOUNDED);
     }
 
     /**
      * A machine without state.
      *
      * @param resourceRules which settings other things than topics may have
+     * @param memory where all of it is charged, by {@link MetadataSizes}
      */
-    public MetadataMachine(MetadataLimits limits, ResourceRules resourceRules) {
+    public MetadataMachine(MetadataLimits limits, ResourceRules resourceRules, MemoryAccount memory) {
         this.limits = limits;
         this.resourceRules = resourceRules;
+        this.memory = memory;
     }
 
     /** Whether the cluster has its id. */
@@ -83,7 +92,7 @@ public final class MetadataMachine {
 
     /** Everything as it is now. */
     public MetadataImage image() {
-        return new MetadataImage(clusterId, version, topicByName, quotas, resources);
+        return new MetadataImage(clusterId, version, topicByName.values(), topicById.values(), quotas, resources);
     }
 
     /** Records that lead a new machine to this state, and are few whatever happened before. */
@@ -116,6 +125,12 @@ public final class MetadataMachine {
         if (refused != null) {
             return refused;
         }
+        refused = checkMemory(MetadataSizes.topic(spec.name())
+                + MetadataSizes.partitions(partitions)
+                + MetadataSizes.settings(spec.configs()));
+        if (refused != null) {
+            return refused;
+        }
         List<Message> records = new ArrayList<>();
         records.add(new TopicRecord().setTopicId(id).setName(spec.name()));
         records.add(partitionsRecord(id, 0, partitions));
@@ -132,7 +147,7 @@ public final class MetadataMachine {
 
     /** A topic goes, and its name is free again. */
     public Decision deleteTopic(Uuid id) {
-        return nameById.containsKey(id)
+        return topicById.containsKey(id)
                 ? Decision.append(List.of(new RemoveTopicRecord().setTopicId(id)))
                 : Decision.refuse(ErrorCode.UNKNOWN_TOPIC_ID, "there is no topic of that id");
     }
@@ -165,6 +180,7 @@ public final class MetadataMachine {
                     ErrorCode.INVALID_REPLICA_ASSIGNMENT, "every new partition must be assigned to a node that exists");
         }
         Decision refused = checkCount(newCount, newCount - count);
+        refused = refused != null ? refused : checkMemory(MetadataSizes.partitions(newCount - count));
         return refused != null
                 ? refused
                 : Decision.append(List.of(partitionsRecord(topic.id(), count, newCount - count)));
@@ -179,6 +195,11 @@ public final class MetadataMachine {
         TopicImage topic = topicByName.get(name);
         if (topic == null) {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
+        }
+        Map<String, String> changed = MetadataSizes.changed(topic.configs(), changes);
+        Decision tooMuch = checkMemory(MetadataSizes.settings(changed) - MetadataSizes.settings(topic.configs()));
+        if (tooMuch != null) {
+            return tooMuch;
         }
         List<Message> records = new ArrayList<>();
         for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
@@ -223,7 +244,9 @@ public final class MetadataMachine {
                     ResourceConfigs.MAX_RESOURCES + " groups, brokers and subscriptions have settings of their own,"
                             + " and more may not");
         }
-        return Decision.append(records);
+        Decision tooMuch = checkMemory(
+                MetadataSizes.resource(resource, result) - MetadataSizes.resource(resource, resources.of(resource)));
+        return tooMuch != null ? tooMuch : Decision.append(records);
     }
 
     /**
@@ -241,7 +264,10 @@ public final class MetadataMachine {
             }
             records.add(MetadataSnapshot.quotaRecord(entity, change.getKey(), limit));
         }
-        return Decision.append(records);
+        Map<String, Double> before = quotas.of(entity);
+        Map<String, Double> after = MetadataSizes.changed(before, changes);
+        Decision tooMuch = checkMemory(MetadataSizes.quota(entity, after) - MetadataSizes.quota(entity, before));
+        return tooMuch != null ? tooMuch : Decision.append(records);
     }
 
     /** First id of a block of producer ids that {@link #allocateProducerIds} would give away. */
@@ -295,7 +321,9 @@ public final class MetadataMachine {
         QuotaEntity entity = new QuotaEntity(
                 record.user() ? new QuotaEntity.Part(record.userName()) : null,
                 record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
+        memory.add(-MetadataSizes.quota(entity, quotas.of(entity)));
         quotas = quotas.with(entity, record.key(), record.remove() ? null : record.value());
+        memory.add(MetadataSizes.quota(entity, quotas.of(entity)));
     }
 
     private void replayResource(ResourceConfigRecord record) {
@@ -303,18 +331,18 @@ public final class MetadataMachine {
         if (kind == null) {
             throw new IllegalArgumentException("settings of an unknown kind of thing: " + record);
         }
-        resources = resources.with(new ResourceId(kind, record.resourceName()), record.name(), record.value());
+        ResourceId resource = new ResourceId(kind, record.resourceName());
+        memory.add(-MetadataSizes.resource(resource, resources.of(resource)));
+        resources = resources.with(resource, record.name(), record.value());
+        memory.add(MetadataSizes.resource(resource, resources.of(resource)));
     }
 
     private void replayTopic(TopicRecord record) {
-        if (topicByName.containsKey(record.name()) || nameById.containsKey(record.topicId())) {
+        if (topicByName.containsKey(record.name()) || topicById.containsKey(record.topicId())) {
             throw new IllegalArgumentException("a topic is created that exists: " + record);
         }
-        topicByName.put(
-                record.name(),
-                // An older release created internal topics with fewer settings.
-                new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
-        nameById.put(record.topicId(), record.name());
+        // An older release created internal topics with fewer settings.
+        put(new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
         nameByCollisionKey.put(TopicNames.collisionKey(record.name()), record.name());
     }
 
@@ -322,17 +350,20 @@ public final class MetadataMachine {
         TopicImage topic = topic(record.topicId());
         partitionCount -= topic.partitions().size();
         topicByName.remove(topic.name());
-        nameById.remove(topic.id());
+        memory.add(-MetadataSizes.of(topic));
+        topicById.remove(topic.id());
         nameByCollisionKey.remove(TopicNames.collisionKey(topic.name()));
     }
 
     private void replayStart(NodeStartedRecord record) {
-        topicByName.replaceAll((name, topic) -> {
+        sharedPartitions.clear();
+        for (TopicImage topic : List.copyOf(topicByName.values())) {
             List<PartitionImage> partitions = topic.partitions().stream()
                     .map(partition -> partition.leader() == record.nodeId() ? partition.inNextEpoch() : partition)
+                    .map(this::shared)
                     .toList();
-            return new TopicImage(name, topic.id(), partitions, topic.configs());
-        });
+            put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+        }
     }
 
     private void replayPartitions(PartitionsRecord record) {
@@ -345,8 +376,8 @@ public final class MetadataMachine {
         partitionCount -= partitions.size();
         for (int i = 0; i < record.partitions().size(); i++) {
             PartitionState state = record.partitions().get(i);
-            PartitionImage partition =
-                    new PartitionImage(state.leader(), state.leaderEpoch(), state.replicas(), state.inSyncReplicas());
+            PartitionImage partition = shared(
+                    new PartitionImage(state.leader(), state.leaderEpoch(), state.replicas(), state.inSyncReplicas()));
             int number = record.firstPartition() + i;
             if (number < partitions.size()) {
                 partitions.set(number, partition);
@@ -355,7 +386,7 @@ public final class MetadataMachine {
             }
         }
         partitionCount += partitions.size();
-        topicByName.put(topic.name(), new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+        put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
     }
 
     private void replayConfig(ConfigRecord record) {
@@ -366,15 +397,27 @@ public final class MetadataMachine {
         } else {
             configs.put(record.name(), record.value());
         }
-        topicByName.put(topic.name(), new TopicImage(topic.name(), topic.id(), topic.partitions(), configs));
+        put(new TopicImage(topic.name(), topic.id(), topic.partitions(), configs));
+    }
+
+    /** The same object for partitions that are alike, as nearly all are. */
+    private PartitionImage shared(PartitionImage partition) {
+        PartitionImage known = sharedPartitions.putIfAbsent(partition, partition);
+        return known == null ? partition : known;
+    }
+
+    private void put(TopicImage topic) {
+        TopicImage before = topicByName.put(topic.name(), topic);
+        topicById.put(topic.id(), topic);
+        memory.add(MetadataSizes.of(topic) - (before == null ? 0 : MetadataSizes.of(before)));
     }
 
     private TopicImage topic(Uuid id) {
-        String name = nameById.get(id);
-        if (name == null) {
+        TopicImage topic = topicById.get(id);
+        if (topic == null) {
             throw new IllegalArgumentException("a record names a topic that does not exist: " + id);
         }
-        return topicByName.get(name);
+        return topic;
     }
 
     private Decision checkAssignments(TopicSpec spec) {
@@ -423,6 +466,14 @@ public final class MetadataMachine {
                             + " (max.partitions)");
         }
         return null;
+    }
+
+    private Decision checkMemory(long moreBytes) {
+        return memory.hasRoom(moreBytes)
+                ? null
+                : Decision.refuse(
+                        ErrorCode.POLICY_VIOLATION,
+                        "the metadata takes as much memory as it may (" + StatePart.METADATA.setting() + ")");
     }
 
     private static Decision checkConfig(String name, String value) {

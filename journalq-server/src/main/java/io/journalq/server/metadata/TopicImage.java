@@ -17,7 +17,7 @@ import java.util.TreeMap;
 public record TopicImage(String name, Uuid id, List<PartitionImage> partitions, Map<String, String> configs) {
     public TopicImage {
         partitions = List.copyOf(partitions);
-        configs = Collections.unmodifiableMap(new TreeMap<>(configs));
+        configs = configs.isEmpty() ? Collections.emptyMap() : Collections.unmodifiableMap(new TreeMap<>(configs));
     }
 
     /** Whether there is a partition of that number. */

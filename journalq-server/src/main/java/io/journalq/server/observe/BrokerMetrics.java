@@ -2,6 +2,8 @@ package io.journalq.server.observe;
 
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.memory.MemoryPart;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -122,8 +124,8 @@ public final class BrokerMetrics implements AutoCloseable {
                 memory::responseBytes);
     }
 
-    /** Shows what each event loop did, and how long its iterations took. Once per registry. */
-    public void bindLoops(List<LoopCycle> cycles) {
+    /** Shows what each event loop did, how long its iterations took, and what state takes of the heap. Once per registry. */
+    public void bindLoops(List<LoopCycle> cycles, MemoryBudget memory) {
         for (LoopCycle cycle : cycles) {
             LoopCounters counters = cycle.counters();
             shardCounter(
@@ -153,8 +155,13 @@ public final class BrokerMetrics implements AutoCloseable {
                     "Size of the records in answers to fetches.",
                     counters::fetchedBytes);
         }
-        registry.getPrometheusRegistry().register(new RequestsCollector(cycles));
+        registry.getPrometheusRegistry().register(new RequestsCollector(cycles, memory));
         registry.getPrometheusRegistry().register(new LoopStallsCollector(cycles));
+        for (MemoryPart part : memory.parts()) {
+            Tags tags = Tags.of("part", part.part().label());
+            gauge("journalq.state.memory.used.bytes", "Heap that state takes, as estimated.", tags, part::usedBytes);
+            gauge("journalq.state.memory.max.bytes", "Heap that state may take.", tags, part::maxBytes);
+        }
     }
 
     /**

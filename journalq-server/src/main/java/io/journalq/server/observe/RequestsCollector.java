@@ -5,6 +5,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.memory.MemoryPart;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
@@ -24,8 +26,10 @@ final class RequestsCollector implements MultiCollector {
     static final String LIMITS = "journalq_limits_reached";
 
     private final List<LoopCounters> loops;
+    private final MemoryBudget memory;
 
-    RequestsCollector(List<LoopCycle> cycles) {
+    RequestsCollector(List<LoopCycle> cycles, MemoryBudget memory) {
+        this.memory = memory;
         this.loops = cycles.stream().map(LoopCycle::counters).toList();
     }
 
@@ -50,6 +54,12 @@ final class RequestsCollector implements MultiCollector {
                     .labels(Labels.of("limit", limit.label()))
                     .value((double)
                             loops.stream().mapToLong(loop -> loop.limit(limit)).sum())
+                    .build());
+        }
+        for (MemoryPart part : memory.parts()) {
+            limits.dataPoint(CounterDataPointSnapshot.builder()
+                    .labels(Labels.of("limit", part.part().setting()))
+                    .value((double) part.refusals())
                     .build());
         }
         return MetricSnapshots.of(requests.build(), errors.build(), limits.build());

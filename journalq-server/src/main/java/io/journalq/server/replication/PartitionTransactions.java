@@ -35,7 +35,7 @@ public final class PartitionTransactions {
     private final TreeMap<Long, Long> endingByFirstOffset = new TreeMap<>();
 
     /** What the markers that are not below the high watermark replaced, in the order of the markers. */
-    private final ArrayDeque<Replaced> replaced = new ArrayDeque<>();
+    private final ArrayDeque<Replaced> replaced = new ArrayDeque<>(0);
 
     private long repeatedMarkerOffset;
 
@@ -209,10 +209,10 @@ public final class PartitionTransactions {
         while (!replaced.isEmpty() && replaced.peekLast().markerOffset() >= offset) {
             Replaced last = replaced.pollLast();
             if (last.before() == null) {
-                producers.statesById().remove(last.producerId());
+                producers.forget(last.producerId());
                 continue;
             }
-            producers.statesById().put(last.producerId(), last.before());
+            producers.restore(last.producerId(), last.before());
             OpenTransaction open = last.before().transaction();
             if (open != null) {
                 openByFirstOffset.put(open.firstOffset(), open);

@@ -2,6 +2,7 @@ package io.journalq.server.replication;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -21,7 +22,7 @@ import java.util.TreeMap;
  * accepted: the older one comes in between.
  *
  * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
- * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS} the producer unused for longest is forgotten, and {@link
+ * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory for all partitions' producers, the producer unused for longest is forgotten, and {@link
  * #onTick} forgets those that were silent for the expiry time.
  *
  * <p>Source: KIP-98, KIP-360; five batches because that is a producer's limit of requests in flight.
@@ -40,12 +41,16 @@ public final class ProducerDedup {
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
 
+    /** What a producer takes of the heap, about, also with a transaction; held against a real heap by MemoryEstimatesTest. */
+    public static final int PRODUCER_BYTES = 500;
+
     /** In order of use, so that the first is the one that is forgotten next. */
     private final Map<Long, ProducerState> statesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
 
     /** A producer whose newest batch lies before this may have lost acknowledged batches behind it; 0 for none. */
     private long lossOffset;
 
+    private MemoryAccount memory = MemoryAccount.UNBOUNDED;
     private long forgottenCount;
     private long duplicateBaseOffset;
     private long duplicateAppendTimeMs;
@@ -72,6 +77,18 @@ public final class ProducerDedup {
         public ErrorCode error() {
             return error;
         }
+    }
+
+    /** From now on producers are charged there; with less room than one takes, the one unused for longest is forgotten. */
+    public void begin(MemoryAccount account) {
+        memory = account;
+        memory.add((long) PRODUCER_BYTES * statesById.size());
+    }
+
+    /** Gives back what is charged: nobody keeps these producers any more. */
+    public void end() {
+        memory.add(-(long) PRODUCER_BYTES * statesById.size());
+        memory = MemoryAccount.UNBOUNDED;
     }
 
     /**
@@ -191,6 +208,7 @@ public final class ProducerDedup {
             }
             if (oldest.transaction() == null) {
                 oldestFirst.remove();
+                memory.add(-PRODUCER_BYTES);
             }
         }
     }
@@ -225,27 +243,46 @@ public final class ProducerDedup {
         return statesById;
     }
 
+    /** Takes a producer back as it was. */
+    void restore(long producerId, ProducerState state) {
+        if (statesById.put(producerId, state) == null) {
+            memory.add(PRODUCER_BYTES);
+        }
+    }
+
+    void forget(long producerId) {
+        if (statesById.remove(producerId) != null) {
+            memory.add(-PRODUCER_BYTES);
+        }
+    }
+
     ProducerState stateFor(long producerId) {
         ProducerState state = statesById.get(producerId);
         if (state == null) {
             state = new ProducerState();
+            boolean isOneTooMany = statesById.size() >= MAX_PRODUCERS || !memory.hasRoom(PRODUCER_BYTES);
             statesById.put(producerId, state);
-            if (statesById.size() > MAX_PRODUCERS) {
-                forgetOldest();
+            memory.add(PRODUCER_BYTES);
+            if (isOneTooMany) {
+                forgetOldest(producerId);
             }
         }
         return state;
     }
 
     /** Those with open transactions are passed by, and count as used, so that the next search does not meet them. */
-    private void forgetOldest() {
+    private void forgetOldest(long newestId) {
         List<Long> passedBy = new ArrayList<>();
         Iterator<Map.Entry<Long, ProducerState>> oldestFirst =
                 statesById.entrySet().iterator();
         while (oldestFirst.hasNext()) {
             Map.Entry<Long, ProducerState> oldest = oldestFirst.next();
+            if (oldest.getKey() == newestId) {
+                break;
+            }
             if (oldest.getValue().transaction() == null) {
                 oldestFirst.remove();
+                memory.add(-PRODUCER_BYTES);
                 forgottenCount++;
                 break;
             }

@@ -3,6 +3,7 @@ package io.journalq.server.security;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.ClientQuotas.Applied;
 import io.journalq.server.metadata.QuotaEntity;
+import io.journalq.server.metadata.QuotaEntity.Part;
 import io.journalq.server.metadata.QuotaKeys;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,8 +28,14 @@ public final class ClientThrottles {
     /** What a client may use at once after it used nothing for as long. */
     private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Clients that are counted; above it those that owe nothing are forgotten, which changes nothing for them. */
+    /** Clients that are counted; at it those that owe nothing are forgotten, which changes nothing for them. */
     private static final int MAX_COUNTED = 10_000;
+
+    /** Of a client's name; longer ones that begin alike are counted as one. */
+    private static final int MAX_NAME_LENGTH = 256;
+
+    /** Who comes when everybody who is counted owes something: all of them together. */
+    private static final QuotaEntity OTHERS = new QuotaEntity(new Part(null), new Part(null));
 
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double PERCENT = 100;
@@ -71,18 +78,23 @@ public final class ClientThrottles {
     }
 
     private int use(String key, String clientId, double amount) {
-        Applied applied = quotas.get().find(key, ANONYMOUS, clientId == null ? "" : clientId);
+        String name = clientId == null ? "" : clientId;
+        if (name.length() > MAX_NAME_LENGTH) {
+            name = name.substring(0, MAX_NAME_LENGTH);
+        }
+        Applied applied = quotas.get().find(key, ANONYMOUS, name);
         if (applied == null) {
             return 0;
         }
         long now = nanoTime.getAsLong();
         long cost = (long) (amount / applied.limit() * NANOS_PER_SECOND);
-        AtomicLong usedUp = usedUpNanos.computeIfAbsent(
-                new Counted(key, applied.countedFor()), counted -> new AtomicLong(now - BURST_NANOS));
-        long until = usedUp.updateAndGet(before -> Math.max(before - now, -BURST_NANOS) + now + cost);
-        if (usedUpNanos.size() > MAX_COUNTED) {
+        Counted client = new Counted(key, applied.countedFor());
+        if (usedUpNanos.size() >= MAX_COUNTED && !usedUpNanos.containsKey(client)) {
             usedUpNanos.values().removeIf(other -> other.get() - now <= -BURST_NANOS);
+            client = usedUpNanos.size() < MAX_COUNTED ? client : new Counted(key, OTHERS);
         }
+        AtomicLong usedUp = usedUpNanos.computeIfAbsent(client, counted -> new AtomicLong(now - BURST_NANOS));
+        long until = usedUp.updateAndGet(before -> Math.max(before - now, -BURST_NANOS) + now + cost);
         return (int) Math.min(MAX_WAIT_MS, Math.max(0, TimeUnit.NANOSECONDS.toMillis(until - now)));
     }
 }

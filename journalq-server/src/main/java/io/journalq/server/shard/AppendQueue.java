@@ -19,8 +19,8 @@ final class AppendQueue {
     private final Shard shard;
     private final PartitionHost host;
 
-    /** The first is being looked into, or is about to be decided. */
-    private final ArrayDeque<Append> waiting = new ArrayDeque<>(1);
+    /** The first is being looked into, or is about to be decided. Null until the first time that one waits. */
+    private ArrayDeque<Append> waiting;
 
     AppendQueue(Shard shard, PartitionHost host) {
         this.shard = shard;
@@ -29,7 +29,7 @@ final class AppendQueue {
 
     /** Whether an append has to wait here. */
     boolean isBusy() {
-        return !waiting.isEmpty();
+        return waiting != null && !waiting.isEmpty();
     }
 
     void add(Append append) {
@@ -38,6 +38,9 @@ final class AppendQueue {
 
     /** Begins with a batch that is too large. */
     void begin(Append append) {
+        if (waiting == null) {
+            waiting = new ArrayDeque<>(1);
+        }
         waiting.add(append);
         check(append);
     }

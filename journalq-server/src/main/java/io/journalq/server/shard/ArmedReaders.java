@@ -4,10 +4,14 @@ import java.util.ArrayList;
 
 /** The readers that wait for news of one partition, in no order. On the partition's loop. */
 final class ArmedReaders {
-    private final ArrayList<PartitionReader> readers = new ArrayList<>(0);
+    /** Null until the first reader waits: most partitions are not read. */
+    private ArrayList<PartitionReader> readers;
 
     void add(PartitionReader reader) {
         if (!reader.isArmed()) {
+            if (readers == null) {
+                readers = new ArrayList<>(1);
+            }
             reader.arm(this, readers.size());
             readers.add(reader);
         }
@@ -31,7 +35,7 @@ final class ArmedReaders {
     }
 
     boolean isEmpty() {
-        return readers.isEmpty();
+        return readers == null || readers.isEmpty();
     }
 
     /**
@@ -41,7 +45,7 @@ final class ArmedReaders {
      * @param visibleBytes how much that is
      */
     void fire(long visibleOffset, long visibleBytes) {
-        if (readers.isEmpty()) {
+        if (isEmpty()) {
             return;
         }
         PartitionReader[] waiting = readers.toArray(new PartitionReader[0]);

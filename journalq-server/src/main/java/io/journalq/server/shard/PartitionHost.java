@@ -480,6 +480,7 @@ public final class PartitionHost {
             producers.truncateTo(journal.writtenOffset());
         }
         durability.end();
+        producers.end();
         closed = true;
         writer.end();
         readable.tellAll();

@@ -36,6 +36,7 @@ final class PartitionProducers {
         this.producers = recovered.producers();
         this.transactions = recovered.transactions();
         this.snapshotSegmentCount = journal.segmentCount();
+        producers.begin(shard.producerMemory());
         journal.derivedState().keepBeforeRemoval(() -> ProducerSnapshot.encode(transactions));
     }
 
@@ -62,6 +63,11 @@ final class PartitionProducers {
     /** Forgets silent ones. */
     void expire(ShardTimes times) {
         producers.onTick(times.retentionClock().nowMs(), times.producerExpiryMs().getAsLong());
+    }
+
+    /** The partition leaves its shard; its state goes with it. */
+    void end() {
+        producers.end();
     }
 
     /** Looks for transactions that their coordinator does not end, and says when there are more than before. */

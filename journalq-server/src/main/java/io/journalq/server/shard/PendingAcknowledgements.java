@@ -15,9 +15,9 @@ import java.util.function.Consumer;
  */
 final class PendingAcknowledgements {
     private final LoopCounters counters;
-    private final ArrayDeque<Append> unwritten = new ArrayDeque<>();
-    private final ArrayDeque<Append> unflushed = new ArrayDeque<>();
-    private final ArrayDeque<FlushWait> flushWaits = new ArrayDeque<>();
+    private final ArrayDeque<Append> unwritten = new ArrayDeque<>(0);
+    private final ArrayDeque<Append> unflushed = new ArrayDeque<>(0);
+    private final ArrayDeque<FlushWait> flushWaits = new ArrayDeque<>(0);
 
     PendingAcknowledgements(LoopCounters counters) {
         this.counters = counters;

@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.DecompressionRoom;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.shard.commit.LoopCommits;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
@@ -35,6 +36,7 @@ public final class Shard {
     private final LoopCommits commits;
     private final Runnable keepTime;
     private final OfflinePartitions offlinePartitions;
+    private final MemoryAccount producerMemory;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
     private volatile int hangingTransactions;
 
@@ -53,7 +55,9 @@ public final class Shard {
             LoopCommits commits,
             Runnable keepTime,
             Executor blockingPool,
-            OfflinePartitions offlinePartitions) {
+            OfflinePartitions offlinePartitions,
+            MemoryAccount producerMemory) {
+        this.producerMemory = producerMemory;
         this.cycle = cycle;
         this.times = times;
         this.commits = commits;
@@ -132,6 +136,11 @@ public final class Shard {
     /** What a client is told when this shard does not host the partition. Any thread. */
     public ErrorCode errorOfMissing(Uuid topicId, int partition) {
         return offlinePartitions.errorOfMissing(topicId, partition);
+    }
+
+    /** Where the producers of all partitions are charged. */
+    MemoryAccount producerMemory() {
+        return producerMemory;
     }
 
     ShardTimes times() {

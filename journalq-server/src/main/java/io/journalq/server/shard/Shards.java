@@ -9,6 +9,7 @@ import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.NarrowExecutor;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
@@ -22,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -42,6 +44,9 @@ import org.slf4j.LoggerFactory;
 public final class Shards {
     private static final Logger log = LoggerFactory.getLogger(Shards.class);
 
+    /** Kinds of topics whose settings are shared by their partitions. */
+    private static final int MAX_SHARED_SETTINGS = 1_000;
+
     private final BrokerConfig config;
     private final Shard[] shards;
     private final PartitionFiles files;
@@ -55,6 +60,7 @@ public final class Shards {
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private MetadataImage followed = MetadataImage.EMPTY;
     private BrokerConfig inForce;
+    private final Map<Map<String, String>, PartitionSettings> settingsByConfigs = new HashMap<>();
     private volatile long producerExpiryMs;
 
     /**
@@ -63,6 +69,7 @@ public final class Shards {
      * @param cycles the loops, by index
      * @param blockingPool for what waits for the disk
      * @param lastEnd how the broker's last run ended
+     * @param producerMemory where partitions charge the producers that they remember
      */
     public Shards(
             BrokerConfig config,
@@ -70,7 +77,8 @@ public final class Shards {
             FileStore store,
             Executor blockingPool,
             Clock clock,
-            LastEnd lastEnd) {
+            LastEnd lastEnd,
+            MemoryAccount producerMemory) {
         this.config = config;
         this.inForce = config;
         this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
@@ -111,7 +119,8 @@ public final class Shards {
                     new LoopCommits(writeAheads, cycle),
                     this::keepTime,
                     blockingPool,
-                    offlinePartitions);
+                    offlinePartitions,
+                    producerMemory);
         }
     }
 
@@ -219,10 +228,7 @@ public final class Shards {
             if (topic.equals(before) && !defaultsChanged) {
                 continue;
             }
-            PartitionSettings settings = PartitionSettings.of(TopicConfig.of(inForce, topic.configs()));
-            if (InternalTopics.contains(topic.name())) {
-                settings = settings.kept();
-            }
+            PartitionSettings settings = settingsOf(topic);
             int known = before == null ? 0 : before.partitions().size();
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
                 if (partition >= known) {
@@ -236,12 +242,25 @@ public final class Shards {
         return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
     }
 
+    /** The same object for topics that are configured alike, as most are: there may be very many of them. */
+    private PartitionSettings settingsOf(TopicImage topic) {
+        if (InternalTopics.contains(topic.name())) {
+            return PartitionSettings.of(TopicConfig.of(inForce, topic.configs())).kept();
+        }
+        if (settingsByConfigs.size() >= MAX_SHARED_SETTINGS) {
+            settingsByConfigs.clear();
+        }
+        return settingsByConfigs.computeIfAbsent(
+                topic.configs(), configs -> PartitionSettings.of(TopicConfig.of(inForce, configs)));
+    }
+
     /** Whether topics may have other defaults now. */
     private boolean followBrokerSettings(MetadataImage image) {
         Map<String, SortedMap<String, String>> before = followed.resources().ofKind(Kind.BROKER);
         if (image.resources().ofKind(Kind.BROKER).equals(before)) {
             return false;
         }
+        settingsByConfigs.clear();
         inForce = BrokerOverrides.inForce(config, image.resources());
         producerExpiryMs = inForce.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         return true;

@@ -74,7 +74,7 @@ final class ProducerStart {
     }
 
     private void create(InitProducerIdRequest request, Reply<InitProducerIdResponse> reply) {
-        if (transactions.isFull()) {
+        if (transactions.isFull(request.transactionalId())) {
             reply.send(refused(ErrorCode.POLICY_VIOLATION));
             return;
         }

@@ -22,6 +22,12 @@ final class Transaction {
     /** The last epoch that a producer is given; the one behind it is for fencing that one. */
     static final short LAST_EPOCH = Short.MAX_VALUE - 1;
 
+    /** What an id takes of the heap without partitions, about, with its deadline and its places in maps. */
+    static final int ID_BYTES = 500;
+
+    /** A partition, with its place in the record that it comes from. */
+    private static final int PARTITION_BYTES = 180;
+
     private static final Comparator<TopicPartition> BY_NAME =
             Comparator.comparing(TopicPartition::topic).thenComparingInt(TopicPartition::partition);
 
@@ -64,6 +70,28 @@ final class Transaction {
 
     CoordinatorRecord toRecord() {
         return new CoordinatorRecord(new TransactionLogKey().setTransactionalId(id), value);
+    }
+
+    /** What it takes of the heap; {@code MemoryEstimatesTest} holds it against a real heap. */
+    long sizeBytes() {
+        long bytes = ID_BYTES + id.length();
+        for (TopicPartition partition : partitions) {
+            bytes += sizeOf(partition);
+        }
+        return bytes;
+    }
+
+    /** By how much it grows with further partitions. */
+    long growthBytes(Collection<TopicPartition> added) {
+        long bytes = 0;
+        for (TopicPartition partition : added) {
+            bytes += partitions.contains(partition) ? 0 : sizeOf(partition);
+        }
+        return bytes;
+    }
+
+    private static long sizeOf(TopicPartition partition) {
+        return PARTITION_BYTES + partition.topic().length();
     }
 
     String id() {

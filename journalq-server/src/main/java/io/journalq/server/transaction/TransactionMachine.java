@@ -14,6 +14,7 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.List;
 
 /**
@@ -33,9 +34,18 @@ public final class TransactionMachine implements CoordinatorMachine {
     private final TransactionPartitions partitions;
     private final TransactionQueries queries;
 
-    /** Makes a machine without state. */
-    public TransactionMachine(Outbox outbox, Markers markers, ProducerIdSource producerIds, TransactionLimits limits) {
-        transactions = new Transactions(outbox, limits);
+    /**
+     * Makes a machine without state.
+     *
+     * @param memory where transactional ids are charged
+     */
+    public TransactionMachine(
+            Outbox outbox,
+            Markers markers,
+            ProducerIdSource producerIds,
+            TransactionLimits limits,
+            MemoryAccount memory) {
+        transactions = new Transactions(outbox, limits, memory);
         waits = new ProducerIdWaits(producerIds);
         end = new TransactionEnd(transactions, waits, markers);
         start = new ProducerStart(transactions, end, waits, limits);

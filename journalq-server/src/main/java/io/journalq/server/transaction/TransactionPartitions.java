@@ -38,6 +38,11 @@ final class TransactionPartitions {
         }
         boolean open = known.state() == TransactionState.ONGOING;
         if (!partitions.isEmpty() && !(open && known.partitions().containsAll(partitions))) {
+            if (!transactions.hasRoom(known, partitions)) {
+                // The producer aborts, which makes room.
+                reply.send(ErrorCode.POLICY_VIOLATION);
+                return;
+            }
             transactions.put(known.withPartitions(partitions, version, nowMs));
         }
         reply.send(ErrorCode.NONE);

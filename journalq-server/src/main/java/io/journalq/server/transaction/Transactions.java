@@ -1,9 +1,11 @@
 package io.journalq.server.transaction;
 
 import io.journalq.common.check.Check;
+import io.journalq.common.id.TopicPartition;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.transaction.record.TransactionLogKey;
 import io.journalq.server.transaction.record.TransactionLogValue;
 import java.util.Collection;
@@ -24,13 +26,16 @@ final class Transactions {
 
     private final Outbox outbox;
     private final TransactionLimits limits;
+    private final MemoryAccount memory;
     private final Map<String, Transaction> byId = new TreeMap<>();
     private final TreeSet<Deadline> deadlines = new TreeSet<>(SOONEST_FIRST);
 
     /** When an open transaction is aborted, or an id without one is forgotten. */
     private record Deadline(long dueMs, String transactionalId) {}
 
-    Transactions(Outbox outbox, TransactionLimits limits) {
+    /** @param memory where every id is charged with its partitions */
+    Transactions(Outbox outbox, TransactionLimits limits, MemoryAccount memory) {
+        this.memory = memory;
         this.outbox = outbox;
         this.limits = limits;
     }
@@ -44,8 +49,15 @@ final class Transactions {
         return Collections.unmodifiableCollection(byId.values());
     }
 
-    boolean isFull() {
-        return byId.size() >= TransactionLimits.MAX_TRANSACTIONAL_IDS;
+    /** Whether there can be no other id. */
+    boolean isFull(String transactionalId) {
+        return byId.size() >= TransactionLimits.MAX_TRANSACTIONAL_IDS
+                || !memory.hasRoom(Transaction.ID_BYTES + transactionalId.length());
+    }
+
+    /** Whether there is room for more partitions of a transaction. */
+    boolean hasRoom(Transaction known, Collection<TopicPartition> added) {
+        return memory.hasRoom(known.growthBytes(added));
     }
 
     /** Makes a change durable; it is in force when this returns. */
@@ -73,11 +85,13 @@ final class Transactions {
         Transaction before = byId.remove(key.transactionalId());
         if (before != null) {
             deadlines.remove(deadline(before));
+            memory.add(-before.sizeBytes());
         }
         Transaction after = record.value() == null ? null : Transaction.of(key, (TransactionLogValue) record.value());
         if (after != null && after.state() != TransactionState.DEAD) {
             byId.put(after.id(), after);
             deadlines.add(deadline(after));
+            memory.add(after.sizeBytes());
         }
     }
 

@@ -14,6 +14,7 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.GroupMemory;
 import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.group.Origin;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
@@ -47,7 +48,7 @@ class GroupCountTest {
 
         void load() {
             groups = new GroupMachine(
-                    LIMITS, ConsumerGroupLimits.DEFAULT, counts.of(partition), this::append, () -> "id" + ++lastId);
+                    LIMITS, ConsumerGroupLimits.DEFAULT, counts.of(partition), GroupMemory.UNBOUNDED, this::append, () -> "id" + ++lastId);
             journal.forEach(groups::replay);
             groups.onLoaded(nowMs);
         }

@@ -63,7 +63,7 @@ final class MigrationSimulation {
         loaded[0] = new GroupMachine(
                 LIMITS,
                 ConsumerGroupLimits.DEFAULT,
-                GroupCount.UNLIMITED,
+                GroupCount.UNLIMITED, GroupMemory.UNBOUNDED,
                 records -> append(loaded[0], records),
                 () -> "id" + nextId++);
         for (byte[][] record : journal) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.network.NetworkCounters;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -148,7 +149,7 @@ class AdminListenerTest {
     void shouldShowAHistogramForEachLoopWhenLoopsAreBound() throws Exception {
         try (EventLoops loops = new EventLoops(2)) {
             // given
-            metrics.bindLoops(loops.cycles());
+            metrics.bindLoops(loops.cycles(), MemoryBudget.of(1 << 20, part -> 0));
             LoopCycle second = loops.cycles().get(1);
             CompletableFuture.runAsync(second::begin, second.loop()::execute).get(5, TimeUnit.SECONDS);
             // The iteration that began is over when the next task of the loop runs in a later one.

@@ -21,6 +21,7 @@ import io.journalq.server.shard.commit.LoopCommits;
 import io.journalq.server.shard.commit.WriteAheads;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.journalq.server.memory.MemoryAccount;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -90,7 +91,8 @@ final class SteppedPartition {
                 new LoopCommits(writeAheads, cycle),
                 () -> {},
                 blockingPool,
-                new OfflinePartitions());
+                new OfflinePartitions(),
+                MemoryAccount.UNBOUNDED);
         PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock, lastEnd);
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
         host = new PartitionHost(shard, recovered, settings, 0);

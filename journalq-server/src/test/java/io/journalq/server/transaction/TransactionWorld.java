@@ -8,6 +8,7 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -73,7 +74,8 @@ final class TransactionWorld {
                 incarnation,
                 request -> markers.putIfAbsent(request.transactionalId(), request),
                 idQuestions::add,
-                LIMITS);
+                LIMITS,
+                MemoryAccount.UNBOUNDED);
         incarnation.itsMachine = machine;
         journal.forEach(records -> records.forEach(machine::replay));
         machine.onLoaded(nowMs);

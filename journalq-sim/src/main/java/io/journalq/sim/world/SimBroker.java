@@ -10,6 +10,7 @@ import io.journalq.server.broker.BrokerCore;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryBudget;
 import io.journalq.sim.disk.SimDisk;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -22,6 +23,9 @@ import java.util.function.Consumer;
 
 /** One life of the broker: from a start to a crash or a stop. */
 public final class SimBroker {
+    /** As if the process had it, so that every machine refuses the same. */
+    private static final long HEAP_BYTES = 512L << 20;
+
     private static final ListenerAddress ADDRESS = new ListenerAddress("PLAINTEXT", "simulated", 9092);
 
     private final Scheduler scheduler;
@@ -104,6 +108,7 @@ public final class SimBroker {
                         cycles,
                         new SimExecutor(scheduler, Scheduler.Kind.POOL, plan.longestPoolDelayMs()),
                         new SimExecutor(scheduler, Scheduler.Kind.CONTROL, 0),
+                        MemoryBudget.of(HEAP_BYTES, part -> 0),
                         new SimClock(scheduler),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
                         scheduler::join,

@@ -5,6 +5,7 @@ import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.loop.Limit;
+import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.TopicNames;
 
 /** Tells of topics and partitions that are not created. Any thread. */
@@ -22,11 +23,18 @@ public final class CreationRefusals {
      */
     void tell(RequestContext context, String topic, int partitions, Outcome outcome) {
         Limit limit = limitOf(topic, partitions, outcome.error());
-        if (limit == null) {
+        if (outcome.error() == ErrorCode.POLICY_VIOLATION && outcome.reason().contains(StatePart.METADATA.setting())) {
+            log.full(context, "topic", topic, outcome.error(), StatePart.METADATA);
+        } else if (limit == null) {
             log.refused(context, topic, outcome.error(), outcome.reason());
         } else {
             log.beyond(context, limit, "topic", topic, outcome.error());
         }
+    }
+
+    /** A topic is not created now, as its client asks for more than it may. */
+    void tooFast(RequestContext context, String topic, ErrorCode error) {
+        log.beyond(context, Limit.AUTO_CREATION_RATE, "topic", topic, error);
     }
 
     private static Limit limitOf(String topic, int partitions, ErrorCode error) {

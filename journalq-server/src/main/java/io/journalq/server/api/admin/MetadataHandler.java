@@ -36,6 +36,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final Controller controller;
     private final OfflineReplicas offline;
     private final boolean autoCreate;
+    private final AutoCreationRate autoCreationRate;
     private final CreationRefusals creationRefusals;
     private volatile AllTopics allTopics = new AllTopics(MetadataImage.EMPTY, 0, List.of());
     private volatile AllBrokers allBrokers = new AllBrokers(new ListenerAddress("", "", 0), List.of());
@@ -50,6 +51,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
      * Serves whoever asks.
      *
      * @param autoCreate whether missing topics are created for clients that allow it
+     * @param autoCreationRate how fast
      * @param creationRefusals told of those that cannot be
      */
     public MetadataHandler(
@@ -58,35 +60,50 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             Controller controller,
             OfflineReplicas offline,
             boolean autoCreate,
+            AutoCreationRate autoCreationRate,
             CreationRefusals creationRefusals) {
         this.identity = identity;
         this.metadata = metadata;
         this.controller = controller;
         this.offline = offline;
         this.autoCreate = autoCreate;
+        this.autoCreationRate = autoCreationRate;
         this.creationRefusals = creationRefusals;
     }
 
     @Override
     public void handle(RequestContext context, MetadataRequest request) {
         List<TopicSpec> missing = missingTopics(context, request);
+        Map<String, ErrorCode> refusals = new TreeMap<>();
+        missing.removeIf(topic -> isTooFast(context, topic.name(), refusals));
         if (missing.isEmpty()) {
-            context.respond(response(context, request, Map.of()));
+            context.respond(response(context, request, refusals));
         } else {
-            Answer.when(
-                    controller.createTopics(missing, false),
-                    context,
-                    (outcomes, failure) -> response(context, request, refusals(context, missing, outcomes)));
+            Answer.when(controller.createTopics(missing, false), context, (outcomes, failure) -> {
+                addRefusals(context, missing, outcomes, refusals);
+                return response(context, request, refusals);
+            });
         }
+    }
+
+    /** Whether the client asks for topics faster than they are created; it is told to ask again. */
+    private boolean isTooFast(RequestContext context, String topic, Map<String, ErrorCode> refusals) {
+        if (autoCreationRate.take(
+                context.remoteAddress(), context.cycle().loop().nanoTime())) {
+            return false;
+        }
+        creationRefusals.tooFast(context, topic, ErrorCode.LEADER_NOT_AVAILABLE);
+        refusals.put(topic, ErrorCode.LEADER_NOT_AVAILABLE);
+        return true;
     }
 
     private List<TopicSpec> missingTopics(RequestContext context, MetadataRequest request) {
         // Before version 4 a client could not say that it does not want topics created.
         boolean allowed = autoCreate && (context.apiVersion() < 4 || request.allowAutoTopicCreation());
-        if (!allowed || request.topics() == null) {
-            return List.of();
-        }
         List<TopicSpec> missing = new ArrayList<>();
+        if (!allowed || request.topics() == null) {
+            return missing;
+        }
         for (MetadataRequestTopic topic : request.topics()) {
             boolean named = topic.name() != null && topic.topicId().equals(Uuid.ZERO);
             if (named && metadata.current().topic(topic.name()) == null && TopicNames.problem(topic.name()) == null) {
@@ -96,9 +113,12 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return missing;
     }
 
-    /** Why topics were not created, by name. The controller may be closed: then there are no outcomes, nor topics. */
-    private Map<String, ErrorCode> refusals(RequestContext context, List<TopicSpec> missing, List<Outcome> outcomes) {
-        Map<String, ErrorCode> refusals = new TreeMap<>();
+    /** Adds why topics were not created, by name. The controller may be closed: then there are no outcomes, nor topics. */
+    private void addRefusals(
+            RequestContext context,
+            List<TopicSpec> missing,
+            List<Outcome> outcomes,
+            Map<String, ErrorCode> refusals) {
         for (int i = 0; i < missing.size(); i++) {
             ErrorCode error = outcomes == null
                     ? ErrorCode.LEADER_NOT_AVAILABLE
@@ -110,7 +130,6 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
                 }
             }
         }
-        return refusals;
     }
 
     private MetadataResponse response(

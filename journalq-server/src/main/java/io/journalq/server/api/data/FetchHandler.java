@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Limit;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
@@ -48,18 +49,20 @@ public final class FetchHandler implements Handler<FetchRequest> {
      * @param maxResponseSizeBytes most that one answer carries, whatever the client asks for, unless one batch alone is
      *     larger
      * @param maxSessionPartitions most partitions that all sessions together remember
+     * @param sessionMemory where these are charged
      */
     public FetchHandler(
             Supplier<MetadataImage> images,
             Shards shards,
             Executor blockingPool,
             int maxResponseSizeBytes,
-            int maxSessionPartitions) {
+            int maxSessionPartitions,
+            MemoryAccount sessionMemory) {
         this.images = images;
         this.shards = shards;
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;
-        this.room = new SessionRoom(maxSessionPartitions);
+        this.room = new SessionRoom(maxSessionPartitions, sessionMemory);
     }
 
     @Override
@@ -93,6 +96,9 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     private boolean takeRoom(RequestContext context, FetchRequest request) {
         int partitions = partitions(request);
+        if (!room.memory().hasRoom(FetchSession.sizeBytes(request))) {
+            return false;
+        }
         boolean taken = partitions == 0 || room.take(partitions);
         if (!taken) {
             context.cycle().counters().onLimit(Limit.FETCH_SESSION_PARTITIONS);

@@ -25,6 +25,12 @@ final class FetchSession {
     /** The id of a fetch without a session. */
     static final int NO_SESSION = 0;
 
+    /** What a partition takes of the heap, about, armed on its shard; held against a real heap by MemoryEstimatesTest. */
+    private static final int PARTITION_BYTES = 220;
+
+    /** A topic without partitions and the characters of its name. */
+    private static final int TOPIC_BYTES = 300;
+
     private static final int FIRST_INCREMENTAL_EPOCH = 1;
     private static final byte READ_COMMITTED = 1;
 
@@ -40,6 +46,7 @@ final class FetchSession {
     /** Partitions counted in the room that all sessions share. */
     private int counted;
 
+    private long sizeBytes;
     private long readyBytes;
     private PendingFetch pending;
     private boolean readsCommitted;
@@ -51,6 +58,28 @@ final class FetchSession {
         this.room = room;
         this.usesTopicIds = usesTopicIds;
         this.cycle = cycle;
+    }
+
+    /** What the partitions that a request names take, if a session knows none of them. */
+    static long sizeBytes(FetchRequest request) {
+        long bytes = 0;
+        for (FetchRequest.FetchTopic topic : request.topics()) {
+            bytes += sizeOfTopic(topic.topic())
+                    + (long) PARTITION_BYTES * topic.partitions().size();
+        }
+        return bytes;
+    }
+
+    private static long sizeOfTopic(String name) {
+        return TOPIC_BYTES + (name == null ? 0 : name.length());
+    }
+
+    /** The session became larger, or smaller when negative. A fetch without one is a part of its request. */
+    private void charge(long moreBytes) {
+        if (id != NO_SESSION) {
+            sizeBytes += moreBytes;
+            room.memory().add(moreBytes);
+        }
     }
 
     int id() {
@@ -116,15 +145,23 @@ final class FetchSession {
             forEachPart(this::markReady);
         }
         for (FetchRequest.FetchTopic wanted : request.topics()) {
+            if (wanted.partitions().isEmpty()) {
+                continue;
+            }
             Object key = key(wanted.topic(), wanted.topicId());
-            SessionTopic topic =
-                    topics.computeIfAbsent(key, absent -> new SessionTopic(wanted.topic(), wanted.topicId()));
+            SessionTopic topic = topics.get(key);
+            if (topic == null) {
+                topic = new SessionTopic(wanted.topic(), wanted.topicId());
+                topics.put(key, topic);
+                charge(sizeOfTopic(topic.name()));
+            }
             for (FetchRequest.FetchPartition wantedPart : wanted.partitions()) {
                 FetchPart part = topic.parts().get(wantedPart.partition());
                 if (part == null) {
                     part = new FetchPart(this, topic, wantedPart.partition());
                     topic.parts().put(wantedPart.partition(), part);
                     partCount++;
+                    charge(PARTITION_BYTES);
                 }
                 part.update(wantedPart);
                 markReady(part);
@@ -149,10 +186,12 @@ final class FetchSession {
                 part.forget();
                 gone.add(part);
                 partCount--;
+                charge(-PARTITION_BYTES);
             }
         }
         if (topic.parts().isEmpty()) {
             topics.remove(key);
+            charge(-sizeOfTopic(topic.name()));
         }
         disarm(gone);
     }
@@ -217,6 +256,7 @@ final class FetchSession {
         }
         closed = true;
         room.giveBack(counted);
+        charge(-sizeBytes);
         List<FetchPart> parts = new ArrayList<>();
         forEachPart(parts::add);
         disarm(parts);

@@ -1,13 +1,17 @@
 package io.journalq.server.api.data;
 
+import io.journalq.server.memory.MemoryAccount;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** How many partitions all fetch sessions of a broker remember, and how many they may. Any thread. */
 final class SessionRoom {
     private final int maxPartitions;
+    private final MemoryAccount memory;
     private final AtomicInteger used = new AtomicInteger();
 
-    SessionRoom(int maxPartitions) {
+    /** @param memory where sessions are charged */
+    SessionRoom(int maxPartitions, MemoryAccount memory) {
+        this.memory = memory;
         this.maxPartitions = maxPartitions;
     }
 
@@ -21,6 +25,10 @@ final class SessionRoom {
             }
         } while (!used.compareAndSet(before, before + partitions));
         return true;
+    }
+
+    MemoryAccount memory() {
+        return memory;
     }
 
     void giveBack(int partitions) {

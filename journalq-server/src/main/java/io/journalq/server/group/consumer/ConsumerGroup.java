@@ -5,6 +5,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.Group;
+import io.journalq.server.group.GroupSize;
 import io.journalq.server.group.consumer.assignor.Assignment;
 import io.journalq.server.group.consumer.assignor.Assignor.Subscriber;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.TreeSet;
  */
 public final class ConsumerGroup implements Group {
     private final String groupId;
+    private final GroupSize size = new GroupSize();
     private final SortedMap<String, MemberMetadata> members = new TreeMap<>();
     private final SortedMap<String, CurrentAssignment> currents = new TreeMap<>();
     private final SortedMap<String, Assignment> targets = new TreeMap<>();
@@ -74,6 +76,7 @@ public final class ConsumerGroup implements Group {
     void putMember(String memberId, MemberMetadata member) {
         settledFor = null;
         MemberMetadata before = member == null ? members.remove(memberId) : members.put(memberId, member);
+        size.add(sizeOf(memberId, member) - sizeOf(memberId, before));
         classicMemberCount += (isClassic(member) ? 1 : 0) - (isClassic(before) ? 1 : 0);
         if (before != null && before.instanceId() != null) {
             memberByInstance.remove(before.instanceId(), memberId);
@@ -89,6 +92,7 @@ public final class ConsumerGroup implements Group {
 
     void putCurrent(String memberId, CurrentAssignment current) {
         CurrentAssignment before = current == null ? currents.remove(memberId) : currents.put(memberId, current);
+        size.add(sizeOf(current) - sizeOf(before));
         if (isLive) {
             if (before != null) {
                 release(memberId, before.owned());
@@ -100,20 +104,44 @@ public final class ConsumerGroup implements Group {
     }
 
     void putTarget(String memberId, Assignment target) {
-        if (target == null) {
-            targets.remove(memberId);
-        } else {
-            targets.put(memberId, target);
+        Assignment before = target == null ? targets.remove(memberId) : targets.put(memberId, target);
+        size.add(sizeOfTarget(target) - sizeOfTarget(before));
+    }
+
+    private static long sizeOf(String memberId, MemberMetadata member) {
+        return member == null ? 0 : GroupSize.MEMBER_BYTES + GroupSize.of(memberId) + member.sizeBytes();
+    }
+
+    /** Half of what is assigned is its target; the other half is what is in force, with who owns each partition. */
+    private static long sizeOfTarget(Assignment target) {
+        return target == null ? 0 : (long) target.topicCount() * GroupSize.ASSIGNED_TOPIC_BYTES / 4;
+    }
+
+    private static long sizeOf(CurrentAssignment current) {
+        if (current == null) {
+            return 0;
         }
+        int topics = current.assigned().topicCount() + current.pendingRevocation().topicCount();
+        int partitions = current.assigned().size() + current.pendingRevocation().size();
+        return (long) topics * GroupSize.ASSIGNED_TOPIC_BYTES * 3 / 4
+                + (long) partitions * GroupSize.ASSIGNED_PARTITION_BYTES;
     }
 
     void putPattern(String pattern, SortedSet<String> topicNames) {
         settledFor = null;
-        if (topicNames == null) {
-            topicNamesByPattern.remove(pattern);
-        } else {
-            topicNamesByPattern.put(pattern, Collections.unmodifiableSortedSet(new TreeSet<>(topicNames)));
-        }
+        SortedSet<String> before = topicNames == null
+                ? topicNamesByPattern.remove(pattern)
+                : topicNamesByPattern.put(pattern, Collections.unmodifiableSortedSet(new TreeSet<>(topicNames)));
+        size.add(sizeOf(pattern, topicNames) - sizeOf(pattern, before));
+    }
+
+    private static long sizeOf(String pattern, SortedSet<String> topicNames) {
+        return topicNames == null ? 0 : GroupSize.of(pattern) + GroupSize.of(topicNames);
+    }
+
+    @Override
+    public GroupSize size() {
+        return size;
     }
 
     /** All records are there: derives who owns what. */

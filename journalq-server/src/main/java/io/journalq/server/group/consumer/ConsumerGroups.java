@@ -11,6 +11,8 @@ import io.journalq.server.group.consumer.Deadlines.Kind;
 import io.journalq.server.group.consumer.Deadlines.Subject;
 import io.journalq.server.group.consumer.Reconciliation.Claim;
 import io.journalq.server.group.consumer.assignor.Assignment;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.memory.StatePart;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -27,6 +29,7 @@ import java.util.function.Supplier;
 public final class ConsumerGroups {
     private final ConsumerGroupLimits limits;
     private final Outbox outbox;
+    private final MemoryAccount memory;
     private final Supplier<String> memberIds;
     private final Membership membership;
     private final ClassicMembers classicMembers;
@@ -36,11 +39,17 @@ public final class ConsumerGroups {
     /**
      * Makes a part without groups, and without topics until {@link #onTopics} brings them.
      *
+     * @param memory asked for room before groups become larger
      * @param memberIds a new id each time, for members that bring none
      * @param classicTurn hears of groups that are to be classic again
      */
     public ConsumerGroups(
-            ConsumerGroupLimits limits, Outbox outbox, Supplier<String> memberIds, Membership.ClassicTurn classicTurn) {
+            ConsumerGroupLimits limits,
+            Outbox outbox,
+            MemoryAccount memory,
+            Supplier<String> memberIds,
+            Membership.ClassicTurn classicTurn) {
+        this.memory = memory;
         this.limits = limits;
         this.outbox = outbox;
         this.memberIds = memberIds;
@@ -127,6 +136,10 @@ public final class ConsumerGroups {
         fault = MemberRules.problem(group, memberId, request, limits);
         if (fault != null) {
             return refuse(fault.code(), fault.message());
+        }
+        if (!memory.hasRoom(GroupGrowth.of(group, memberId, request, membership.topics()))) {
+            return refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "Groups take as much memory as they may ("
+                    + StatePart.GROUPS.setting() + ").");
         }
         groups.put(group.groupId(), group);
         return heartbeat(group, memberId, client, request, nowMs);

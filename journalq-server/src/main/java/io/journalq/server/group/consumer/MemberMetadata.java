@@ -1,5 +1,6 @@
 package io.journalq.server.group.consumer;
 
+import io.journalq.server.group.GroupSize;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
@@ -48,6 +49,23 @@ record MemberMetadata(
         boolean supports(String protocolName) {
             return protocols.stream().anyMatch(protocol -> protocol.name().equals(protocolName));
         }
+    }
+
+    /** What it takes of the heap, about, without the member's id. */
+    long sizeBytes() {
+        long bytes = GroupSize.of(instanceId)
+                + GroupSize.of(rackId)
+                + GroupSize.of(clientId)
+                + GroupSize.of(clientHost)
+                + GroupSize.of(topicNames)
+                + GroupSize.of(topicRegex)
+                + GroupSize.of(serverAssignor);
+        if (classic != null) {
+            for (ClassicSnapshot.Protocol protocol : classic.protocols()) {
+                bytes += GroupSize.of(protocol.name()) + GroupSize.of(protocol.metadata());
+            }
+        }
+        return bytes;
     }
 
     boolean isClassic() {

@@ -18,8 +18,11 @@ final class ReadPositions {
 
     static final int UNKNOWN = -1;
 
-    private long[] offsets = {};
-    private int[] positions = {};
+    private static final long[] NO_OFFSETS = {};
+    private static final int[] NO_POSITIONS = {};
+
+    private long[] offsets = NO_OFFSETS;
+    private int[] positions = NO_POSITIONS;
     private long added;
     private Segment segment;
     private long[] endOffsets;

@@ -10,7 +10,9 @@ public final class LeaderEpochs {
     /** The answer when nothing is known of the epoch that was asked for. */
     static final EpochEndOffset UNKNOWN = new EpochEndOffset(-1, -1L);
 
-    private volatile Entries entries = new Entries(new int[0], new long[0]);
+    private static final Entries NONE = new Entries(new int[0], new long[0]);
+
+    private volatile Entries entries = NONE;
 
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     public record Entries(int[] epochs, long[] startOffsets) {

@@ -55,7 +55,9 @@ public final class Segment {
     private volatile long extent;
 
     private volatile int[] badRanges = NO_BAD_RANGES;
-    private volatile Path logPath;
+    /** Where the log file is when it is not where it stays in the end; else null, as for nearly all of very many. */
+    private volatile Path otherLogPath;
+
     private volatile LogFile file;
     private volatile SparseIndex index;
     /** What stands behind this was written since the journal was opened. Owner only. */
@@ -73,7 +75,6 @@ public final class Segment {
         this.directory = directory;
         this.baseOffset = baseOffset;
         this.indexIntervalBytes = indexIntervalBytes;
-        this.logPath = directory.resolve(fileName(baseOffset, LOG_SUFFIX));
     }
 
     /** The one behind a segment that may not be synced. */
@@ -84,7 +85,7 @@ public final class Segment {
     /** One whose log file is not yet in its place: {@link #moveTo} takes it there. */
     public static Segment elsewhere(FileStore store, Path logPath, long baseOffset, int indexIntervalBytes) {
         Segment segment = new Segment(store, logPath.getParent(), baseOffset, indexIntervalBytes);
-        segment.logPath = logPath;
+        segment.setLogPath(logPath);
         return segment;
     }
 
@@ -115,7 +116,17 @@ public final class Segment {
 
     /** Where the log file is now. */
     public Path logPath() {
-        return logPath;
+        Path other = otherLogPath;
+        return other != null ? other : logPath(directory, baseOffset);
+    }
+
+    private void setLogPath(Path path) {
+        otherLogPath = path.equals(logPath(directory, baseOffset)) ? null : path;
+    }
+
+    private boolean isNamed(String suffix) {
+        Path other = otherLogPath;
+        return other != null && other.toString().endsWith(suffix);
     }
 
     /** Where a segment of that base offset has its log file in the end. */
@@ -134,12 +145,12 @@ public final class Segment {
 
     /** Whether all before it was on the disk when this was last said. */
     public boolean isSettled() {
-        return !logPath.toString().endsWith(TAIL_SUFFIX);
+        return !isNamed(TAIL_SUFFIX);
     }
 
     /** Whether it is where it stays: until a {@link SegmentSwap} is through, a power loss may bring back what it replaces. */
     public boolean isInPlace() {
-        return !logPath.toString().endsWith(SegmentSwap.SWAP_SUFFIX);
+        return !isNamed(SegmentSwap.SWAP_SUFFIX);
     }
 
     Path indexPath() {
@@ -274,7 +285,7 @@ public final class Segment {
 
     private synchronized LogFile openFile() throws IOException {
         if (file == null) {
-            file = store.open(logPath, sizeBytes() == 0);
+            file = store.open(logPath(), sizeBytes() == 0);
         }
         return file;
     }
@@ -464,17 +475,17 @@ public final class Segment {
             file();
         }
         if (!isRenamed()) {
-            Path renamed = deletedPath(logPath);
-            moveIfThere(logPath, renamed);
-            logPath = renamed;
+            Path renamed = deletedPath(logPath());
+            moveIfThere(logPath(), renamed);
+            setLogPath(renamed);
         }
     }
 
     /** Gives the log file another name, unless it is out of sight already. */
     synchronized void moveTo(Path newPath) throws IOException {
-        if (!isRenamed() && !logPath.equals(newPath)) {
-            store.move(logPath, newPath);
-            logPath = newPath;
+        if (!isRenamed() && !logPath().equals(newPath)) {
+            store.move(logPath(), newPath);
+            setLogPath(newPath);
         }
     }
 
@@ -482,13 +493,13 @@ public final class Segment {
     public synchronized void settle() throws IOException {
         if (!isSettled()) {
             Path settled = logPath(directory, baseOffset);
-            moveIfThere(logPath, settled);
-            logPath = settled;
+            moveIfThere(logPath(), settled);
+            setLogPath(settled);
         }
     }
 
     private boolean isRenamed() {
-        return logPath.toString().endsWith(DELETED_SUFFIX);
+        return isNamed(DELETED_SUFFIX);
     }
 
     private void moveIfThere(Path path, Path renamed) throws IOException {
@@ -501,7 +512,7 @@ public final class Segment {
 
     /** Any thread; blocks. */
     public void deleteRenamed() throws IOException {
-        store.delete(logPath);
+        store.delete(logPath());
         store.delete(deletedPath(indexPath()));
     }
 

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +46,9 @@ public final class TransactionIndex {
     private final Object saving = new Object();
 
     private final TreeMap<Long, Part> parts = new TreeMap<>();
-    private final TreeSet<Long> foundFiles = new TreeSet<>();
+    /** What recovery came across and nobody has asked for yet. */
+    private List<Long> foundFiles = List.of();
+
     private Part lastLoaded;
     private volatile boolean empty = true;
 
@@ -274,6 +275,7 @@ public final class TransactionIndex {
 
     /** Recovery came across the file of this segment. */
     public synchronized void found(long baseOffset) {
+        foundFiles = new ArrayList<>(foundFiles);
         foundFiles.add(baseOffset);
     }
 
@@ -369,9 +371,12 @@ public final class TransactionIndex {
     private void deleteUnknown() throws IOException {
         List<Long> unknown;
         synchronized (this) {
-            unknown = new ArrayList<>(foundFiles);
-            unknown.removeAll(parts.keySet());
-            foundFiles.clear();
+            unknown = foundFiles.stream()
+                    .filter(baseOffset -> !parts.containsKey(baseOffset))
+                    .sorted()
+                    .distinct()
+                    .toList();
+            foundFiles = List.of();
         }
         for (long baseOffset : unknown) {
             store.delete(file(baseOffset));

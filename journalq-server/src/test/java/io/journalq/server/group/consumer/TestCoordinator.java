@@ -11,6 +11,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -45,7 +46,7 @@ final class TestCoordinator {
                 MigrationPolicy.DISABLED,
                 List.of(new UniformAssignor(), new RangeAssignor()));
         ConsumerGroups created =
-                new ConsumerGroups(limits, this::append, () -> "made-" + generatedIds++, (group, nowMs) -> {});
+                new ConsumerGroups(limits, this::append, MemoryAccount.UNBOUNDED, () -> "made-" + generatedIds++, (group, nowMs) -> {});
         created.onTopics(topics);
         return created;
     }

@@ -15,6 +15,7 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.loop.EventLoops;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
@@ -155,7 +156,14 @@ class CoordinatorsTest {
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("delivery.mode", mode, ConfigOrigin.COMMAND_LINE);
         loops = new EventLoops(2);
-        shards = new Shards(config, loops.cycles(), disk.store(), blockingPool, Clock.systemUTC(), LastEnd.CLEAN);
+        shards = new Shards(
+                config,
+                loops.cycles(),
+                disk.store(),
+                blockingPool,
+                Clock.systemUTC(),
+                LastEnd.CLEAN,
+                MemoryAccount.UNBOUNDED);
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
                 shards,

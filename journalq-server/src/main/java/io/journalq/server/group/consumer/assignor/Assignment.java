@@ -67,6 +67,11 @@ public final class Assignment {
         return partitionsByTopic.isEmpty();
     }
 
+    /** Of how many topics it has partitions. */
+    public int topicCount() {
+        return partitionsByTopic.size();
+    }
+
     /** How many partitions. */
     public int size() {
         int size = 0;

@@ -1,0 +1,42 @@
+package io.journalq.server.group;
+
+/** What committed offsets take of the heap, about; {@code MemoryEstimatesTest} holds it against a real heap. Stateless. */
+final class OffsetSizes {
+    /** A group that has offsets, without them. */
+    static final int GROUP_BYTES = 200;
+
+    /** A topic of a group, without its offsets. */
+    static final int TOPIC_BYTES = 430;
+
+    /** A place for an offset in the arrays of a topic. */
+    static final int PLACE_BYTES = 24;
+
+    /** An offset that lies far behind the others. */
+    static final int SCATTERED_BYTES = 130;
+
+    /** A text that lies with an offset, without its characters. */
+    static final int METADATA_BYTES = 110;
+
+    /** An offset that a transaction has not decided on, found by its place and by its producer. */
+    static final int PENDING_BYTES = 500;
+
+    private OffsetSizes() {}
+
+    static long group(String groupId) {
+        return GROUP_BYTES + groupId.length();
+    }
+
+    static long topic(String topic) {
+        return TOPIC_BYTES + topic.length();
+    }
+
+    /** The most that the first offset of a group in a partition adds. */
+    static long first(String topic) {
+        return topic(topic) + SCATTERED_BYTES;
+    }
+
+    /** A text; 0 for none. */
+    static long text(String text) {
+        return text == null || text.isEmpty() ? 0 : METADATA_BYTES + text.length();
+    }
+}

@@ -1,0 +1,46 @@
+package io.journalq.server.group.consumer;
+
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.server.group.GroupSize;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * By how much a group of the consumer protocol becomes larger when a member is let in, or subscribes to something else: what
+ * it says, and all that it may be assigned. Stateless.
+ */
+final class GroupGrowth {
+    private GroupGrowth() {}
+
+    /** At most so many bytes; 0 for a heartbeat that changes no subscription. The request was checked. */
+    static long of(ConsumerGroup group, String memberId, ConsumerGroupHeartbeatRequest request, Topics topics) {
+        MemberMetadata before = group.member(memberId);
+        long bytes = before == null ? GroupSize.MEMBER_BYTES + GroupSize.of(memberId) : 0;
+        List<String> names = new ArrayList<>();
+        if (request.subscribedTopicNames() != null) {
+            names.addAll(request.subscribedTopicNames());
+        }
+        String regex = request.subscribedTopicRegex();
+        if (regex != null && !regex.isEmpty()) {
+            names.addAll(group.topicNamesByPattern().getOrDefault(regex, TopicPattern.compile(regex).matches(topics.all())));
+        }
+        if (before != null) {
+            names.removeAll(before.topicNames());
+            names.removeAll(namesByPattern(group, before.topicRegex()));
+        }
+        for (String name : names) {
+            Topics.Topic topic = topics.byName(name);
+            bytes += GroupSize.of(name);
+            if (topic != null) {
+                bytes += GroupSize.ASSIGNED_TOPIC_BYTES
+                        + (long) topic.partitionCount() * GroupSize.ASSIGNED_PARTITION_BYTES;
+            }
+        }
+        return bytes;
+    }
+
+    private static Collection<String> namesByPattern(ConsumerGroup group, String regex) {
+        return regex == null ? List.of() : group.topicNamesByPattern().getOrDefault(regex, java.util.Collections.emptySortedSet());
+    }
+}

@@ -1,0 +1,276 @@
+package io.journalq.server.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.common.protocol.message.JoinGroupRequest;
+import io.journalq.common.protocol.message.JoinGroupResponse;
+import io.journalq.common.protocol.message.LeaveGroupRequest;
+import io.journalq.common.protocol.message.SyncGroupRequest;
+import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.consumer.Topics;
+import io.journalq.server.memory.ChargedBytes;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What groups and offsets charge: nothing stays when they are gone, and what does not fit is refused. */
+class GroupMemoryTest {
+    private static final GroupLimits LIMITS =
+            new GroupLimits(100, 1, 100_000, 0, 5_000, Long.MAX_VALUE, Long.MAX_VALUE / 4);
+    private static final int SESSION_MS = 30_000;
+    private static final int GROUPS = 6;
+    private static final OffsetCommits.Committer ANYBODY = new OffsetCommits.Committer("", null, -1);
+
+    private final ChargedBytes groups = new ChargedBytes();
+    private final ChargedBytes offsets = new ChargedBytes();
+    private final List<CoordinatorRecord> journal = new ArrayList<>();
+    private final List<String[]> members = new ArrayList<>();
+    private GroupMachine machine = newMachine();
+    private long nowMs = 1_000_000;
+    private int nextId;
+
+    private GroupMachine newMachine() {
+        groups.bytes = 0;
+        offsets.bytes = 0;
+        return new GroupMachine(
+                LIMITS,
+                ConsumerGroupLimits.DEFAULT,
+                GroupCount.UNLIMITED,
+                new GroupMemory(groups, offsets),
+                this::append,
+                () -> "id" + nextId++);
+    }
+
+    private void append(List<CoordinatorRecord> records) {
+        journal.addAll(records);
+        records.forEach(machine::replay);
+    }
+
+    private void restart() {
+        machine = newMachine();
+        List.copyOf(journal).forEach(record -> machine.replay(asStored(record)));
+        machine.onLoaded(nowMs);
+        machine.onTopics(TOPICS);
+    }
+
+    private static CoordinatorRecord asStored(CoordinatorRecord record) {
+        ByteBuf key = GroupRecords.TYPES.encodeKey(record, UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf value = GroupRecords.TYPES.encodeValue(record, UnpooledByteBufAllocator.DEFAULT);
+        return GroupRecords.TYPES.decode(key, value);
+    }
+
+    /** Ten topics of three partitions. */
+    private static final Topics TOPICS = new Topics() {
+        @Override
+        public Topic byName(String name) {
+            return all().stream().filter(topic -> topic.name().equals(name)).findFirst().orElse(null);
+        }
+
+        @Override
+        public Topic byId(Uuid id) {
+            return all().stream().filter(topic -> topic.id().equals(id)).findFirst().orElse(null);
+        }
+
+        @Override
+        public Collection<Topic> all() {
+            List<Topic> all = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                all.add(new Topic(new Uuid(1, i + 1), "topic-" + i, 3));
+            }
+            return all;
+        }
+    };
+
+    private ErrorCode join(String group, String memberId, String instanceId, int size) {
+        ErrorCode[] error = {null};
+        machine.onJoinGroup(
+                new Origin("client", "host"),
+                (short) 5,
+                new JoinGroupRequest()
+                        .setGroupId(group)
+                        .setMemberId(memberId)
+                        .setGroupInstanceId(instanceId)
+                        .setSessionTimeoutMs(SESSION_MS)
+                        .setRebalanceTimeoutMs(SESSION_MS)
+                        .setProtocolType("consumer")
+                        .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                                .setName("range")
+                                .setMetadata(Unpooled.wrappedBuffer(new byte[size])))),
+                nowMs,
+                reply(response -> {
+                    error[0] = ErrorCode.of(response.errorCode());
+                    if (error[0] == ErrorCode.MEMBER_ID_REQUIRED || error[0] == ErrorCode.NONE) {
+                        members.add(new String[] {group, response.memberId(), "" + response.generationId()});
+                    }
+                }));
+        machine.onTick(nowMs);
+        return error[0];
+    }
+
+    private static <T> Reply<T> reply(Consumer<T> done) {
+        return new Reply<>() {
+            @Override
+            public void send(T answer) {
+                done.accept(answer);
+            }
+
+            @Override
+            public void fail(ErrorCode error) {
+                throw new AssertionError(error);
+            }
+        };
+    }
+
+    private ErrorCode heartbeat(String group, String memberId, int epoch, List<String> names, String regex) {
+        ErrorCode[] error = {null};
+        machine.onConsumerHeartbeat(
+                new Origin("client", "host"),
+                (short) 1,
+                new ConsumerGroupHeartbeatRequest()
+                        .setGroupId(group)
+                        .setMemberId(memberId)
+                        .setMemberEpoch(epoch)
+                        .setRebalanceTimeoutMs(SESSION_MS)
+                        .setSubscribedTopicNames(names)
+                        .setSubscribedTopicRegex(regex)
+                        .setTopicPartitions(epoch == 0 ? List.of() : null),
+                nowMs,
+                reply(response -> error[0] = ErrorCode.of(response.errorCode())));
+        machine.onTick(nowMs);
+        return error[0];
+    }
+
+    private ErrorCode commit(String group, String topic, int partition, String metadata) {
+        ErrorCode[] error = {null};
+        machine.onOffsetCommit(
+                group,
+                ANYBODY,
+                List.of(new OffsetCommits.Commit(topic, Uuid.ZERO, partition, 5, -1, -1, metadata)),
+                nowMs,
+                reply(answers -> error[0] = answers.get(0)));
+        return error[0];
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void shouldChargeNothingWhenAllIsGone(long seed) {
+        machine.onLoaded(nowMs);
+        machine.onTopics(TOPICS);
+        Random random = new Random(seed);
+        for (int step = 0; step < 1_500; step++) {
+            nowMs += random.nextInt(4_000);
+            machine.onTick(nowMs);
+            String group = "group-" + random.nextInt(GROUPS);
+            String consumer = "member-" + random.nextInt(4);
+            String topic = "topic-" + random.nextInt(10);
+            String text = random.nextBoolean() ? "" : "x".repeat(random.nextInt(50));
+            String[] member = members.isEmpty() ? null : members.get(random.nextInt(members.size()));
+            switch (random.nextInt(10)) {
+                case 0 -> join(group, "", random.nextBoolean() ? null : "i" + random.nextInt(3), random.nextInt(500));
+                case 1 -> {
+                    if (member != null) {
+                        join(member[0], member[1], null, random.nextInt(500));
+                    }
+                }
+                case 2 -> {
+                    if (member != null) {
+                        sync(member, random.nextInt(300));
+                    }
+                }
+                case 3 -> {
+                    if (member != null) {
+                        machine.onLeaveGroup(
+                                member[0],
+                                List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(member[1])),
+                                nowMs,
+                                reply(answers -> {}));
+                    }
+                }
+                case 4 -> heartbeat("consumer-" + group, consumer, 0, List.of(topic), null);
+                case 5 -> heartbeat("consumer-" + group, consumer, 0, null, "topic-[0-" + random.nextInt(9) + "]");
+                case 6 -> heartbeat("consumer-" + group, consumer, random.nextBoolean() ? -1 : 1, null, null);
+                case 7 -> commit("offsets-" + group, topic, random.nextInt(4) * random.nextInt(100), text);
+                case 8 ->
+                    machine.onTransactionalOffsetCommit(
+                            "offsets-" + group,
+                            ANYBODY,
+                            new OffsetCommits.InTransaction(
+                                    random.nextInt(3),
+                                    (short) 0,
+                                    List.of(new OffsetCommits.Commit(
+                                            topic, Uuid.ZERO, random.nextInt(4), 5, -1, -1, text))),
+                            nowMs,
+                            reply(answers -> {}));
+                default ->
+                    machine.onTransactionEnd(random.nextInt(3), (short) 0, 1, random.nextBoolean(), reply(answer -> {}));
+            }
+            if (step % 500 == 250) {
+                restart();
+            }
+        }
+        assertThat(groups.bytes).isPositive();
+        assertThat(offsets.bytes).isPositive();
+
+        // nobody says anything any more, and what is left is deleted
+        for (int i = 0; i < 100; i++) {
+            nowMs += 100_000;
+            machine.onTick(nowMs);
+        }
+        machine.list().forEach(listed -> machine.onDeleteGroup(listed.groupId(), reply(answer -> {})));
+
+        assertThat(machine.list()).isEmpty();
+        assertThat(groups.bytes).isZero();
+        assertThat(offsets.bytes).isZero();
+    }
+
+    private void sync(String[] member, int size) {
+        machine.onSyncGroup(
+                new SyncGroupRequest()
+                        .setGroupId(member[0])
+                        .setMemberId(member[1])
+                        .setGenerationId(Integer.parseInt(member[2]))
+                        .setAssignments(List.of(new SyncGroupRequest.SyncGroupRequestAssignment()
+                                .setMemberId(member[1])
+                                .setAssignment(Unpooled.wrappedBuffer(new byte[size])))),
+                nowMs,
+                reply(response -> {}));
+    }
+
+    @Test
+    void shouldRefuseWhatMakesGroupsLargerAndLetMembersGoOnWhenThereIsNoRoom() {
+        machine.onLoaded(nowMs);
+        machine.onTopics(TOPICS);
+        join("old", "", "static", 100);
+        heartbeat("new", "m", 0, List.of("topic-1"), null);
+        commit("g", "topic-1", 0, "");
+        groups.maxBytes = groups.bytes;
+        offsets.maxBytes = offsets.bytes;
+
+        assertThat(join("other", "", "static", 100)).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(join("old", "", "static", 100_000)).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(heartbeat("new", "n", 0, List.of("topic-1"), null)).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(heartbeat("new", "m", 0, null, "topic-.*")).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(commit("g", "topic-2", 0, "")).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(commit("h", "topic-1", 0, "")).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(machine.list()).extracting("groupId").containsExactlyInAnyOrder("g", "new", "old");
+
+        assertThat(join("old", "", "static", 100)).isNotEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(heartbeat("new", "m", 0, List.of("topic-1"), null)).isEqualTo(ErrorCode.NONE);
+        assertThat(commit("g", "topic-1", 0, "")).isEqualTo(ErrorCode.NONE);
+    }
+}

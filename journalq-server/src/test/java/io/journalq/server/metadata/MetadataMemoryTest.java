@@ -1,0 +1,112 @@
+package io.journalq.server.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.memory.ChargedBytes;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What metadata charges: nothing is lost and nothing stays, whatever happens in which order. */
+class MetadataMemoryTest {
+    private static final MetadataLimits LIMITS = new MetadataLimits(0, 1, 100, 1_000_000);
+    private static final String SETTING = "retention.ms";
+
+    private final ChargedBytes memory = new ChargedBytes();
+    private final MetadataMachine machine = new MetadataMachine(LIMITS, (resource, configs) -> null, memory);
+    private long nextId;
+
+    private ErrorCode carryOut(Decision decision) {
+        decision.records().forEach(machine::replay);
+        return decision.error();
+    }
+
+    private ErrorCode create(String name, int partitions) {
+        return carryOut(machine.createTopic(
+                new TopicSpec(name, partitions, 1, List.of(), Map.of(SETTING, "1000")), new Uuid(1, ++nextId)));
+    }
+
+    private static QuotaEntity client(int number) {
+        return new QuotaEntity(null, new QuotaEntity.Part("client-" + number));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void shouldChargeAsMuchAsARestartAndNothingWhenAllIsDeleted(long seed) {
+        Random random = new Random(seed);
+        for (int step = 0; step < 2_000; step++) {
+            int number = random.nextInt(30);
+            String name = "topic-" + number;
+            TopicImage topic = machine.image().topic(name);
+            Map<String, String> change = new HashMap<>();
+            change.put(random.nextBoolean() ? SETTING : "retention.bytes", random.nextBoolean() ? null : "" + step);
+            switch (random.nextInt(6)) {
+                case 0 -> create(name, 1 + random.nextInt(20));
+                case 1 -> carryOut(machine.deleteTopic(topic == null ? new Uuid(9, 9) : topic.id()));
+                case 2 -> carryOut(machine.createPartitions(name, 1 + random.nextInt(40), List.of()));
+                case 3 -> carryOut(machine.alterTopicConfig(name, change));
+                case 4 ->
+                    carryOut(machine.alterResourceConfig(
+                            new ResourceId(ResourceId.Kind.GROUP, "group-" + number), change));
+                default -> {
+                    Map<String, Double> limits = new HashMap<>();
+                    limits.put(QuotaKeys.PRODUCE_BYTES, random.nextBoolean() ? null : 1_000.0);
+                    carryOut(machine.alterQuotas(client(number), limits));
+                }
+            }
+        }
+
+        // a machine that loads the same state
+        ChargedBytes afterRestart = new ChargedBytes();
+        MetadataMachine other = new MetadataMachine(LIMITS, (resource, configs) -> null, afterRestart);
+        machine.snapshot().forEach(other::replay);
+        assertThat(memory.bytes).isPositive().isEqualTo(afterRestart.bytes);
+
+        // and when all of it goes
+        new ArrayList<>(machine.image().topics()).forEach(topic -> carryOut(machine.deleteTopic(topic.id())));
+        machine.image().resources().byResource().forEach((resource, configs) -> {
+            Map<String, String> changes = new HashMap<>();
+            configs.keySet().forEach(key -> changes.put(key, null));
+            carryOut(machine.alterResourceConfig(resource, changes));
+        });
+        machine.image().quotas().byEntity().forEach((entity, limits) -> {
+            Map<String, Double> changes = new HashMap<>();
+            limits.keySet().forEach(key -> changes.put(key, null));
+            carryOut(machine.alterQuotas(entity, changes));
+        });
+        assertThat(memory.bytes).isZero();
+    }
+
+    @Test
+    void shouldRefuseWhatMakesItLargerAndNothingElseWhenThereIsNoRoom() {
+        create("one", 1);
+        create("two", 1);
+        carryOut(machine.alterQuotas(client(1), Map.of(QuotaKeys.PRODUCE_BYTES, 1.0)));
+        memory.maxBytes = memory.bytes;
+
+        assertThat(create("three", 1)).isEqualTo(ErrorCode.POLICY_VIOLATION);
+        assertThat(carryOut(machine.createPartitions("one", 2, List.of()))).isEqualTo(ErrorCode.POLICY_VIOLATION);
+        assertThat(carryOut(machine.alterTopicConfig("one", Map.of("retention.bytes", "1"))))
+                .isEqualTo(ErrorCode.POLICY_VIOLATION);
+        assertThat(carryOut(machine.alterResourceConfig(
+                        new ResourceId(ResourceId.Kind.GROUP, "g"), Map.of("consumer.session.timeout.ms", "1"))))
+                .isEqualTo(ErrorCode.POLICY_VIOLATION);
+        assertThat(carryOut(machine.alterQuotas(client(2), Map.of(QuotaKeys.PRODUCE_BYTES, 1.0))))
+                .isEqualTo(ErrorCode.POLICY_VIOLATION);
+
+        assertThat(carryOut(machine.alterTopicConfig("one", Map.of(SETTING, "2000"))))
+                .isEqualTo(ErrorCode.NONE);
+        assertThat(carryOut(machine.alterQuotas(client(1), Map.of(QuotaKeys.PRODUCE_BYTES, 2.0))))
+                .isEqualTo(ErrorCode.NONE);
+        assertThat(carryOut(machine.deleteTopic(machine.image().topic("two").id())))
+                .isEqualTo(ErrorCode.NONE);
+        assertThat(create("new", 1)).isEqualTo(ErrorCode.NONE);
+    }
+}

@@ -1,0 +1,156 @@
+package io.journalq.server.transaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.coordinator.Reply;
+import io.journalq.server.memory.ChargedBytes;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Test;
+
+/** What transactional ids charge: nothing stays when they are gone, and what does not fit is refused. */
+class TransactionMemoryTest {
+    private static final int TIMEOUT_MS = 1_000;
+    private static final long EXPIRATION_MS = 50_000;
+
+    private final ChargedBytes memory = new ChargedBytes();
+    private final Deque<MarkerRequest> markers = new ArrayDeque<>();
+    private final Deque<String> idQuestions = new ArrayDeque<>();
+    private final TransactionMachine machine = new TransactionMachine(
+            new Outbox() {
+                @Override
+                public void append(List<CoordinatorRecord> records) {
+                    records.forEach(record -> machine().replay(record));
+                }
+
+                @Override
+                public void whenSafe(Runnable action) {
+                    action.run();
+                }
+            },
+            markers::add,
+            idQuestions::add,
+            new TransactionLimits(60_000, EXPIRATION_MS),
+            memory);
+    private long nowMs = 1_000_000;
+    private long nextProducerId;
+    private ErrorCode answered;
+    private long producerId;
+    private short epoch;
+
+    private TransactionMachine machine() {
+        return machine;
+    }
+
+    private ErrorCode init(String id) {
+        machine.onInitProducerId(
+                (short) 5,
+                new InitProducerIdRequest().setTransactionalId(id).setTransactionTimeoutMs(TIMEOUT_MS).setProducerId(-1).setProducerEpoch((short) -1),
+                nowMs,
+                reply(response -> {
+                    answered = ErrorCode.of(response.errorCode());
+                    producerId = response.producerId();
+                    epoch = response.producerEpoch();
+                }));
+        settle();
+        return answered;
+    }
+
+    private static <T> Reply<T> reply(Consumer<T> done) {
+        return new Reply<>() {
+            @Override
+            public void send(T answer) {
+                done.accept(answer);
+            }
+
+            @Override
+            public void fail(ErrorCode error) {
+                throw new AssertionError(error);
+            }
+        };
+    }
+
+    private void settle() {
+        while (!idQuestions.isEmpty() || !markers.isEmpty()) {
+            if (!idQuestions.isEmpty()) {
+                machine.onProducerId(idQuestions.poll(), ++nextProducerId, nowMs);
+            } else {
+                MarkerRequest told = markers.poll();
+                machine.onMarkersWritten(told.transactionalId(), told.producerId(), told.producerEpoch(), nowMs);
+            }
+        }
+    }
+
+    private ErrorCode add(String id, String topic, int partition) {
+        machine.onAddPartitions(
+                new ProducerClaim(id, producerId, epoch),
+                List.of(new TopicPartition(topic, partition)),
+                (short) 1,
+                nowMs,
+                reply(error -> answered = error));
+        return answered;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void shouldChargeNothingWhenAllIdsAreForgotten(long seed) {
+        Random random = new Random(seed);
+        machine.onLoaded(nowMs);
+        for (int step = 0; step < 2_000; step++) {
+            nowMs += random.nextInt(200);
+            machine.onTick(nowMs);
+            settle();
+            String id = "id-" + random.nextInt(20);
+            if (init(id) == ErrorCode.NONE) {
+                for (int i = random.nextInt(10); i > 0; i--) {
+                    add(id, "topic-" + random.nextInt(3), random.nextInt(5));
+                }
+                if (random.nextBoolean()) {
+                    machine.onEndTransaction(
+                            (short) 4,
+                            new EndTxnRequest()
+                                    .setTransactionalId(id)
+                                    .setProducerId(producerId)
+                                    .setProducerEpoch(epoch)
+                                    .setCommitted(random.nextBoolean()),
+                            nowMs,
+                            reply(response -> {}));
+                    settle();
+                }
+            }
+        }
+        assertThat(memory.bytes).isPositive();
+
+        for (int i = 0; i < 10; i++) {
+            nowMs += EXPIRATION_MS;
+            machine.onTick(nowMs);
+            settle();
+        }
+        assertThat(memory.bytes).isZero();
+    }
+
+    @Test
+    void shouldRefuseNewIdsAndPartitionsAndLetOthersGoOnWhenThereIsNoRoom() {
+        machine.onLoaded(nowMs);
+        init("one");
+        add("one", "t", 0);
+        memory.maxBytes = memory.bytes;
+
+        assertThat(add("one", "t", 0)).isEqualTo(ErrorCode.NONE);
+        assertThat(add("one", "t", 1)).isEqualTo(ErrorCode.POLICY_VIOLATION);
+        assertThat(init("two")).isEqualTo(ErrorCode.POLICY_VIOLATION);
+        assertThat(init("one")).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS);
+        assertThat(init("one")).isEqualTo(ErrorCode.NONE);
+    }
+}
