@@ -156,6 +156,11 @@ public final class Broker implements AutoCloseable {
         return networkCounters;
     }
 
+    /** What its state takes of the heap. */
+    MemoryBudget memory() {
+        return memory;
+    }
+
     /** Stops to accept, answers what is under way, and closes every journal cleanly. */
     @Override
     public synchronized void close() {
@@ -170,7 +175,7 @@ public final class Broker implements AutoCloseable {
 
     private synchronized void open() throws IOException, StartException {
         long startNanos = System.nanoTime();
-        log.info("memory for state: {}", memory);
+        log.info("memory for state: {}", stateMemory);
         DataLocks locks = DataLocks.acquire(store instanceof MemoryFileStore ? List.of() : config.dataDirectories());
         closings.push(locks::close);
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));

@@ -10,8 +10,11 @@ import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.zip.CRC32C;
@@ -40,9 +43,10 @@ final class ProducerSnapshots {
 
     private final FileStore store;
     private final Path directory;
-    private final TreeMap<Long, Path> files = new TreeMap<>();
+    /** As those below, made with the first snapshot: many journals have none. */
+    private NavigableMap<Long, Path> files = Collections.emptyNavigableMap();
     /** Offsets of those that are surely on the disk. */
-    private final TreeSet<Long> synced = new TreeSet<>();
+    private NavigableSet<Long> synced = Collections.emptyNavigableSet();
 
     ProducerSnapshots(FileStore store, Path directory) {
         this.store = store;
@@ -51,7 +55,7 @@ final class ProducerSnapshots {
 
     /** Called for every snapshot that opening the journal came across. */
     synchronized void found(long offset, String fileName) {
-        files.put(offset, directory.resolve(fileName));
+        put(offset, directory.resolve(fileName));
     }
 
     /**
@@ -82,14 +86,24 @@ final class ProducerSnapshots {
         // One that is not synced must not take the place of one that is.
         boolean durable = sync || files.containsKey(offset);
         store.replace(file, out.flip(), durable);
-        files.put(offset, file);
+        put(offset, file);
         if (durable) {
+            if (synced.isEmpty()) {
+                synced = new TreeSet<>();
+            }
             synced.add(offset);
         }
         while (files.size() > KEPT && isAnySynced(files.firstKey() + 1, flushedOffset)) {
             synced.remove(files.firstKey());
             store.delete(files.pollFirstEntry().getValue());
         }
+    }
+
+    private void put(long offset, Path file) {
+        if (files.isEmpty()) {
+            files = new TreeMap<>();
+        }
+        files.put(offset, file);
     }
 
     private boolean isAnySynced(long fromOffset, long toOffset) {
@@ -118,7 +132,9 @@ final class ProducerSnapshots {
     synchronized boolean truncateTo(long endOffset) throws IOException {
         boolean any = !files.isEmpty() && files.lastKey() > endOffset;
         while (!files.isEmpty() && files.lastKey() > endOffset) {
-            synced.remove(files.lastKey());
+            if (!synced.isEmpty()) {
+                synced.remove(files.lastKey());
+            }
             store.delete(files.pollLastEntry().getValue());
         }
         return any;

@@ -4,8 +4,10 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -29,10 +31,11 @@ public final class PartitionTransactions {
     private static final short FIRST_VERSION_WITH_GROWING_EPOCHS = 2;
 
     private final ProducerDedup producers;
-    private final TreeMap<Long, OpenTransaction> openByFirstOffset = new TreeMap<>();
+    /** As all that follows, made with the first transaction: most partitions never have one. */
+    private NavigableMap<Long, OpenTransaction> openByFirstOffset = Collections.emptyNavigableMap();
 
     /** Ended ones whose marker is not below the high watermark: offset of the marker by first offset. */
-    private final TreeMap<Long, Long> endingByFirstOffset = new TreeMap<>();
+    private NavigableMap<Long, Long> endingByFirstOffset = Collections.emptyNavigableMap();
 
     /** What the markers that are not below the high watermark replaced, in the order of the markers. */
     private final ArrayDeque<Replaced> replaced = new ArrayDeque<>(0);
@@ -110,7 +113,7 @@ public final class PartitionTransactions {
 
     void open(ProducerState state, OpenTransaction transaction) {
         state.setTransaction(transaction);
-        openByFirstOffset.put(transaction.firstOffset(), transaction);
+        putOpen(transaction);
     }
 
     // ---- markers
@@ -172,6 +175,9 @@ public final class PartitionTransactions {
             return null;
         }
         openByFirstOffset.remove(open.firstOffset());
+        if (!(endingByFirstOffset instanceof TreeMap)) {
+            endingByFirstOffset = new TreeMap<>();
+        }
         endingByFirstOffset.put(open.firstOffset(), offset);
         long stableOffset = openByFirstOffset.isEmpty() ? offset + 1 : openByFirstOffset.firstKey();
         return new EndedTransaction(marker.producerId(), open.firstOffset(), offset, stableOffset, marker.commit());
@@ -215,8 +221,10 @@ public final class PartitionTransactions {
             producers.restore(last.producerId(), last.before());
             OpenTransaction open = last.before().transaction();
             if (open != null) {
-                openByFirstOffset.put(open.firstOffset(), open);
-                endingByFirstOffset.remove(open.firstOffset());
+                putOpen(open);
+                if (!endingByFirstOffset.isEmpty()) {
+                    endingByFirstOffset.remove(open.firstOffset());
+                }
             }
         }
         for (OpenTransaction lost : openByFirstOffset.tailMap(offset, true).values()) {
@@ -225,8 +233,17 @@ public final class PartitionTransactions {
                 state.setTransaction(null);
             }
         }
-        openByFirstOffset.tailMap(offset, true).clear();
+        if (!openByFirstOffset.isEmpty()) {
+            openByFirstOffset.tailMap(offset, true).clear();
+        }
         producers.truncateTo(offset);
+    }
+
+    private void putOpen(OpenTransaction open) {
+        if (!(openByFirstOffset instanceof TreeMap)) {
+            openByFirstOffset = new TreeMap<>();
+        }
+        openByFirstOffset.put(open.firstOffset(), open);
     }
 
     /** Number of open transactions. */

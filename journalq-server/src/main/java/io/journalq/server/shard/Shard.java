@@ -17,12 +17,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The partitions of one event loop. Every method on that loop, but for {@link #cycle}. */
 public final class Shard {
     private static final Logger log = LoggerFactory.getLogger(Shard.class);
+
+    /** Partitions that are looked after in one iteration of the loop: about a millisecond when they are idle. */
+    private static final int SWEEP_PARTITIONS = 1_000;
+
+    private static final long SWEEP_PAUSE_MS = 1;
 
     private final LoopCycle cycle;
     private final ShardTimes times;
@@ -73,31 +79,52 @@ public final class Shard {
     }
 
     private void expireProducers() {
-        try {
-            hosts().forEach(host -> guarded(host, () -> host.expireProducers(times)));
-        } finally {
-            cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs());
-        }
+        sweep(
+                hosts(),
+                0,
+                host -> host.expireProducers(times),
+                () -> cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs()));
     }
 
     private void maintain() {
-        try {
-            int hanging = 0;
-            for (PartitionHost host : hosts()) {
-                guarded(host, () -> host.maintain(times));
-                hanging += host.hangingTransactions();
+        int[] hanging = {0};
+        sweep(
+                hosts(),
+                0,
+                host -> {
+                    host.maintain(times);
+                    hanging[0] += host.hangingTransactions();
+                },
+                () -> {
+                    hangingTransactions = hanging[0];
+                    if (cycle.index() == 0) {
+                        runBlocking(keepTime);
+                    }
+                    largeBatches.releaseIdle();
+                    cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
+                });
+    }
+
+    /**
+     * Maintains {@link #SWEEP_PARTITIONS} partitions in each iteration of the loop, so that requests are served in between.
+     *
+     * @param done runs at the end
+     */
+    private void sweep(List<PartitionHost> all, int from, Consumer<PartitionHost> work, Runnable done) {
+        int end = Math.min(all.size(), from + SWEEP_PARTITIONS);
+        for (PartitionHost host : all.subList(from, end)) {
+            if (!host.isClosed()) {
+                guarded(host, () -> work.accept(host));
             }
-            hangingTransactions = hanging;
-            if (cycle.index() == 0) {
-                runBlocking(keepTime);
-            }
-            largeBatches.releaseIdle();
-        } finally {
-            cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
+        }
+        if (end < all.size()) {
+            cycle.loop().schedule(() -> sweep(all, end, work, done), SWEEP_PAUSE_MS);
+        } else {
+            done.run();
         }
     }
 
-    /** What fails for one partition is done for the others all the same. */
+    /** A failure in one partition does not keep the others from their maintenance. */
     private static void guarded(PartitionHost host, Runnable work) {
         try {
             work.run();

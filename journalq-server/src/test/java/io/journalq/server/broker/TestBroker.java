@@ -5,6 +5,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.network.NetworkCounters;
 import java.io.IOException;
 import java.net.URI;
@@ -83,6 +84,11 @@ public final class TestBroker implements AutoCloseable {
     /** What the running broker counts of its connections. */
     NetworkCounters network() {
         return broker.network();
+    }
+
+    /** What the running broker charges for state. */
+    MemoryBudget memory() {
+        return broker.memory();
     }
 
     /** Waits for a condition, on the slowest machine. */
