@@ -82,8 +82,8 @@ class MemoryFloodTest {
                     .findFirst()
                     .orElseThrow();
         }
-        List<String> command = new ArrayList<>(List.of(
-                home.resolve("bin/journalq-server").toString(), "start", "--foreground"));
+        List<String> command =
+                new ArrayList<>(List.of(home.resolve("bin/journalq-server").toString(), "start", "--foreground"));
         for (String setting : List.of(
                 "listeners=PLAINTEXT://127.0.0.1:0",
                 "admin.listener=127.0.0.1:0",
@@ -234,7 +234,8 @@ class MemoryFloodTest {
     }
 
     private static int port(ScriptRun status, String field) {
-        Matcher matcher = Pattern.compile("\"" + field + "\" : \"[^\"]*:(\\d+)\"").matcher(status.out());
+        Matcher matcher =
+                Pattern.compile("\"" + field + "\" : \"[^\"]*:(\\d+)\"").matcher(status.out());
         assertThat(matcher.find()).as(status.out()).isTrue();
         return Integer.parseInt(matcher.group(1));
     }
@@ -272,7 +273,10 @@ class MemoryFloodTest {
         byte[] batch = ByteBufUtil.getBytes(built);
         built.release();
         ByteBuffer body = ByteBuffer.allocate(100 + partitions * (8 + batch.length));
-        body.putShort(NO_TRANSACTION).putShort(ALL_REPLICAS).putInt(SOCKET_TIMEOUT_MS).putInt(1);
+        body.putShort(NO_TRANSACTION)
+                .putShort(ALL_REPLICAS)
+                .putInt(SOCKET_TIMEOUT_MS)
+                .putInt(1);
         text(body, name).putInt(partitions);
         for (int partition = 0; partition < partitions; partition++) {
             body.putInt(partition).putInt(batch.length).put(batch);
@@ -286,7 +290,10 @@ class MemoryFloodTest {
     /** To a topic that there is not: the memory is needed all the same. */
     private static ByteBuffer produce(int recordBytes) {
         ByteBuffer body = ByteBuffer.allocate(recordBytes + 100);
-        body.putShort(NO_TRANSACTION).putShort(ALL_REPLICAS).putInt(SOCKET_TIMEOUT_MS).putInt(1);
+        body.putShort(NO_TRANSACTION)
+                .putShort(ALL_REPLICAS)
+                .putInt(SOCKET_TIMEOUT_MS)
+                .putInt(1);
         text(body, "absent").putInt(1).putInt(0).putInt(recordBytes);
         return body.position(body.position() + recordBytes).flip();
     }
@@ -328,7 +335,10 @@ class MemoryFloodTest {
 
         void send(short api, int version, ByteBuffer body) throws IOException {
             ByteBuffer head = ByteBuffer.allocate(15);
-            head.putInt(11 + body.remaining()).putShort(api).putShort((short) version).putInt(1);
+            head.putInt(11 + body.remaining())
+                    .putShort(api)
+                    .putShort((short) version)
+                    .putInt(1);
             text(head, "x");
             out.write(head.array());
             out.write(body.array(), body.position(), body.remaining());

@@ -9,12 +9,12 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupMemory;
 import io.journalq.server.group.GroupRecords;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
 import io.journalq.server.transaction.TransactionRecords;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
-import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -92,12 +92,22 @@ final class CoordinatorRecordTarget implements FuzzTarget {
     }
 
     private static CoordinatorMachine groupMachine() {
-        return new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, GroupMemory.UNBOUNDED, records -> {}, () -> "id");
+        return new GroupMachine(
+                LIMITS,
+                ConsumerGroupLimits.DEFAULT,
+                GroupCount.UNLIMITED,
+                GroupMemory.UNBOUNDED,
+                records -> {},
+                () -> "id");
     }
 
     private static CoordinatorMachine transactionMachine() {
         return new TransactionMachine(
-                records -> {}, marker -> {}, transactionalId -> {}, new TransactionLimits(60_000, 60_000), MemoryAccount.UNBOUNDED);
+                records -> {},
+                marker -> {},
+                transactionalId -> {},
+                new TransactionLimits(60_000, 60_000),
+                MemoryAccount.UNBOUNDED);
     }
 
     @Override

@@ -55,7 +55,9 @@ class ArchitectureTest {
             Map.entry("network", List.of("loop")),
             Map.entry("security", List.of("metadata")),
             Map.entry("control", List.of("config", "journal", "metadata")),
-            Map.entry("shard", List.of("config", "coordinator", "journal", "loop", "memory", "metadata", "replication", "store")),
+            Map.entry(
+                    "shard",
+                    List.of("config", "coordinator", "journal", "loop", "memory", "metadata", "replication", "store")),
             Map.entry(
                     "api",
                     List.of(

@@ -171,7 +171,8 @@ final class Clients {
             world.report("EverythingIsReadable", partition + ": " + reading.error() + ", " + reading.corrupt());
             return;
         }
-        if (reading.hasGapAtEnd() && !partition.mayEndInAGap(reading.highWatermark(), end.powerLost() || end.harmed())) {
+        if (reading.hasGapAtEnd()
+                && !partition.mayEndInAGap(reading.highWatermark(), end.powerLost() || end.harmed())) {
             world.report("EverythingIsReadable", partition + " has a gap at its end, " + reading.highWatermark());
         }
         losses.check(partition, reading, end, world.clockMs());

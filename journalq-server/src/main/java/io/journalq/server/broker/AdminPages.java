@@ -56,7 +56,8 @@ final class AdminPages implements AutoCloseable {
             metrics.bindMemory(directMemory);
             metrics.bindAllocator("pooled", PooledByteBufAllocator.DEFAULT.metric());
             return new AdminPages(
-                    metrics, AdminListener.start(
+                    metrics,
+                    AdminListener.start(
                             wanted.host(), wanted.port(), metrics.registry(), health, allowedHosts(config)));
         } catch (IOException | RuntimeException failure) {
             metrics.close();

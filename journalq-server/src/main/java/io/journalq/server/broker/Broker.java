@@ -157,8 +157,8 @@ public final class Broker implements AutoCloseable {
     }
 
     /** What its state takes of the heap. */
-    MemoryBudget memory() {
-        return memory;
+    MemoryBudget stateMemory() {
+        return stateMemory;
     }
 
     /** Stops to accept, answers what is under way, and closes every journal cleanly. */

@@ -29,8 +29,8 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
-import io.journalq.server.shard.LastEnd;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.LastEnd;
 import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.RunMarker;
 import io.journalq.server.shard.Shards;
@@ -75,6 +75,7 @@ public final class BrokerCore implements AutoCloseable {
     private final LogCleaner cleaner;
     /** Whether clients may have been served. */
     private boolean served;
+
     private final DirectoryWatch watch;
 
     /**
@@ -105,10 +106,7 @@ public final class BrokerCore implements AutoCloseable {
         this.config = config;
         this.surroundings = surroundings;
         this.directories = DataDirectories.open(
-                surroundings.store(),
-                config.dataDirectories(),
-                METADATA_DIRECTORY,
-                config.get(BrokerSettings.NODE_ID));
+                surroundings.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
         this.running =
                 RunMarker.begin(surroundings.store(), config.dataDirectories().get(0), surroundings.bootId());
         this.controller = openController();

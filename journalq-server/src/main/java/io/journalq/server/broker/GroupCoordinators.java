@@ -73,14 +73,13 @@ final class GroupCoordinators {
                 new CoordinatorKind<>(
                         InternalTopics.GROUPS,
                         GroupRecords.TYPES,
-                        (partition, outbox) ->
-                                new GroupMachine(
-                                        limits,
-                                        consumerLimits,
-                                        counts.of(partition),
-                                        new GroupMemory(ofGroups.newAccount(partition), ofOffsets.newAccount(partition)),
-                                        outbox,
-                                        () -> ids.get().toString())),
+                        (partition, outbox) -> new GroupMachine(
+                                limits,
+                                consumerLimits,
+                                counts.of(partition),
+                                new GroupMemory(ofGroups.newAccount(partition), ofOffsets.newAccount(partition)),
+                                outbox,
+                                () -> ids.get().toString())),
                 shards,
                 surroundings.blockingPool(),
                 surroundings.clock(),

@@ -56,13 +56,8 @@ final class TransactionCoordinators {
                 new CoordinatorKind<>(
                         InternalTopics.TRANSACTIONS,
                         TransactionRecords.TYPES,
-                        (partition, outbox) ->
-                                new TransactionMachine(
-                                        outbox,
-                                        this::writeMarkers,
-                                        this::requestId,
-                                        limits,
-                                        memory.newAccount(partition))),
+                        (partition, outbox) -> new TransactionMachine(
+                                outbox, this::writeMarkers, this::requestId, limits, memory.newAccount(partition))),
                 shards,
                 surroundings.blockingPool(),
                 surroundings.clock(),

@@ -86,7 +86,8 @@ public final class DataDirectories {
         Path file = path.resolve(DirectoryIdentity.FILE_NAME);
         return new Found(
                 path,
-                names.contains(metadataName) && !store.list(path.resolve(metadataName)).isEmpty(),
+                names.contains(metadataName)
+                        && !store.list(path.resolve(metadataName)).isEmpty(),
                 names.stream().filter(name -> PARTITION.matcher(name).matches()).toList(),
                 names.contains(DirectoryIdentity.FILE_NAME)
                         ? DirectoryIdentity.decode(file, store.read(file, DirectoryIdentity.MAX_FILE_BYTES))

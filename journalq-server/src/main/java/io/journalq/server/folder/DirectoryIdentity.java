@@ -82,8 +82,8 @@ record DirectoryIdentity(String clusterId, int nodeId, Uuid directoryId, List<Uu
     private static IOException damaged(Path file) {
         return new CorruptJournalException(
                 file,
-                "damaged; restore it from a backup or, if every data directory is the right one, delete "
-                        + FILE_NAME + " in each of them: the next start writes them again");
+                "damaged; restore it from a backup or, if every data directory is the right one, delete " + FILE_NAME
+                        + " in each of them: the next start writes them again");
     }
 
     private static String crc(String lines) {

@@ -143,7 +143,8 @@ public final class OffsetCommits {
     boolean hasRoomInTransaction(InTransaction transaction) {
         long moreBytes = 0;
         for (Commit commit : transaction.commits()) {
-            moreBytes += OffsetSizes.PENDING_BYTES + OffsetSizes.text(commit.topic()) + OffsetSizes.text(commit.metadata());
+            moreBytes +=
+                    OffsetSizes.PENDING_BYTES + OffsetSizes.text(commit.topic()) + OffsetSizes.text(commit.metadata());
         }
         return memory.hasRoom(moreBytes);
     }

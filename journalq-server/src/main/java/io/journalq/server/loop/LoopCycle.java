@@ -190,13 +190,12 @@ public final class LoopCycle {
     private static void runGuarded(Runnable work) {
         try {
             work.run();
-        } catch (RuntimeException | Error failure) {
-            // One broken request must not keep the others of its iteration from their answers. Nor may a lack of direct
-            // memory, which does not end the process: an iteration that does not reach its end would be the last one.
-            log.error("unexpected failure at the end of an event loop's iteration", failure);
         } catch (OutOfMemoryError noDirectMemory) {
             // The iteration must come to its end, or the loop never begins another.
             SHORTAGES.warn("out of direct memory", "event loop", noDirectMemory.getMessage());
+        } catch (RuntimeException | Error failure) {
+            // One broken request must not keep the others of its iteration from their responses.
+            log.error("unexpected failure at the end of an event loop's iteration", failure);
         }
     }
 

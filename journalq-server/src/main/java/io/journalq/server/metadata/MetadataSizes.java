@@ -23,9 +23,7 @@ final class MetadataSizes {
     private MetadataSizes() {}
 
     static long of(TopicImage topic) {
-        return topic(topic.name())
-                + partitions(topic.partitions().size())
-                + settings(topic.configs());
+        return topic(topic.name()) + partitions(topic.partitions().size()) + settings(topic.configs());
     }
 
     static long topic(String name) {

@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>On its loop, but for what {@link Connection} says.
  */
-final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Turns.Taker, InFlightBudget.Waiter {
+final class ConnectionHandler extends ChannelInboundHandlerAdapter
+        implements Connection, Turns.Taker, InFlightBudget.Waiter {
     private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
 
     /** How long a connection is left unread when memory has run out although it was reserved. */

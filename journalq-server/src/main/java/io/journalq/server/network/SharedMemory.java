@@ -14,8 +14,7 @@ public record SharedMemory(MemoryShare largeRequests, MemoryShare responses) {
 
     /** The largest request that can be read with so much memory for large ones. */
     public static long largestRequestBytes(long largeRequestBytes) {
-        return Math.max(
-                FrameRoom.LARGE_FRAME_BYTES, largeRequestBytes - FrameRoom.FIRST_PART_BYTES) - Integer.BYTES;
+        return Math.max(FrameRoom.LARGE_FRAME_BYTES, largeRequestBytes - FrameRoom.FIRST_PART_BYTES) - Integer.BYTES;
     }
 
     /** Memory that large requests hold or have reserved. */

@@ -23,9 +23,8 @@ public record Health(
 
     /** As a document for programs. */
     String toJson() {
-        String status = serving
-                ? (offlinePartitionCount > 0 || !offlineDirectories.isEmpty() ? "degraded" : "up")
-                : "down";
+        String status =
+                serving ? (offlinePartitionCount > 0 || !offlineDirectories.isEmpty() ? "degraded" : "up") : "down";
         String names = offlinePartitions.stream().map(name -> '"' + name + '"').collect(Collectors.joining(","));
         return "{\"status\":\"" + status + '"'
                 + (offlinePartitionCount > 0

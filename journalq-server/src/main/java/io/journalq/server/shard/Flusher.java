@@ -1,7 +1,7 @@
 package io.journalq.server.shard;
 
-import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.loop.LoopCycle;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;

@@ -62,7 +62,8 @@ final class PartitionProducers {
 
     /** Forgets silent ones. */
     void expire(ShardTimes times) {
-        producers.onTick(times.retentionClock().nowMs(), times.producerExpiryMs().getAsLong());
+        producers.onTick(
+                times.retentionClock().nowMs(), times.producerExpiryMs().getAsLong());
     }
 
     /** The partition leaves its shard; its state goes with it. */

@@ -79,11 +79,8 @@ public final class Shard {
     }
 
     private void expireProducers() {
-        sweep(
-                hosts(),
-                0,
-                host -> host.expireProducers(times),
-                () -> cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs()));
+        sweep(hosts(), 0, host -> host.expireProducers(times), () -> cycle.loop()
+                .schedule(this::expireProducers, times.producerCheckIntervalMs()));
     }
 
     private void maintain() {

@@ -184,7 +184,8 @@ public final class Shards {
         List<CompletableFuture<Void>> asked = new ArrayList<>();
         for (Shard shard : shards) {
             asked.add(shard.cycle().ask(() -> {
-                shard.hosts().forEach(host -> retentionClock.startFrom(host.journal().newestTimestampMs()));
+                shard.hosts()
+                        .forEach(host -> retentionClock.startFrom(host.journal().newestTimestampMs()));
                 return null;
             }));
         }
@@ -245,7 +246,8 @@ public final class Shards {
     /** The same object for topics that are configured alike, as most are: there may be very many of them. */
     private PartitionSettings settingsOf(TopicImage topic) {
         if (InternalTopics.contains(topic.name())) {
-            return PartitionSettings.of(TopicConfig.of(inForce, topic.configs())).kept();
+            return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
+                    .kept();
         }
         if (settingsByConfigs.size() >= MAX_SHARED_SETTINGS) {
             settingsByConfigs.clear();
@@ -332,9 +334,7 @@ public final class Shards {
         List<CompletableFuture<List<StoredPartition>>> asked = new ArrayList<>();
         for (Shard shard : shards) {
             asked.add(shard.cycle()
-                    .ask(() -> shard.hosts().stream()
-                            .map(PartitionHost::stored)
-                            .toList()));
+                    .ask(() -> shard.hosts().stream().map(PartitionHost::stored).toList()));
         }
         return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
                 .thenApply(all ->

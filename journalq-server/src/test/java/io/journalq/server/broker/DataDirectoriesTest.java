@@ -49,7 +49,10 @@ class DataDirectoriesTest {
     }
 
     private void startWith(Path... directories) throws Exception {
-        broker.with("data.directories", String.join(",", Stream.of(directories).map(Path::toString).toList()))
+        broker.with(
+                        "data.directories",
+                        String.join(
+                                ",", Stream.of(directories).map(Path::toString).toList()))
                 .start();
     }
 
@@ -310,7 +313,6 @@ class DataDirectoriesTest {
         List<String> lines = linesOfAStart();
 
         // then
-        assertThat(lines)
-                .noneMatch(line -> line.contains("belong to no topic"));
+        assertThat(lines).noneMatch(line -> line.contains("belong to no topic"));
     }
 }

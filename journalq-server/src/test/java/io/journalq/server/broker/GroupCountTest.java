@@ -48,7 +48,12 @@ class GroupCountTest {
 
         void load() {
             groups = new GroupMachine(
-                    LIMITS, ConsumerGroupLimits.DEFAULT, counts.of(partition), GroupMemory.UNBOUNDED, this::append, () -> "id" + ++lastId);
+                    LIMITS,
+                    ConsumerGroupLimits.DEFAULT,
+                    counts.of(partition),
+                    GroupMemory.UNBOUNDED,
+                    this::append,
+                    () -> "id" + ++lastId);
             journal.forEach(groups::replay);
             groups.onLoaded(nowMs);
         }

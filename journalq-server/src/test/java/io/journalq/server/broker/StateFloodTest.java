@@ -2,6 +2,7 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
@@ -24,7 +25,6 @@ import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
-import io.journalq.common.id.Uuid;
 import io.journalq.server.folder.LockHolder;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -104,7 +104,8 @@ class StateFloodTest {
 
     @BeforeEach
     void start() throws Exception {
-        List<String> command = new ArrayList<>(BrokerCommand.inForeground(DEFAULT_HEAP, List.of("-XX:+ExitOnOutOfMemoryError")));
+        List<String> command =
+                new ArrayList<>(BrokerCommand.inForeground(DEFAULT_HEAP, List.of("-XX:+ExitOnOutOfMemoryError")));
         Path data = folder.resolve("data");
         for (String setting : List.of(
                 "listeners=PLAINTEXT://127.0.0.1:0",
@@ -151,7 +152,9 @@ class StateFloodTest {
         for (Map.Entry<ApiKey, Flood> flood : floods.entrySet()) {
             int servedBefore = healthy.served.get();
             drive(flood.getValue());
-            assertThat(process.isAlive()).as("the broker lives after %s", flood.getKey()).isTrue();
+            assertThat(process.isAlive())
+                    .as("the broker lives after %s", flood.getKey())
+                    .isTrue();
             assertThat(healthy.failure.get()).as("during %s", flood.getKey()).isNull();
             awaitServed(healthy, servedBefore + 1, flood.getKey());
         }
@@ -232,8 +235,9 @@ class StateFloodTest {
             }
         });
         floods.put(ApiKey.CREATE_TOPICS, (client, number) -> call(client, topics(number), 5));
-        floods.put(ApiKey.CREATE_PARTITIONS, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.CREATE_PARTITIONS,
+                (client, number) -> call(
                         client,
                         new CreatePartitionsRequest()
                                 .setTimeoutMs(10_000)
@@ -242,8 +246,9 @@ class StateFloodTest {
                                         .setCount(2 + number % 10_000)
                                         .setAssignments(null))),
                         1));
-        floods.put(ApiKey.METADATA, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.METADATA,
+                (client, number) -> call(
                         client,
                         new MetadataRequest()
                                 .setAllowAutoTopicCreation(true)
@@ -252,8 +257,9 @@ class StateFloodTest {
                                                 .setName("asked-" + number + "-" + i))
                                         .toList()),
                         8));
-        floods.put(ApiKey.ALTER_CONFIGS, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.ALTER_CONFIGS,
+                (client, number) -> call(
                         client,
                         new AlterConfigsRequest()
                                 .setResources(List.of(new AlterConfigsRequest.AlterConfigsResource()
@@ -263,22 +269,23 @@ class StateFloodTest {
                                                 .setName("retention.ms")
                                                 .setValue("" + number))))),
                         1));
-        floods.put(ApiKey.INCREMENTAL_ALTER_CONFIGS, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.INCREMENTAL_ALTER_CONFIGS,
+                (client, number) -> call(
                         client,
                         new IncrementalAlterConfigsRequest()
                                 .setResources(IntStream.range(0, 100)
                                         .mapToObj(i -> new IncrementalAlterConfigsRequest.AlterConfigsResource()
                                                 .setResourceType((byte) 32)
                                                 .setResourceName("g".repeat(200) + number + "-" + i)
-                                                .setConfigs(List.of(
-                                                        new IncrementalAlterConfigsRequest.AlterableConfig()
-                                                                .setName("consumer.session.timeout.ms")
-                                                                .setValue("50000"))))
+                                                .setConfigs(List.of(new IncrementalAlterConfigsRequest.AlterableConfig()
+                                                        .setName("consumer.session.timeout.ms")
+                                                        .setValue("50000"))))
                                         .toList()),
                         1));
-        floods.put(ApiKey.ALTER_CLIENT_QUOTAS, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.ALTER_CLIENT_QUOTAS,
+                (client, number) -> call(
                         client,
                         new AlterClientQuotasRequest()
                                 .setEntries(IntStream.range(0, 100)
@@ -293,8 +300,9 @@ class StateFloodTest {
                         0));
         addGroupFloods();
         addTransactionFloods();
-        floods.put(ApiKey.FETCH, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.FETCH,
+                (client, number) -> call(
                         client,
                         new FetchRequest()
                                 .setMaxBytes(1)
@@ -305,8 +313,10 @@ class StateFloodTest {
                                                 .setPartitions(List.of(new FetchRequest.FetchPartition())))
                                         .toList()),
                         12));
-        floods.put(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, (client, number) ->
-                call(client, new GetTelemetrySubscriptionsRequest().setClientInstanceId(new Uuid(7, number)), 0));
+        floods.put(
+                ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+                (client, number) -> call(
+                        client, new GetTelemetrySubscriptionsRequest().setClientInstanceId(new Uuid(7, number)), 0));
     }
 
     private static CreateTopicsRequest topics(int number) {
@@ -326,8 +336,7 @@ class StateFloodTest {
     private void addGroupFloods() {
         floods.put(ApiKey.JOIN_GROUP, (client, number) -> call(client, join("joined-" + number, LARGE_BYTES), 3));
         floods.put(ApiKey.SYNC_GROUP, (client, number) -> {
-            JoinGroupResponse joined =
-                    client.call(JoinGroupResponse.class, join("synced-" + number, 10), 3);
+            JoinGroupResponse joined = client.call(JoinGroupResponse.class, join("synced-" + number, 10), 3);
             call(
                     client,
                     new SyncGroupRequest()
@@ -339,8 +348,9 @@ class StateFloodTest {
                                     .setAssignment(Unpooled.wrappedBuffer(new byte[LARGE_BYTES])))),
                     3);
         });
-        floods.put(ApiKey.CONSUMER_GROUP_HEARTBEAT, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.CONSUMER_GROUP_HEARTBEAT,
+                (client, number) -> call(
                         client,
                         new ConsumerGroupHeartbeatRequest()
                                 .setGroupId("consumer-" + number)
@@ -355,8 +365,9 @@ class StateFloodTest {
                                                         .toList())
                                 .setTopicPartitions(List.of()),
                         1));
-        floods.put(ApiKey.OFFSET_COMMIT, (client, number) ->
-                call(client, commit("committed-" + number, "t", 200, "x".repeat(4_000)), 7));
+        floods.put(
+                ApiKey.OFFSET_COMMIT,
+                (client, number) -> call(client, commit("committed-" + number, "t", 200, "x".repeat(4_000)), 7));
     }
 
     private static JoinGroupRequest join(String group, int sizeBytes) {
@@ -384,8 +395,9 @@ class StateFloodTest {
     }
 
     private void addTransactionFloods() {
-        floods.put(ApiKey.INIT_PRODUCER_ID, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.INIT_PRODUCER_ID,
+                (client, number) -> call(
                         client,
                         new InitProducerIdRequest()
                                 .setTransactionalId("i".repeat(9_000) + number)
@@ -418,11 +430,13 @@ class StateFloodTest {
                 }
             }
         });
-        floods.put(ApiKey.PRODUCE, (client, number) ->
-                client.produce(
+        floods.put(
+                ApiKey.PRODUCE,
+                (client, number) -> client.produce(
                         "healthy", 0, WireClient.batch(1, new byte[10], 1_000_000L + number, (short) 0, 0)));
-        floods.put(ApiKey.WRITE_TXN_MARKERS, (client, number) ->
-                call(
+        floods.put(
+                ApiKey.WRITE_TXN_MARKERS,
+                (client, number) -> call(
                         client,
                         new WriteTxnMarkersRequest()
                                 .setMarkers(IntStream.range(0, 100)

@@ -22,7 +22,9 @@ final class TopicCostRun {
 
     public static void main(String[] arguments) throws Exception {
         int count = Integer.parseInt(arguments[1]);
-        try (TestBroker broker = new TestBroker(Path.of(arguments[0])).with("max.partitions", "10000000").start();
+        try (TestBroker broker = new TestBroker(Path.of(arguments[0]))
+                        .with("max.partitions", "10000000")
+                        .start();
                 WireClient client = new WireClient(broker.port())) {
             createTopics(client, "warm-up-", 100);
             long before = HeapUse.liveBytes();

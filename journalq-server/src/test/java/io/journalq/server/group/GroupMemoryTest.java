@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
-import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.common.protocol.message.JoinGroupRequest;
-import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.common.protocol.message.LeaveGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupRequest;
-import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
@@ -78,12 +75,18 @@ class GroupMemoryTest {
     private static final Topics TOPICS = new Topics() {
         @Override
         public Topic byName(String name) {
-            return all().stream().filter(topic -> topic.name().equals(name)).findFirst().orElse(null);
+            return all().stream()
+                    .filter(topic -> topic.name().equals(name))
+                    .findFirst()
+                    .orElse(null);
         }
 
         @Override
         public Topic byId(Uuid id) {
-            return all().stream().filter(topic -> topic.id().equals(id)).findFirst().orElse(null);
+            return all().stream()
+                    .filter(topic -> topic.id().equals(id))
+                    .findFirst()
+                    .orElse(null);
         }
 
         @Override
@@ -217,7 +220,8 @@ class GroupMemoryTest {
                             nowMs,
                             reply(answers -> {}));
                 default ->
-                    machine.onTransactionEnd(random.nextInt(3), (short) 0, 1, random.nextBoolean(), reply(answer -> {}));
+                    machine.onTransactionEnd(
+                            random.nextInt(3), (short) 0, 1, random.nextBoolean(), reply(answer -> {}));
             }
             if (step % 500 == 250) {
                 restart();

@@ -27,8 +27,13 @@ class GroupScaleTest {
     private static final GroupLimits LIMITS =
             new GroupLimits(1_000, 1, 100_000, 3_000, 100, Long.MAX_VALUE, Long.MAX_VALUE / 4);
 
-    private final GroupMachine machine =
-            new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, GroupMemory.UNBOUNDED, this::append, this::newId);
+    private final GroupMachine machine = new GroupMachine(
+            LIMITS,
+            ConsumerGroupLimits.DEFAULT,
+            GroupCount.UNLIMITED,
+            GroupMemory.UNBOUNDED,
+            this::append,
+            this::newId);
     private final List<Member> members = new ArrayList<>();
     private final Random random = new Random(7);
     private long nowMs = 1_000_000;

@@ -70,7 +70,8 @@ final class GroupSimulation {
         loaded[0] = new GroupMachine(
                 LIMITS,
                 ConsumerGroupLimits.DEFAULT,
-                GroupCount.UNLIMITED, GroupMemory.UNBOUNDED,
+                GroupCount.UNLIMITED,
+                GroupMemory.UNBOUNDED,
                 records -> append(loaded[0], records),
                 () -> "id" + nextId++);
         for (byte[][] record : journalWith(bug)) {

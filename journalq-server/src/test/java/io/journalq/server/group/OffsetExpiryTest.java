@@ -15,8 +15,8 @@ class OffsetExpiryTest {
     private static final long RETENTION_MS = 10_000;
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, RETENTION_MS, 1_000);
 
-    private final GroupMachine machine =
-            new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, GroupMemory.UNBOUNDED, this::append, () -> "id");
+    private final GroupMachine machine = new GroupMachine(
+            LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, GroupMemory.UNBOUNDED, this::append, () -> "id");
 
     private void append(List<CoordinatorRecord> records) {
         records.forEach(machine::replay);

@@ -26,7 +26,13 @@ class TransactionalOffsetsTest {
     private GroupMachine machine = newMachine();
 
     private GroupMachine newMachine() {
-        return new GroupMachine(LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, GroupMemory.UNBOUNDED, this::append, () -> "id");
+        return new GroupMachine(
+                LIMITS,
+                ConsumerGroupLimits.DEFAULT,
+                GroupCount.UNLIMITED,
+                GroupMemory.UNBOUNDED,
+                this::append,
+                () -> "id");
     }
 
     private void append(List<CoordinatorRecord> records) {

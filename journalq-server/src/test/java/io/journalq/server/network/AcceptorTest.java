@@ -209,8 +209,7 @@ class AcceptorTest {
     void shouldReadALargeRequestOnlyWhenThereIsMemoryForAllOfIt() throws Exception {
         // given memory for two of three large requests
         int paddingBytes = 1_900_000;
-        ConnectionLimits limits = new ConnectionLimits(
-                4 << 20, 1_000, 4 << 20, 1 << 24, TestServer.ROOMY.admission());
+        ConnectionLimits limits = new ConnectionLimits(4 << 20, 1_000, 4 << 20, 1 << 24, TestServer.ROOMY.admission());
         try (TestServer server = new TestServer(limits, false, 0);
                 Client first = new Client(server.port);
                 Client second = new Client(server.port);

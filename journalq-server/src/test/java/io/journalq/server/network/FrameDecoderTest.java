@@ -168,7 +168,8 @@ final class FrameDecoderTest {
         for (int i = 0; i < connections; i++) {
             decoders.add(decoder());
             channels.add(new EmbeddedChannel(decoders.get(i)));
-            channels.get(i).writeInbound(Unpooled.buffer().writeInt(announcedBytes).writeZero(1));
+            channels.get(i)
+                    .writeInbound(Unpooled.buffer().writeInt(announcedBytes).writeZero(1));
         }
         // then one is begun beyond the budget, as for any request, and the others wait
         assertThat(budget.usedBytes()).isBetween(16L << 20, (16L << 20) + announcedBytes + Integer.BYTES);

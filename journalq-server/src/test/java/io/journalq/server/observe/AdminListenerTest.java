@@ -270,8 +270,8 @@ class AdminListenerTest {
             awaitQuietly(mayGoOn);
             return largeSnapshot(1);
         });
-        CompletableFuture<HttpResponse<String>> page = client.sendAsync(
-                HttpRequest.newBuilder(uri("/metrics")).build(), BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> page =
+                client.sendAsync(HttpRequest.newBuilder(uri("/metrics")).build(), BodyHandlers.ofString());
         assertThat(rendering.await(5, TimeUnit.SECONDS)).isTrue();
 
         // when
@@ -346,7 +346,10 @@ class AdminListenerTest {
             String rest = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
 
             assertThat(new String(first, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200 OK");
-            assertThat(rest).contains("{\"status\":\"up\"}").contains("HTTP/1.1 200 OK").endsWith("\r\n\r\n");
+            assertThat(rest)
+                    .contains("{\"status\":\"up\"}")
+                    .contains("HTTP/1.1 200 OK")
+                    .endsWith("\r\n\r\n");
         }
     }
 

@@ -68,7 +68,10 @@ class DeletedRecordsTest {
 
         // when all that is written is deleted, and nothing more runs
         Clock later = Clock.offset(Clock.systemUTC(), Duration.ofDays(30));
-        partition.host().maintain(new ShardTimes(later, SteppedPartition.retentionClock(later), 1_000, 1_000, () -> Long.MAX_VALUE, 900_000));
+        partition
+                .host()
+                .maintain(new ShardTimes(
+                        later, SteppedPartition.retentionClock(later), 1_000, 1_000, () -> Long.MAX_VALUE, 900_000));
         SteppedPartition next = SteppedPartition.open(directory, config, DeliveryMode.PERFORMANCE);
 
         // then what the first producer sends again is known

@@ -15,9 +15,9 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.api.Test;
 
 /** What transactional ids charge: nothing stays when they are gone, and what does not fit is refused. */
 class TransactionMemoryTest {
@@ -56,7 +56,11 @@ class TransactionMemoryTest {
     private ErrorCode init(String id) {
         machine.onInitProducerId(
                 (short) 5,
-                new InitProducerIdRequest().setTransactionalId(id).setTransactionTimeoutMs(TIMEOUT_MS).setProducerId(-1).setProducerEpoch((short) -1),
+                new InitProducerIdRequest()
+                        .setTransactionalId(id)
+                        .setTransactionTimeoutMs(TIMEOUT_MS)
+                        .setProducerId(-1)
+                        .setProducerEpoch((short) -1),
                 nowMs,
                 reply(response -> {
                     answered = ErrorCode.of(response.errorCode());

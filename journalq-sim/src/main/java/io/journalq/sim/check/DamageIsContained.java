@@ -63,7 +63,9 @@ public final class DamageIsContained {
             if (damage.position() < at + sizeBytes) {
                 batches.add(new DamagedBatch(
                         directory,
-                        file.getParent().resolve(name.substring(0, Segment.OFFSET_DIGITS)).toString(),
+                        file.getParent()
+                                .resolve(name.substring(0, Segment.OFFSET_DIGITS))
+                                .toString(),
                         RecordBatch.baseOffset(log, at),
                         RecordBatch.nextOffset(log, at) - 1));
                 return;

@@ -115,10 +115,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
 
     /** Adds why topics were not created, by name. The controller may be closed: then there are no outcomes, nor topics. */
     private void addRefusals(
-            RequestContext context,
-            List<TopicSpec> missing,
-            List<Outcome> outcomes,
-            Map<String, ErrorCode> refusals) {
+            RequestContext context, List<TopicSpec> missing, List<Outcome> outcomes, Map<String, ErrorCode> refusals) {
         for (int i = 0; i < missing.size(); i++) {
             ErrorCode error = outcomes == null
                     ? ErrorCode.LEADER_NOT_AVAILABLE

@@ -121,7 +121,8 @@ public final class ConsumerGroup implements Group {
         if (current == null) {
             return 0;
         }
-        int topics = current.assigned().topicCount() + current.pendingRevocation().topicCount();
+        int topics =
+                current.assigned().topicCount() + current.pendingRevocation().topicCount();
         int partitions = current.assigned().size() + current.pendingRevocation().size();
         return (long) topics * GroupSize.ASSIGNED_TOPIC_BYTES * 3 / 4
                 + (long) partitions * GroupSize.ASSIGNED_PARTITION_BYTES;

@@ -138,8 +138,9 @@ public final class ConsumerGroups {
             return refuse(fault.code(), fault.message());
         }
         if (!memory.hasRoom(GroupGrowth.of(group, memberId, request, membership.topics()))) {
-            return refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "Groups take as much memory as they may ("
-                    + StatePart.GROUPS.setting() + ").");
+            return refuse(
+                    ErrorCode.GROUP_MAX_SIZE_REACHED,
+                    "Groups take as much memory as they may (" + StatePart.GROUPS.setting() + ").");
         }
         groups.put(group.groupId(), group);
         return heartbeat(group, memberId, client, request, nowMs);

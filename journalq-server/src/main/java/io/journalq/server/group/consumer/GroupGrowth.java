@@ -23,7 +23,8 @@ final class GroupGrowth {
         }
         String regex = request.subscribedTopicRegex();
         if (regex != null && !regex.isEmpty()) {
-            names.addAll(group.topicNamesByPattern().getOrDefault(regex, TopicPattern.compile(regex).matches(topics.all())));
+            names.addAll(group.topicNamesByPattern()
+                    .getOrDefault(regex, TopicPattern.compile(regex).matches(topics.all())));
         }
         if (before != null) {
             names.removeAll(before.topicNames());
@@ -41,6 +42,8 @@ final class GroupGrowth {
     }
 
     private static Collection<String> namesByPattern(ConsumerGroup group, String regex) {
-        return regex == null ? List.of() : group.topicNamesByPattern().getOrDefault(regex, java.util.Collections.emptySortedSet());
+        return regex == null
+                ? List.of()
+                : group.topicNamesByPattern().getOrDefault(regex, java.util.Collections.emptySortedSet());
     }
 }

@@ -56,8 +56,7 @@ public final class TornWrite {
     }
 
     /** Whether one flipped bit accounts for everything that is wrong with the batch. */
-    static boolean isOneBitOff(LogFile file, int from, int to, ByteBuf header, long baseOffset)
-            throws IOException {
+    static boolean isOneBitOff(LogFile file, int from, int to, ByteBuf header, long baseOffset) throws IOException {
         int sizeBytes = to - from;
         if (sizeBytes < RecordBatch.HEADER_SIZE_BYTES) {
             return false;

@@ -205,7 +205,8 @@ public final class LogCleaner {
     private boolean compact(Candidate candidate, KeyOffsets keys) {
         PartitionHost host = candidate.host();
         try {
-            Compactable partition = waiting.join(candidate.cycle().ask(() -> host.isClosed() ? null : host.compactable()));
+            Compactable partition =
+                    waiting.join(candidate.cycle().ask(() -> host.isClosed() ? null : host.compactable()));
             if (partition == null) {
                 return false;
             }

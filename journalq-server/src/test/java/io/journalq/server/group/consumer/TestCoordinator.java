@@ -7,11 +7,11 @@ import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.group.Origin;
 import io.journalq.server.group.consumer.assignor.RangeAssignor;
 import io.journalq.server.group.consumer.assignor.UniformAssignor;
+import io.journalq.server.memory.MemoryAccount;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
-import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -45,8 +45,8 @@ final class TestCoordinator {
                 SESSION_TIMEOUT_MS,
                 MigrationPolicy.DISABLED,
                 List.of(new UniformAssignor(), new RangeAssignor()));
-        ConsumerGroups created =
-                new ConsumerGroups(limits, this::append, MemoryAccount.UNBOUNDED, () -> "made-" + generatedIds++, (group, nowMs) -> {});
+        ConsumerGroups created = new ConsumerGroups(
+                limits, this::append, MemoryAccount.UNBOUNDED, () -> "made-" + generatedIds++, (group, nowMs) -> {});
         created.onTopics(topics);
         return created;
     }
