@@ -23,11 +23,11 @@ final class OffsetSizes {
     private OffsetSizes() {}
 
     static long group(String groupId) {
-        return GROUP_BYTES + groupId.length();
+        return (long) GROUP_BYTES + groupId.length();
     }
 
     static long topic(String topic) {
-        return TOPIC_BYTES + topic.length();
+        return (long) TOPIC_BYTES + topic.length();
     }
 
     /** The most that the first offset of a group in a partition adds. */

@@ -9,10 +9,10 @@ import java.util.TreeMap;
  */
 final class MetadataSizes {
     /** A topic without partitions: its image, and its places in the maps of the machine, of the image and of its loops. */
-    private static final int TOPIC_BYTES = 500;
+    private static final int TOPIC_BYTES = 600;
 
     /** A partition that is idle: its image, its host and its log. */
-    private static final int PARTITION_BYTES = 1_200;
+    private static final int PARTITION_BYTES = 1_500;
 
     /** A name or a text of one byte a character, with its object, and its place in a map. */
     private static final int ENTRY_BYTES = 150;
@@ -27,7 +27,7 @@ final class MetadataSizes {
     }
 
     static long topic(String name) {
-        return TOPIC_BYTES + name.length();
+        return (long) TOPIC_BYTES + name.length();
     }
 
     static long partitions(int count) {

@@ -74,7 +74,7 @@ final class Transaction {
 
     /** What it takes of the heap; {@code MemoryEstimatesTest} holds it against a real heap. */
     long sizeBytes() {
-        long bytes = ID_BYTES + id.length();
+        long bytes = (long) ID_BYTES + id.length();
         for (TopicPartition partition : partitions) {
             bytes += sizeOf(partition);
         }
@@ -91,7 +91,7 @@ final class Transaction {
     }
 
     private static long sizeOf(TopicPartition partition) {
-        return PARTITION_BYTES + partition.topic().length();
+        return (long) PARTITION_BYTES + partition.topic().length();
     }
 
     String id() {

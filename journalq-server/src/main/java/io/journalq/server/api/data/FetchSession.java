@@ -71,7 +71,7 @@ final class FetchSession {
     }
 
     private static long sizeOfTopic(String name) {
-        return TOPIC_BYTES + (name == null ? 0 : name.length());
+        return (long) TOPIC_BYTES + (name == null ? 0 : name.length());
     }
 
     /** The session became larger, or smaller when negative. A fetch without one is a part of its request. */
