@@ -44,7 +44,7 @@ class HostileClientsTest {
         broker = new TestBroker(folder)
                 .with("admin.listener", "127.0.0.1:0")
                 .with("shards", "1")
-                .with("total.in.flight.max.bytes", "4MiB")
+                .with("total.in.flight.max.bytes", "32MiB")
                 .with("connection.in.flight.max.bytes", "1MiB")
                 .start();
         broker.createTopic("t", 1, Map.of());
