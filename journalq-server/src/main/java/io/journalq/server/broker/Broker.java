@@ -28,8 +28,6 @@ import io.journalq.server.shard.OfflinePartitions;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.CoordinatorStore;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayDeque;
@@ -51,9 +49,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Broker implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Broker.class);
-
-    /** Linux gives a new one at each boot. */
-    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     private static final String COORDINATORS_DIRECTORY = "coordinators";
     private static final long POOL_DRAIN_MS = 10_000;
@@ -196,8 +191,7 @@ public final class Broker implements AutoCloseable {
                         stateMemory,
                         clock,
                         this::newId,
-                        CompletableFuture::join,
-                        bootId()),
+                        CompletableFuture::join),
                 openCoordinatorStore());
         closings.push(opened::close);
         core = opened;
@@ -255,16 +249,6 @@ public final class Broker implements AutoCloseable {
                 partitions.count(),
                 partitions.names(Health.MAX_NAMES),
                 directories);
-    }
-
-    /** Empty where the system does not tell. */
-    private static String bootId() {
-        try {
-            return Files.readString(BOOT_ID).strip();
-        } catch (IOException unknown) {
-            log.debug("the system does not tell the id of its boot", unknown);
-            return "";
-        }
     }
 
     private Uuid newId() {

@@ -16,9 +16,10 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.folder.DataDirectories;
-import io.journalq.server.journal.BootMark;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalRedo;
+import io.journalq.server.journal.LastEnd;
+import io.journalq.server.journal.RunMark;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
@@ -30,9 +31,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.LastEnd;
 import io.journalq.server.shard.RecoveredEnd;
-import io.journalq.server.shard.RunMarker;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.StoredPartition;
 import io.journalq.server.shard.compaction.CleanerCounters;
@@ -44,6 +43,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -69,7 +69,7 @@ public final class BrokerCore implements AutoCloseable {
     private final GroupCoordinators groups;
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
-    private final RunMarker running;
+    private final Map<Path, LastEnd> lastEnds = new LinkedHashMap<>();
     private final FetchHandler fetch;
     private final Telemetry telemetry;
     private final LogCleaner cleaner;
@@ -89,7 +89,6 @@ public final class BrokerCore implements AutoCloseable {
      * @param clock the time of day
      * @param ids gives ids that were never given before, and cannot be guessed
      * @param waiting how a thread waits for what others do
-     * @param bootId differs after each start of the system; empty when it is not known
      */
     public record Surroundings(
             FileStore store,
@@ -99,16 +98,16 @@ public final class BrokerCore implements AutoCloseable {
             MemoryBudget memory,
             Clock clock,
             Supplier<Uuid> ids,
-            Waiting waiting,
-            String bootId) {}
+            Waiting waiting) {}
 
     private BrokerCore(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices) throws IOException {
         this.config = config;
         this.surroundings = surroundings;
         this.directories = DataDirectories.open(
                 surroundings.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
-        this.running =
-                RunMarker.begin(surroundings.store(), config.dataDirectories().get(0), surroundings.bootId());
+        for (Path directory : config.dataDirectories()) {
+            lastEnds.put(directory, RunMark.lastEnd(surroundings.store(), directory));
+        }
         this.controller = openController();
         this.shards = new Shards(
                 config,
@@ -116,7 +115,7 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.store(),
                 surroundings.blockingPool(),
                 surroundings.clock(),
-                running.lastEnd(),
+                lastEnds,
                 surroundings.memory().part(StatePart.PRODUCERS));
         this.cleaner = Compaction.of(config, shards, surroundings);
         this.watch = new DirectoryWatch(
@@ -221,8 +220,8 @@ public final class BrokerCore implements AutoCloseable {
         var unused = transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
         cleaner.start();
-        if (offlinePartitions() == 0) {
-            config.dataDirectories().forEach(directory -> BootMark.write(surroundings.store(), directory));
+        for (Path directory : config.dataDirectories()) {
+            RunMark.write(surroundings.store(), directory, offlinePartitions() == 0);
         }
         watch.start();
     }
@@ -311,8 +310,10 @@ public final class BrokerCore implements AutoCloseable {
             surroundings.waiting().join(groups.close());
             boolean clean = surroundings.waiting().join(shards.close());
             // Before anybody was served, an unclean end still matters to the producers that come back later.
-            if (clean && (served || running.lastEnd() == LastEnd.CLEAN)) {
-                running.end();
+            for (Path directory : config.dataDirectories()) {
+                if (clean && (served || lastEnds.get(directory) == LastEnd.CLEAN)) {
+                    RunMark.delete(surroundings.store(), directory);
+                }
             }
         }
     }

@@ -99,8 +99,8 @@ public final class DataDirectories {
             Found one = all.get(i);
             if (one.identity != null) {
                 checkNode(one);
-                for (Found other : all.subList(0, i)) {
-                    checkPair(other, one);
+                for (Found before : all.subList(0, i)) {
+                    checkPair(before, one);
                 }
             }
         }

@@ -447,7 +447,7 @@ final class JournalRecovery {
     /** Whether the machine may have gone down since this journal was last recovered. */
     private boolean mayHaveLostPower() {
         // A failed sync may have dropped what was written, as a power loss does.
-        return fenced || !BootMark.isOfThisBoot(store, directory.getParent());
+        return fenced || !RunMark.isEverythingThere(store, directory.getParent());
     }
 
     private Segment recoverSegment(

@@ -16,7 +16,7 @@
  * <p>Opening trusts a segment whose size is the one in the checkpoint, without reading it: the checkpoint is written after
  * the data are flushed. What lies behind the checkpoint is read, and every batch's header, offset and CRC checked. In
  * the newest segment a bad tail is cut, and so is what a power loss left behind something that was never on the disk ({@link
- * io.journalq.server.journal.BootMark} tells a power loss from a kill); a bad stretch with healthy batches behind it, and anything bad in an older
+ * io.journalq.server.journal.RunMark} tells a power loss from a kill); a bad stretch with healthy batches behind it, and anything bad in an older
  * segment, stays in its file, is logged with file and position, and is left out of reads: consumers see a gap in the
  * offsets, as after compaction. A leader epoch that cannot be right is mended in place ({@link
  * io.journalq.server.journal.segment.EpochCheck} says what is found). Nothing else is ever deleted or rewritten.

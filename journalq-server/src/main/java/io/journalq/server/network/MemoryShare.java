@@ -11,6 +11,7 @@ import java.util.List;
 final class MemoryShare {
     private final long limitBytes;
     private final ArrayDeque<Reservation> waiting = new ArrayDeque<>();
+
     /** Written under the lock. */
     private volatile long usedBytes;
 
@@ -81,7 +82,7 @@ final class MemoryShare {
         next.forEach(granted -> granted.granted().run());
     }
 
-    private List<Reservation> grantNext() {
+    private synchronized List<Reservation> grantNext() {
         if (waiting.isEmpty()) {
             return List.of();
         }

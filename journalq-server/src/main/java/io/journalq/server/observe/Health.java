@@ -1,7 +1,7 @@
 package io.journalq.server.observe;
 
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -43,16 +43,6 @@ public record Health(
     }
 
     private static String quoted(String text) {
-        StringBuilder quoted = new StringBuilder("\"");
-        for (char letter : text.toCharArray()) {
-            if (letter == '"' || letter == '\\') {
-                quoted.append('\\').append(letter);
-            } else if (letter < ' ') {
-                quoted.append(String.format(Locale.ROOT, "\\u%04x", (int) letter));
-            } else {
-                quoted.append(letter);
-            }
-        }
-        return quoted.append('"').toString();
+        return '"' + String.valueOf(JsonStringEncoder.getInstance().quoteAsString(text)) + '"';
     }
 }

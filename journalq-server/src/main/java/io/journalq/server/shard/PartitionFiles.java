@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSnapshot;
+import io.journalq.server.journal.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.replication.PartitionTransactions;
 import io.journalq.server.replication.ProducerDedup;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -29,11 +31,17 @@ final class PartitionFiles {
     private final List<Path> dataDirectories;
     private final Executor background;
     private final Clock clock;
-    private final LastEnd lastEnd;
+    private final Map<Path, LastEnd> lastEnds;
     private final Set<Path> offline = ConcurrentHashMap.newKeySet();
 
-    PartitionFiles(FileStore store, List<Path> dataDirectories, Executor background, Clock clock, LastEnd lastEnd) {
-        this.lastEnd = lastEnd;
+    /** @param lastEnds how the last run ended, by data directory */
+    PartitionFiles(
+            FileStore store,
+            List<Path> dataDirectories,
+            Executor background,
+            Clock clock,
+            Map<Path, LastEnd> lastEnds) {
+        this.lastEnds = Map.copyOf(lastEnds);
         this.store = store;
         this.dataDirectories = List.copyOf(dataDirectories);
         this.background = background;
@@ -47,7 +55,7 @@ final class PartitionFiles {
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
         try {
             PartitionTransactions transactions = recoverProducers(name, journal);
-            if (lastEnd.mayHaveLost(settings.deliveryMode())) {
+            if (mayHaveLost(directory, settings.deliveryMode())) {
                 transactions.producers().onPossibleLoss(journal.endOffset());
             }
             return new RecoveredPartition(name, journal, transactions.producers(), transactions);
@@ -55,6 +63,16 @@ final class PartitionFiles {
             journal.close();
             throw failure;
         }
+    }
+
+    /** Whether batches that were acknowledged in {@code mode} may be missing at the end of the partition's log. */
+    private boolean mayHaveLost(Path directory, DeliveryMode mode) {
+        LastEnd lastEnd = lastEnds.getOrDefault(directory.getParent(), LastEnd.CLEAN);
+        return switch (mode) {
+            case CONSISTENT -> false;
+            case EVENTUAL -> lastEnd == LastEnd.SYSTEM_DOWN;
+            case PERFORMANCE -> lastEnd != LastEnd.CLEAN;
+        };
     }
 
     /** From now on nothing is opened or deleted in a data directory. */

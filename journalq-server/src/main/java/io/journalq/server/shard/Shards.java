@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.TopicConfig;
+import io.journalq.server.journal.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.NarrowExecutor;
@@ -68,7 +69,7 @@ public final class Shards {
      *
      * @param cycles the loops, by index
      * @param blockingPool for what waits for the disk
-     * @param lastEnd how the broker's last run ended
+     * @param lastEnds how the last run ended, by data directory
      * @param producerMemory where partitions charge the producers that they remember
      */
     public Shards(
@@ -77,14 +78,14 @@ public final class Shards {
             FileStore store,
             Executor blockingPool,
             Clock clock,
-            LastEnd lastEnd,
+            Map<Path, LastEnd> lastEnds,
             MemoryAccount producerMemory) {
         this.config = config;
         this.inForce = config;
         this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         this.blockingPool = blockingPool;
         this.opening = new NarrowExecutor(blockingPool, cycles.size() + 1);
-        this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnd);
+        this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnds);
         this.writeAheads = new WriteAheads(
                 store,
                 config.dataDirectories(),

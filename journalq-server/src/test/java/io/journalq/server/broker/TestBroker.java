@@ -88,7 +88,7 @@ public final class TestBroker implements AutoCloseable {
 
     /** What the running broker charges for state. */
     MemoryBudget memory() {
-        return broker.memory();
+        return broker.stateMemory();
     }
 
     /** Waits for a condition, on the slowest machine. */

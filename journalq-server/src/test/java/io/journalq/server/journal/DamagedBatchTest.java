@@ -56,7 +56,7 @@ class DamagedBatchTest {
 
     /** A start of the broker has recovered every journal, so that what follows was written during this boot. */
     private void recoveredInThisBoot() throws IOException {
-        BootMark.write(store, DATA);
+        RunMark.write(store, DATA, true);
     }
 
     private Journal restarted(byte[] log) throws IOException {

@@ -9,6 +9,7 @@ import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
@@ -29,6 +30,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 
@@ -93,7 +95,8 @@ final class SteppedPartition {
                 blockingPool,
                 new OfflinePartitions(),
                 MemoryAccount.UNBOUNDED);
-        PartitionFiles files = new PartitionFiles(store, List.of(directory), Runnable::run, clock, lastEnd);
+        PartitionFiles files =
+                new PartitionFiles(store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd));
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
         host = new PartitionHost(shard, recovered, settings, 0);
     }

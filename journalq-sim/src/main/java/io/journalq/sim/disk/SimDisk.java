@@ -33,7 +33,6 @@ public final class SimDisk implements FileStore {
     private boolean dead;
     private boolean harmed;
     private boolean lying;
-    private int powerLosses;
 
     /** What happens around the disk while it works. */
     public interface Surroundings {
@@ -83,11 +82,6 @@ public final class SimDisk implements FileStore {
         return harmed;
     }
 
-    /** The boot of the system that uses the disk. */
-    public String bootId() {
-        return "boot-" + powerLosses;
-    }
-
     /** From now on a file's sync does nothing, and says that it did. */
     public void lie() {
         lying = true;
@@ -107,7 +101,6 @@ public final class SimDisk implements FileStore {
         dead = false;
         crashAt = NEVER;
         if (kind == CrashKind.POWER_LOSS) {
-            powerLosses++;
             root.losePower(random);
             boots++;
         }

@@ -111,8 +111,7 @@ public final class SimBroker {
                         MemoryBudget.of(HEAP_BYTES, part -> 0),
                         new SimClock(scheduler),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
-                        scheduler::join,
-                        plan.disk().bootId()),
+                        scheduler::join),
                 plan.slices());
         return new SimBroker(scheduler, random, violations, cycles, core);
     }

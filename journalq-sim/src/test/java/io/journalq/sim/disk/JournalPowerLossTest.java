@@ -33,7 +33,7 @@ class JournalPowerLossTest {
     private final SimDisk disk = new SimDisk(new NothingUnsyncedIsLeft(), new NothingAround());
     private JournalConfig config = JournalConfig.DEFAULT;
 
-    JournalPowerLossTest() {
+    JournalPowerLossTest() throws IOException {
         disk.createDurableDirectories(DATA);
     }
 

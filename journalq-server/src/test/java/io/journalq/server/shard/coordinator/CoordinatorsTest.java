@@ -22,7 +22,6 @@ import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
-import io.journalq.server.shard.LastEnd;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorSlices;
@@ -162,7 +161,7 @@ class CoordinatorsTest {
                 disk.store(),
                 blockingPool,
                 Clock.systemUTC(),
-                LastEnd.CLEAN,
+                Map.of(),
                 MemoryAccount.UNBOUNDED);
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
