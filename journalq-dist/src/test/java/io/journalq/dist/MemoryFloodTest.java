@@ -19,6 +19,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -341,7 +342,7 @@ class MemoryFloodTest {
                     .putInt(1);
             text(head, "x");
             out.write(head.array());
-            out.write(body.array(), body.position(), body.remaining());
+            Channels.newChannel(out).write(body);
         }
 
         void receive() throws IOException {
