@@ -1,0 +1,196 @@
+package io.journalq.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Checks that documents, comments and messages use the terms of {@code terms.txt}, and that lines and sentences of
+ * documents are short. Files in {@code unrevised.txt} are exempt until they are rewritten. That list may only shrink.
+ */
+class LanguageTest {
+    private static final Path CHECKOUT = Path.of("..");
+    private static final Path TERMS = Path.of("src", "test", "language", "terms.txt");
+    private static final Path UNREVISED = Path.of("src", "test", "language", "unrevised.txt");
+    private static final String SHRINK = "mvn -q -pl journalq-dist -am verify -Dtest=LanguageTest"
+            + " -Djournalq.rewrite=true -Dsurefire.failIfNoSpecifiedTests=false";
+    private static final int MAX_LINE_CHARACTERS = 120;
+    private static final int MAX_SENTENCE_WORDS = 45;
+
+    /** Generated results, comments, code blocks. */
+    private static final Pattern NOT_PROSE =
+            Pattern.compile("(?s)<!-- results.*?<!-- /results -->|<!--.*?-->|(?m)^ *```.*?^ *```");
+
+    private static final Pattern INLINE_CODE = Pattern.compile("`[^`]+`");
+    private static final Pattern LINK_TARGET = Pattern.compile("(?<=\\])\\([^)]*\\)");
+    private static final Pattern NEW_PARAGRAPH = Pattern.compile("\\s*|#.*|\\|.*|\\s*([-*]|\\d+\\.)\\s.*");
+    private static final Pattern SENTENCE_END = Pattern.compile("[.!?][)*\"]*\\s+");
+
+    /** Text blocks, strings, characters and comments; group 1 holds what somebody reads. */
+    private static final Pattern JAVA_TEXT = Pattern.compile(
+            "(?s)(\"\"\".*?\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*+\"|//[^\\n]*" + "|/\\*.*?\\*/)|'(?:\\\\.|[^'\\\\\\n])*+'");
+
+    private record Term(Pattern pattern, String replacement) {}
+
+    @Test
+    void shouldUseTheTermsWhenTextIsRevised() throws IOException {
+        // given
+        Map<String, List<String>> violations = new TreeMap<>();
+        List<Term> terms = terms();
+        for (String file : files(".md")) {
+            violations.put(file, checkDocument(file, Files.readString(CHECKOUT.resolve(file)), terms));
+        }
+        for (String file : files(".java")) {
+            violations.put(file, checkTerms(file, keepJavaText(Files.readString(CHECKOUT.resolve(file))), terms));
+        }
+        violations.values().removeIf(List::isEmpty);
+        Set<String> unrevised = new TreeSet<>(Files.readAllLines(UNREVISED));
+
+        // when
+        Set<String> revised = new TreeSet<>(unrevised);
+        revised.removeAll(violations.keySet());
+        if (Boolean.getBoolean("journalq.rewrite")) {
+            unrevised.removeAll(revised);
+            Files.write(UNREVISED, unrevised);
+            revised.clear();
+        }
+        violations.keySet().removeAll(unrevised);
+
+        // then
+        assertThat(violations.values().stream().flatMap(List::stream))
+                .as("language: replacements are listed in journalq-dist/%s", TERMS)
+                .isEmpty();
+        assertThat(revised)
+                .as("files without violations, to be removed from journalq-dist/%s: %s", UNREVISED, SHRINK)
+                .isEmpty();
+    }
+
+    @Test
+    void shouldNameFileLineWordAndReplacementWhenTextBreaksARule() throws IOException {
+        String longSentence = ("word ".repeat(15) + "\n").repeat(3) + "end.";
+        String text = "The `folder` is fine.\n\nA folder\nis not.\n\n" + longSentence + "\n\n| " + "x".repeat(150)
+                + " |\n" + "y".repeat(130) + "\n```\nanswer " + "z".repeat(150) + "\n```\n";
+
+        assertThat(checkDocument("a.md", text, terms()))
+                .containsExactly(
+                        "a.md:3: \"folder\": write: directory",
+                        "a.md:6: a sentence of 46 words: write at most 45",
+                        "a.md:12: a line of 130 characters: write at most 120");
+        assertThat(checkTerms("A.java", keepJavaText("int answer; // no\nlog(\"the answer\");"), terms()))
+                .containsExactly("A.java:2: \"answer\": write: response, respond");
+    }
+
+    private static List<Term> terms() throws IOException {
+        List<Term> terms = new ArrayList<>();
+        for (String line : Files.readAllLines(TERMS)) {
+            if (!line.startsWith("#")) {
+                String[] sides = line.split(" = ", 2);
+                String words = sides[0].replace(" ", "\\s+");
+                terms.add(new Term(Pattern.compile("(?i)\\b(?:" + words + ")(?!\\w)"), sides[1]));
+            }
+        }
+        return terms;
+    }
+
+    /** Documents at the top and in {@code docs}, main sources of every module. */
+    private static List<String> files(String suffix) throws IOException {
+        List<String> names = new ArrayList<>();
+        try (Stream<Path> top = Files.list(CHECKOUT)) {
+            for (Path entry : top.toList()) {
+                boolean whole = Files.isRegularFile(entry) || entry.endsWith("docs");
+                Path root = whole ? entry : entry.resolve(Path.of("src", "main", "java"));
+                if (Files.exists(root)) {
+                    try (Stream<Path> files = Files.walk(root)) {
+                        files.map(file -> CHECKOUT.relativize(file).toString())
+                                .filter(name -> name.endsWith(suffix))
+                                .forEach(names::add);
+                    }
+                }
+            }
+        }
+        return names;
+    }
+
+    private static List<String> checkDocument(String file, String text, List<Term> terms) {
+        String prose = NOT_PROSE.matcher(text).replaceAll(found -> blank(found.group()));
+        String words =
+                INLINE_CODE.matcher(prose).replaceAll(code -> code.group().replaceAll("[^\\n]", "_"));
+        words = LINK_TARGET.matcher(words).replaceAll(target -> blank(target.group()));
+        List<String> violations = checkTerms(file, words, terms);
+        checkSentences(file, words.lines().toList(), violations);
+        List<String> lines = prose.lines().toList();
+        for (int i = 0; i < lines.size(); i++) {
+            int length = lines.get(i).stripTrailing().length();
+            if (length > MAX_LINE_CHARACTERS && !lines.get(i).startsWith("|")) {
+                violations.add("%s:%d: a line of %d characters: write at most %d"
+                        .formatted(file, i + 1, length, MAX_LINE_CHARACTERS));
+            }
+        }
+        return violations;
+    }
+
+    private static List<String> checkTerms(String file, String text, List<Term> terms) {
+        List<String> violations = new ArrayList<>();
+        for (Term term : terms) {
+            Matcher matcher = term.pattern().matcher(text);
+            while (matcher.find()) {
+                long line = 1
+                        + text.substring(0, matcher.start())
+                                .chars()
+                                .filter(c -> c == '\n')
+                                .count();
+                violations.add("%s:%d: \"%s\": write: %s".formatted(file, line, matcher.group(), term.replacement()));
+            }
+        }
+        return violations;
+    }
+
+    private static void checkSentences(String file, List<String> lines, List<String> violations) {
+        StringBuilder paragraph = new StringBuilder();
+        int begin = 0;
+        for (int i = 0; i <= lines.size(); i++) {
+            if (i == lines.size() || NEW_PARAGRAPH.matcher(lines.get(i)).matches()) {
+                for (String sentence : SENTENCE_END.split(paragraph, -1)) {
+                    int count = sentence.strip().split("\\s+", -1).length;
+                    if (count > MAX_SENTENCE_WORDS) {
+                        violations.add("%s:%d: a sentence of %d words: write at most %d"
+                                .formatted(file, begin + 1, count, MAX_SENTENCE_WORDS));
+                    }
+                }
+                paragraph.setLength(0);
+                begin = i < lines.size() && lines.get(i).isBlank() ? i + 1 : i;
+            }
+            if (i < lines.size() && !lines.get(i).startsWith("|")) {
+                paragraph.append(lines.get(i)).append('\n');
+            }
+        }
+    }
+
+    /** Java source with only comments and strings left, each where it was. */
+    private static String keepJavaText(String source) {
+        StringBuilder kept = new StringBuilder(blank(source));
+        Matcher text = JAVA_TEXT.matcher(source);
+        while (text.find()) {
+            if (text.group(1) != null) {
+                kept.replace(text.start(), text.end(), text.group());
+            }
+        }
+        return kept.toString();
+    }
+
+    private static String blank(String text) {
+        return text.replaceAll("[^\\n]", " ");
+    }
+}
