@@ -32,6 +32,11 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.API_VERSIONS, 0, 4);
+    }
+
+    @Override
     public void handle(RequestContext context, ApiVersionsRequest request) {
         ApiVersionsResponse response = new ApiVersionsResponse();
         if (context.apiVersion() >= FIRST_VERSION_WITH_SOFTWARE_NAME && !namesSoftware(request)) {
@@ -79,10 +84,11 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     }
 
     private static ApiVersionsResponse.ApiVersion range(HandlerRegistry.Served served) {
-        short lowest = served.key() == ApiKey.PRODUCE ? 0 : served.lowestVersion();
+        ServedApi api = served.api();
+        int lowest = api.key() == ApiKey.PRODUCE ? 0 : api.lowestVersion();
         return new ApiVersionsResponse.ApiVersion()
-                .setApiKey(served.key().id())
-                .setMinVersion(lowest)
-                .setMaxVersion(served.highestVersion());
+                .setApiKey(api.key().id())
+                .setMinVersion((short) lowest)
+                .setMaxVersion((short) api.highestVersion());
     }
 }

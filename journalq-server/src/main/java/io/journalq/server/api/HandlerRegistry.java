@@ -13,28 +13,23 @@ import java.util.List;
 public final class HandlerRegistry {
     private final Served[] servedById = new Served[highestId() + 1];
 
-    /**
-     * An API that is served.
-     *
-     * @param lowestVersion lowest version served
-     * @param highestVersion highest version served
-     */
-    public record Served(ApiKey key, short lowestVersion, short highestVersion, Handler<?> handler) {
+    /** An API that is served, and its handler. */
+    public record Served(ServedApi api, Handler<?> handler) {
         boolean serves(short version) {
-            return version >= lowestVersion && version <= highestVersion;
+            return api.includes(version);
         }
 
-        @SuppressWarnings("unchecked") // register() is given the handler of this API's request
+        @SuppressWarnings("unchecked") // a handler names the API whose requests it takes
         void handle(RequestContext context, ApiMessage request) {
             ((Handler<ApiMessage>) handler).handle(context, request);
         }
     }
 
-    /** Serves {@code key} in a range of versions, both ends included, by {@code handler}. */
-    public void register(ApiKey key, int lowestVersion, int highestVersion, Handler<?> handler) {
-        Check.that(servedById[key.id()] == null, "an API is registered twice");
-        Check.that(key.hasVersion(lowestVersion) && key.hasVersion(highestVersion), "versions that the schema has not");
-        servedById[key.id()] = new Served(key, (short) lowestVersion, (short) highestVersion, handler);
+    /** Serves the API of {@code handler} in the versions that it names. */
+    public void register(Handler<?> handler) {
+        ServedApi api = handler.api();
+        Check.that(servedById[api.key().id()] == null, "an API is registered twice");
+        servedById[api.key().id()] = new Served(api, handler);
     }
 
     /** What serves the API of that number; null when it is not served or does not exist. */

@@ -49,10 +49,10 @@ final class Request extends Exchange implements RequestContext {
 
     /** Reads the rest of the frame. Before {@link #handle}. */
     void readBody(MessageReader in) {
-        if (served.key().requestHeaderVersion(apiVersion) > 1) {
+        if (served.api().key().requestHeaderVersion(apiVersion) > 1) {
             in.skipTags();
         }
-        body = served.key().readRequest(in, apiVersion);
+        body = served.api().key().readRequest(in, apiVersion);
         entries = in.entries();
     }
 
@@ -70,7 +70,7 @@ final class Request extends Exchange implements RequestContext {
             return;
         }
         long begunNanos = cycle().loop().nanoTime();
-        throttleTimeMs = session.throttle().onRequest(served.key(), clientId(), frameSizeBytes());
+        throttleTimeMs = session.throttle().onRequest(served.api().key(), clientId(), frameSizeBytes());
         served.handle(this, request);
         session.throttle().onHandled(clientId(), cycle().loop().nanoTime() - begunNanos);
     }
@@ -78,7 +78,7 @@ final class Request extends Exchange implements RequestContext {
     @Override
     protected void writeAnswer(MessageWriter out) {
         out.writeInt(correlationId);
-        if (served.key().responseHeaderVersion(responseVersion) > 0) {
+        if (served.api().key().responseHeaderVersion(responseVersion) > 0) {
             out.writeUnsignedVarint(0); // no tagged fields
         }
         response.write(out, responseVersion);
@@ -86,12 +86,12 @@ final class Request extends Exchange implements RequestContext {
 
     @Override
     protected String description() {
-        return served.key().apiName() + " v" + apiVersion;
+        return served.api().key().apiName() + " v" + apiVersion;
     }
 
     @Override
     public void respond(ApiMessage answer) {
-        Check.that(answer.apiKey() == served.key(), "an answer of another API");
+        Check.that(answer.apiKey() == served.api().key(), "an answer of another API");
         if (session.throttle().isActive()) {
             session.throttle().onAnswer(answer, clientId(), throttleTimeMs);
         }

@@ -70,13 +70,14 @@ public final class RequestDispatcher implements ExchangeFactory {
         connection.cycle().counters().onRequest(apiKeyId);
         ClientSession session = ClientSession.of(connection, throttles, connectionMemory);
         boolean known = served.serves(version);
-        if (!known && served.key() != ApiKey.API_VERSIONS) {
+        ServedApi api = served.api();
+        if (!known && api.key() != ApiKey.API_VERSIONS) {
             throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "
-                    + served.lowestVersion() + " to " + served.highestVersion() + " are served");
+                    + api.lowestVersion() + " to " + api.highestVersion() + " are served");
         }
         Request request = readHead(connection, frame, known ? served : unknownVersion(served), session, version);
         if (known) {
-            readBody(connection, frame, served.key(), request);
+            readBody(connection, frame, api.key(), request);
         }
         return request;
     }
@@ -109,9 +110,17 @@ public final class RequestDispatcher implements ExchangeFactory {
     }
 
     private static HandlerRegistry.Served unknownVersion(HandlerRegistry.Served served) {
-        Handler<ApiMessage> handler = (context, nothing) ->
+        return new HandlerRegistry.Served(served.api(), new Handler<>() {
+            @Override
+            public ServedApi api() {
+                return served.api();
+            }
+
+            @Override
+            public void handle(RequestContext context, ApiMessage nothing) {
                 ((Request) context).respondAs(ApiVersionsHandler.unknownVersion(served), (short) 0);
-        return new HandlerRegistry.Served(served.key(), served.lowestVersion(), served.highestVersion(), handler);
+            }
+        });
     }
 
     private static String name(short apiKeyId) {

@@ -1,8 +1,8 @@
 package io.journalq.server.broker;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.RequestDispatcher;
-import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;

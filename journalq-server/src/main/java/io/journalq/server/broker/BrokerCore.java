@@ -2,8 +2,8 @@ package io.journalq.server.broker;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.HandlerRegistry;
-import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.LogDirectories;
 import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.admin.config.ConfigRules;

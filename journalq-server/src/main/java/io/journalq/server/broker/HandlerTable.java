@@ -1,11 +1,10 @@
 package io.journalq.server.broker;
 
-import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.api.ApiVersionsHandler;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.admin.AutoCreationRate;
-import io.journalq.server.api.admin.BrokerIdentity;
 import io.journalq.server.api.admin.CreatePartitionsHandler;
 import io.journalq.server.api.admin.CreateTopicsHandler;
 import io.journalq.server.api.admin.CreationRefusals;
@@ -107,7 +106,7 @@ final class HandlerTable {
         this.config = config;
         this.metadata = metadata;
         this.controller = controller;
-        registry.register(ApiKey.API_VERSIONS, 0, 4, new ApiVersionsHandler(registry, metadata::current));
+        registry.register(new ApiVersionsHandler(registry, metadata::current));
     }
 
     HandlerRegistry registry() {
@@ -124,11 +123,11 @@ final class HandlerTable {
                 config.get(BrokerSettings.FETCH_MAX_BYTES),
                 config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS),
                 memory.part(StatePart.FETCH_SESSIONS));
-        registry.register(ApiKey.PRODUCE, 3, 13, new ProduceHandler(images, shards, transactions, refusals));
-        registry.register(ApiKey.FETCH, 4, 18, fetch);
-        registry.register(ApiKey.LIST_OFFSETS, 1, 11, new ListOffsetsHandler(images, shards, blockingPool));
-        registry.register(ApiKey.DELETE_RECORDS, 0, 2, new DeleteRecordsHandler(images, shards));
-        registry.register(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, new OffsetForLeaderEpochHandler(images, shards));
+        registry.register(new ProduceHandler(images, shards, transactions, refusals));
+        registry.register(fetch);
+        registry.register(new ListOffsetsHandler(images, shards, blockingPool));
+        registry.register(new DeleteRecordsHandler(images, shards));
+        registry.register(new OffsetForLeaderEpochHandler(images, shards));
         return fetch;
     }
 
@@ -145,29 +144,20 @@ final class HandlerTable {
         Coordinators<TransactionMachine> transactions = ofBroker.coordinators();
         transactionsTopic = coordinatorTopic(
                 InternalTopics.TRANSACTIONS, BrokerSettings.TRANSACTION_TOPIC_PARTITIONS, transactions);
-        registry.register(
-                ApiKey.INIT_PRODUCER_ID,
-                0,
-                5,
-                new InitProducerIdHandler(ofBroker.producerIds(), transactions, refusals));
-        registry.register(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5, new AddPartitionsToTxnHandler(transactions, images));
-        registry.register(
-                ApiKey.ADD_OFFSETS_TO_TXN, 0, 4, new AddOffsetsToTxnHandler(transactions, groups, groupsTopic));
-        registry.register(ApiKey.END_TXN, 0, 5, new EndTxnHandler(transactions));
-        registry.register(
-                ApiKey.TXN_OFFSET_COMMIT,
-                0,
-                5,
-                new TxnOffsetCommitHandler(new CoordinatorGate(transactions), groups, images, groupRefusals));
-        registry.register(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, new DescribeTransactionsHandler(transactions));
-        registry.register(ApiKey.LIST_TRANSACTIONS, 0, 2, new ListTransactionsHandler(transactions, refusals));
+        registry.register(new InitProducerIdHandler(ofBroker.producerIds(), transactions, refusals));
+        registry.register(new AddPartitionsToTxnHandler(transactions, images));
+        registry.register(new AddOffsetsToTxnHandler(transactions, groups, groupsTopic));
+        registry.register(new EndTxnHandler(transactions));
+        registry.register(new TxnOffsetCommitHandler(new CoordinatorGate(transactions), groups, images, groupRefusals));
+        registry.register(new DescribeTransactionsHandler(transactions));
+        registry.register(new ListTransactionsHandler(transactions, refusals));
     }
 
     /** The ends of transactions in partitions. */
     void registerMarkers(Shards shards, Coordinators<GroupMachine> groups) {
         Supplier<MetadataImage> images = metadata::current;
-        registry.register(ApiKey.WRITE_TXN_MARKERS, 1, 2, new WriteTxnMarkersHandler(images, shards, groups));
-        registry.register(ApiKey.DESCRIBE_PRODUCERS, 0, 0, new DescribeProducersHandler(images, shards));
+        registry.register(new WriteTxnMarkersHandler(images, shards, groups));
+        registry.register(new DescribeProducersHandler(images, shards));
     }
 
     private CoordinatorTopic coordinatorTopic(
@@ -180,22 +170,18 @@ final class HandlerTable {
     void registerGroups(Coordinators<GroupMachine> groups) {
         groupsTopic = coordinatorTopic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS, groups);
         Supplier<MetadataImage> images = metadata::current;
-        registry.register(ApiKey.JOIN_GROUP, 0, 9, new JoinGroupHandler(groups, groupRefusals));
-        registry.register(ApiKey.SYNC_GROUP, 0, 5, new SyncGroupHandler(groups, groupRefusals));
-        registry.register(ApiKey.HEARTBEAT, 0, 4, new HeartbeatHandler(groups));
-        registry.register(ApiKey.LEAVE_GROUP, 0, 5, new LeaveGroupHandler(groups));
-        registry.register(ApiKey.OFFSET_COMMIT, 2, 10, new OffsetCommitHandler(groups, images, groupRefusals));
-        registry.register(ApiKey.OFFSET_FETCH, 1, 10, new OffsetFetchHandler(groups, images));
-        registry.register(ApiKey.OFFSET_DELETE, 0, 0, new OffsetDeleteHandler(groups, images));
-        registry.register(
-                ApiKey.CONSUMER_GROUP_HEARTBEAT,
-                0,
-                1,
-                new ConsumerGroupHeartbeatHandler(groups, images, groupRefusals));
-        registry.register(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, new ConsumerGroupDescribeHandler(groups, images));
-        registry.register(ApiKey.LIST_GROUPS, 0, 5, new ListGroupsHandler(groups));
-        registry.register(ApiKey.DESCRIBE_GROUPS, 0, 6, new DescribeGroupsHandler(groups));
-        registry.register(ApiKey.DELETE_GROUPS, 0, 2, new DeleteGroupsHandler(groups));
+        registry.register(new JoinGroupHandler(groups, groupRefusals));
+        registry.register(new SyncGroupHandler(groups, groupRefusals));
+        registry.register(new HeartbeatHandler(groups));
+        registry.register(new LeaveGroupHandler(groups));
+        registry.register(new OffsetCommitHandler(groups, images, groupRefusals));
+        registry.register(new OffsetFetchHandler(groups, images));
+        registry.register(new OffsetDeleteHandler(groups, images));
+        registry.register(new ConsumerGroupHeartbeatHandler(groups, images, groupRefusals));
+        registry.register(new ConsumerGroupDescribeHandler(groups, images));
+        registry.register(new ListGroupsHandler(groups));
+        registry.register(new DescribeGroupsHandler(groups));
+        registry.register(new DeleteGroupsHandler(groups));
     }
 
     /** What describes and changes the cluster. */
@@ -205,73 +191,59 @@ final class HandlerTable {
         EffectlessSettings effectless = new EffectlessSettings(config);
         ConfigAlteration alteration =
                 new ConfigAlteration(identity.nodeId(), metadata, controller, describer, effectless);
-        registry.register(
-                ApiKey.FIND_COORDINATOR,
-                0,
-                6,
-                new FindCoordinatorHandler(
-                        identity,
-                        Map.of(
-                                FindCoordinatorHandler.GROUP,
-                                groupsTopic,
-                                FindCoordinatorHandler.TRANSACTION,
-                                transactionsTopic)));
+        registry.register(new FindCoordinatorHandler(
+                identity,
+                Map.of(
+                        FindCoordinatorHandler.GROUP,
+                        groupsTopic,
+                        FindCoordinatorHandler.TRANSACTION,
+                        transactionsTopic)));
         CreationRefusals creationRefusals = new CreationRefusals(refusals);
         boolean autoCreate = config.get(BrokerSettings.AUTO_CREATE_TOPICS);
-        registry.register(
-                ApiKey.METADATA,
-                0,
-                13,
-                new MetadataHandler(
-                        identity,
-                        metadata,
-                        controller,
-                        offline,
-                        autoCreate,
-                        new AutoCreationRate(config.get(BrokerSettings.AUTO_CREATE_TOPICS_MAX_RATE)),
-                        creationRefusals));
-        registry.register(
-                ApiKey.CREATE_TOPICS,
-                2,
-                7,
-                new CreateTopicsHandler(metadata, controller, describer, creationRefusals, effectless));
+        registry.register(new MetadataHandler(
+                identity,
+                metadata,
+                controller,
+                offline,
+                autoCreate,
+                new AutoCreationRate(config.get(BrokerSettings.AUTO_CREATE_TOPICS_MAX_RATE)),
+                creationRefusals));
+        registry.register(new CreateTopicsHandler(metadata, controller, describer, creationRefusals, effectless));
         boolean deletable = config.get(BrokerSettings.DELETE_TOPICS);
-        registry.register(ApiKey.DELETE_TOPICS, 1, 6, new DeleteTopicsHandler(metadata, controller, deletable));
-        registry.register(
-                ApiKey.CREATE_PARTITIONS, 0, 3, new CreatePartitionsHandler(metadata, controller, creationRefusals));
-        registry.register(ApiKey.DESCRIBE_CONFIGS, 1, 4, new DescribeConfigsHandler(identity, metadata, describer));
-        registry.register(ApiKey.ALTER_CONFIGS, 0, 2, new AlterConfigsHandler(alteration));
-        registry.register(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, new IncrementalAlterConfigsHandler(alteration));
-        registry.register(ApiKey.DESCRIBE_CLUSTER, 0, 2, new DescribeClusterHandler(identity, metadata));
-        registry.register(
-                ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, new DescribeTopicPartitionsHandler(metadata, offline));
-        registry.register(ApiKey.DESCRIBE_LOG_DIRS, 1, 4, new DescribeLogDirsHandler(directories));
-        registry.register(ApiKey.LIST_CONFIG_RESOURCES, 0, 1, new ListConfigResourcesHandler(identity, images));
-        registry.register(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, new DescribeClientQuotasHandler(images));
-        registry.register(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, new AlterClientQuotasHandler(controller));
+        registry.register(new DeleteTopicsHandler(metadata, controller, deletable));
+        registry.register(new CreatePartitionsHandler(metadata, controller, creationRefusals));
+        registry.register(new DescribeConfigsHandler(identity, metadata, describer));
+        registry.register(new AlterConfigsHandler(alteration));
+        registry.register(new IncrementalAlterConfigsHandler(alteration));
+        registry.register(new DescribeClusterHandler(identity, metadata));
+        registry.register(new DescribeTopicPartitionsHandler(metadata, offline));
+        registry.register(new DescribeLogDirsHandler(directories));
+        registry.register(new ListConfigResourcesHandler(identity, images));
+        registry.register(new DescribeClientQuotasHandler(images));
+        registry.register(new AlterClientQuotasHandler(controller));
     }
 
     /** Users and access control, of which there is neither. */
     void registerSecurity() {
-        registry.register(ApiKey.DESCRIBE_ACLS, 1, 3, new DescribeAclsHandler());
-        registry.register(ApiKey.CREATE_ACLS, 1, 3, new CreateAclsHandler());
-        registry.register(ApiKey.DELETE_ACLS, 1, 3, new DeleteAclsHandler());
-        registry.register(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0, new DescribeUserScramCredentialsHandler());
+        registry.register(new DescribeAclsHandler());
+        registry.register(new CreateAclsHandler());
+        registry.register(new DeleteAclsHandler());
+        registry.register(new DescribeUserScramCredentialsHandler());
     }
 
     /** Metrics that clients send of themselves. */
     void registerTelemetry(Telemetry telemetry) {
-        registry.register(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, 0, 0, new GetTelemetrySubscriptionsHandler(telemetry));
-        registry.register(ApiKey.PUSH_TELEMETRY, 0, 0, new PushTelemetryHandler(telemetry));
+        registry.register(new GetTelemetrySubscriptionsHandler(telemetry));
+        registry.register(new PushTelemetryHandler(telemetry));
     }
 
     /** What a cluster of one says of leaders, replicas, its quorum and its features. */
     void registerCluster(BrokerIdentity identity, Clock clock) {
         Supplier<MetadataImage> images = metadata::current;
-        registry.register(ApiKey.ELECT_LEADERS, 0, 2, new ElectLeadersHandler(images));
-        registry.register(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1, new AlterPartitionReassignmentsHandler(images));
-        registry.register(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, new ListPartitionReassignmentsHandler());
-        registry.register(ApiKey.DESCRIBE_QUORUM, 0, 2, new DescribeQuorumHandler(identity, images, clock));
-        registry.register(ApiKey.UPDATE_FEATURES, 0, 2, new UpdateFeaturesHandler(images, controller));
+        registry.register(new ElectLeadersHandler(images));
+        registry.register(new AlterPartitionReassignmentsHandler(images));
+        registry.register(new ListPartitionReassignmentsHandler());
+        registry.register(new DescribeQuorumHandler(identity, images, clock));
+        registry.register(new UpdateFeaturesHandler(images, controller));
     }
 }

@@ -5,7 +5,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.HandlerRegistry;
-import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.broker.BrokerCore;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;

@@ -1,13 +1,16 @@
 package io.journalq.server.api.admin;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreatePartitionsRequest;
 import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsAssignment;
 import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsTopic;
 import io.journalq.common.protocol.message.CreatePartitionsResponse;
 import io.journalq.common.protocol.message.CreatePartitionsResponse.CreatePartitionsTopicResult;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.PartitionsSpec;
 import io.journalq.server.control.MetadataPublisher;
@@ -33,11 +36,16 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.CREATE_PARTITIONS, 0, 3);
+    }
+
+    @Override
     public void handle(RequestContext context, CreatePartitionsRequest request) {
         List<PartitionsSpec> specs =
                 request.topics().stream().map(CreatePartitionsHandler::spec).toList();
         CompletableFuture<List<Outcome>> creation = controller.createPartitions(specs, request.validateOnly());
-        Answer.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
+        DeferredResponse.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
             List<CreatePartitionsTopicResult> results = new ArrayList<>();
             for (int i = 0; i < specs.size(); i++) {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);

@@ -1,6 +1,7 @@
 package io.journalq.server.api.admin;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsRequest.CreatableReplicaAssignment;
@@ -9,8 +10,10 @@ import io.journalq.common.protocol.message.CreateTopicsRequest.CreatableTopicCon
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicConfigs;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicResult;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.api.admin.config.EffectlessSettings;
 import io.journalq.server.config.ConfigException;
@@ -53,6 +56,11 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.CREATE_TOPICS, 2, 7);
+    }
+
+    @Override
     public void handle(RequestContext context, CreateTopicsRequest request) {
         Map<String, CreatableTopicResult> resultByName = new TreeMap<>();
         List<TopicSpec> specs = new ArrayList<>();
@@ -78,7 +86,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
             }
         }
         CompletableFuture<List<Outcome>> creation = controller.createTopics(specs, request.validateOnly());
-        Answer.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
+        DeferredResponse.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
             for (int i = 0; i < specs.size(); i++) {
                 TopicSpec spec = specs.get(i);
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);

@@ -1,13 +1,16 @@
 package io.journalq.server.api.admin;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.DeleteTopicsRequest.DeleteTopicState;
 import io.journalq.common.protocol.message.DeleteTopicsResponse;
 import io.journalq.common.protocol.message.DeleteTopicsResponse.DeletableTopicResult;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
@@ -38,6 +41,11 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DELETE_TOPICS, 1, 6);
+    }
+
+    @Override
     public void handle(RequestContext context, DeleteTopicsRequest request) {
         if (!enabled) {
             context.respond(disabled(context, request));
@@ -53,7 +61,7 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
                 ids.add(result.topicId());
             }
         }
-        Answer.within(request.timeoutMs(), controller.deleteTopics(ids), context, (outcomes, failure) -> {
+        DeferredResponse.within(request.timeoutMs(), controller.deleteTopics(ids), context, (outcomes, failure) -> {
             for (int i = 0; i < pending.size(); i++) {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 pending.get(i).setErrorCode(outcome.error().code()).setErrorMessage(outcome.reason());

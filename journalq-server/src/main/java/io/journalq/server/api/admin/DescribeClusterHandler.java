@@ -1,11 +1,14 @@
 package io.journalq.server.api.admin;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeClusterRequest;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
 import io.journalq.common.protocol.message.DescribeClusterResponse.DescribeClusterBroker;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.MetadataPublisher;
 import java.util.List;
@@ -20,6 +23,11 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
     public DescribeClusterHandler(BrokerIdentity identity, MetadataPublisher metadata) {
         this.identity = identity;
         this.metadata = metadata;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_CLUSTER, 0, 2);
     }
 
     @Override
@@ -38,7 +46,7 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
                         .setHost(address.host())
                         .setPort(address.port())));
         if (request.includeClusterAuthorizedOperations()) {
-            response.setClusterAuthorizedOperations(BrokerIdentity.ALL_CLUSTER_OPERATIONS);
+            response.setClusterAuthorizedOperations(AuthorizedOperations.OF_CLUSTER);
         }
         context.respond(response);
     }

@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeLogDirsRequest;
 import io.journalq.common.protocol.message.DescribeLogDirsRequest.DescribableLogDirTopic;
@@ -7,8 +8,10 @@ import io.journalq.common.protocol.message.DescribeLogDirsResponse;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsPartition;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsResult;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsTopic;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.LogDirectories.Directory;
 import io.journalq.server.api.admin.LogDirectories.PartitionSize;
 import java.util.ArrayList;
@@ -25,8 +28,13 @@ public final class DescribeLogDirsHandler implements Handler<DescribeLogDirsRequ
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_LOG_DIRS, 1, 4);
+    }
+
+    @Override
     public void handle(RequestContext context, DescribeLogDirsRequest request) {
-        Answer.when(directories.describe(), context, (described, failure) -> {
+        DeferredResponse.when(directories.describe(), context, (described, failure) -> {
             DescribeLogDirsResponse response = new DescribeLogDirsResponse();
             return failure != null
                     ? response.setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code())

@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeTopicPartitionsRequest;
 import io.journalq.common.protocol.message.DescribeTopicPartitionsRequest.TopicRequest;
@@ -9,6 +10,7 @@ import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.Descr
 import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
@@ -32,6 +34,11 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
     public DescribeTopicPartitionsHandler(MetadataPublisher metadata, OfflineReplicas offline) {
         this.metadata = metadata;
         this.offline = offline;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0);
     }
 
     @Override
@@ -91,7 +98,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                 .setName(topic.name())
                 .setTopicId(topic.id())
                 .setIsInternal(InternalTopics.contains(topic.name()))
-                .setTopicAuthorizedOperations(BrokerIdentity.ALL_TOPIC_OPERATIONS)
+                .setTopicAuthorizedOperations(AuthorizedOperations.OF_TOPIC)
                 .setPartitions(partitions);
     }
 }

@@ -1,6 +1,7 @@
 package io.journalq.server.api.admin;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataRequest.MetadataRequestTopic;
@@ -8,8 +9,11 @@ import io.journalq.common.protocol.message.MetadataResponse;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseBroker;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponsePartition;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
+import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
@@ -72,6 +76,11 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.METADATA, 0, 13);
+    }
+
+    @Override
     public void handle(RequestContext context, MetadataRequest request) {
         List<TopicSpec> missing = missingTopics(context, request);
         Map<String, ErrorCode> refusals = new TreeMap<>();
@@ -79,7 +88,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         if (missing.isEmpty()) {
             context.respond(response(context, request, refusals));
         } else {
-            Answer.when(controller.createTopics(missing, false), context, (outcomes, failure) -> {
+            DeferredResponse.when(controller.createTopics(missing, false), context, (outcomes, failure) -> {
                 addRefusals(context, missing, outcomes, refusals);
                 return response(context, request, refusals);
             });
@@ -138,7 +147,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
                 .setBrokers(allBrokers(identity.addressFor(context)))
                 .setTopics(topics(context, request, image, refusals));
         if (context.apiVersion() >= 8 && context.apiVersion() <= 10 && request.includeClusterAuthorizedOperations()) {
-            response.setClusterAuthorizedOperations(BrokerIdentity.ALL_CLUSTER_OPERATIONS);
+            response.setClusterAuthorizedOperations(AuthorizedOperations.OF_CLUSTER);
         }
         return response;
     }
@@ -166,7 +175,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         List<MetadataResponseTopic> topics = all ? describeAll(image) : named(request, image, refusals);
         for (MetadataResponseTopic topic : topics) {
             if (topic.errorCode() == ErrorCode.NONE.code()) {
-                topic.setTopicAuthorizedOperations(BrokerIdentity.ALL_TOPIC_OPERATIONS);
+                topic.setTopicAuthorizedOperations(AuthorizedOperations.OF_TOPIC);
             }
         }
         return topics;

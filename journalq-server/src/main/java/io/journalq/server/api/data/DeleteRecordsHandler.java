@@ -1,10 +1,12 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteRecordsRequest;
 import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -29,6 +31,11 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
      */
     public DeleteRecordsHandler(Supplier<MetadataImage> images, Shards shards) {
         this.partitions = new Partitions(images, shards);
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DELETE_RECORDS, 0, 2);
     }
 
     @Override

@@ -1,10 +1,12 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeProducersRequest;
 import io.journalq.common.protocol.message.DescribeProducersResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.replication.KnownProducer;
@@ -28,6 +30,11 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
      */
     public DescribeProducersHandler(Supplier<MetadataImage> images, Shards shards) {
         this.partitions = new Partitions(images, shards);
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_PRODUCERS, 0, 0);
     }
 
     @Override

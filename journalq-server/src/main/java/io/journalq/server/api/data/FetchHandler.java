@@ -1,11 +1,13 @@
 package io.journalq.server.api.data;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
@@ -63,6 +65,11 @@ public final class FetchHandler implements Handler<FetchRequest> {
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;
         this.room = new SessionRoom(maxSessionPartitions, sessionMemory);
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.FETCH, 4, 18);
     }
 
     @Override

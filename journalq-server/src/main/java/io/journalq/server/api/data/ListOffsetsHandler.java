@@ -1,10 +1,12 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.OffsetLookup;
@@ -59,6 +61,11 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     public ListOffsetsHandler(Supplier<MetadataImage> images, Shards shards, Executor blockingPool) {
         this.partitions = new Partitions(images, shards);
         this.blockingPool = blockingPool;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.LIST_OFFSETS, 1, 11);
     }
 
     @Override

@@ -1,10 +1,12 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -30,6 +32,11 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
      */
     public OffsetForLeaderEpochHandler(Supplier<MetadataImage> images, Shards shards) {
         this.partitions = new Partitions(images, shards);
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4);
     }
 
     @Override

@@ -1,10 +1,12 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -41,6 +43,11 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
         this.shards = shards;
         this.transactions = transactions;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.PRODUCE, 3, 13);
     }
 
     @Override

@@ -1,11 +1,13 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
 import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;
@@ -38,6 +40,11 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
     public WriteTxnMarkersHandler(Supplier<MetadataImage> images, Shards shards, Coordinators<GroupMachine> groups) {
         this.partitions = new Partitions(images, shards);
         this.groups = groups;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.WRITE_TXN_MARKERS, 1, 2);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
@@ -8,6 +9,7 @@ import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -29,6 +31,11 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
     public ConsumerGroupDescribeHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1);
     }
 
     @Override

@@ -1,11 +1,13 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.Origin;
 import io.journalq.server.metadata.MetadataImage;
@@ -33,6 +35,11 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
         this.groups = groups;
         this.images = images;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteGroupsRequest;
 import io.journalq.common.protocol.message.DeleteGroupsResponse;
@@ -7,6 +8,7 @@ import io.journalq.common.protocol.message.DeleteGroupsResponse.DeletableGroupRe
 import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -17,6 +19,11 @@ public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
 
     public DeleteGroupsHandler(Coordinators<GroupMachine> groups) {
         this.groups = groups;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DELETE_GROUPS, 0, 2);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeGroupsRequest;
 import io.journalq.common.protocol.message.DescribeGroupsResponse;
@@ -7,6 +8,7 @@ import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup
 import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -26,6 +28,11 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
 
     public DescribeGroupsHandler(Coordinators<GroupMachine> groups) {
         this.groups = groups;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_GROUPS, 0, 6);
     }
 
     @Override

@@ -1,13 +1,15 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
 import io.journalq.common.protocol.message.FindCoordinatorResponse;
 import io.journalq.common.protocol.message.FindCoordinatorResponse.Coordinator;
+import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.Answer;
-import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.config.ListenerAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,16 +45,22 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.FIND_COORDINATOR, 0, 6);
+    }
+
+    @Override
     public void handle(RequestContext context, FindCoordinatorRequest request) {
         CoordinatorTopic topic = topics.get(request.keyType());
         if (topic == null) {
             context.respond(response(context, request, ErrorCode.INVALID_REQUEST));
             return;
         }
-        Answer.within(LOAD_WAIT_MAX_MS, topic.ensureLoaded(keys(context, request)), context, (done, failure) -> {
-            ErrorCode error = topic.isThere() ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE;
-            return response(context, request, error);
-        });
+        DeferredResponse.within(
+                LOAD_WAIT_MAX_MS, topic.ensureLoaded(keys(context, request)), context, (done, failure) -> {
+                    ErrorCode error = topic.isThere() ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE;
+                    return response(context, request, error);
+                });
     }
 
     private static boolean isBatched(RequestContext context) {

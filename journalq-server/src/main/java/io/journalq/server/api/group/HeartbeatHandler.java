@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.HeartbeatRequest;
 import io.journalq.common.protocol.message.HeartbeatResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 
@@ -14,6 +16,11 @@ public final class HeartbeatHandler implements Handler<HeartbeatRequest> {
 
     public HeartbeatHandler(Coordinators<GroupMachine> groups) {
         this.groups = groups;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.HEARTBEAT, 0, 4);
     }
 
     @Override

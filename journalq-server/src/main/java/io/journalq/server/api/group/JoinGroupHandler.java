@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 
@@ -19,6 +21,11 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
     public JoinGroupHandler(Coordinators<GroupMachine> groups, GroupRefusals refusals) {
         this.groups = groups;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.JOIN_GROUP, 0, 9);
     }
 
     @Override

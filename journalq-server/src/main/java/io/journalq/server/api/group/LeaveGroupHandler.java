@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.LeaveGroupRequest;
 import io.journalq.common.protocol.message.LeaveGroupResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -20,6 +22,11 @@ public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
 
     public LeaveGroupHandler(Coordinators<GroupMachine> groups) {
         this.groups = groups;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.LEAVE_GROUP, 0, 5);
     }
 
     @Override

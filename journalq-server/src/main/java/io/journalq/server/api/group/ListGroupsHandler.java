@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.ListGroupsRequest;
 import io.journalq.common.protocol.message.ListGroupsResponse;
 import io.journalq.common.protocol.message.ListGroupsResponse.ListedGroup;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -18,6 +20,11 @@ public final class ListGroupsHandler implements Handler<ListGroupsRequest> {
 
     public ListGroupsHandler(Coordinators<GroupMachine> groups) {
         this.groups = groups;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.LIST_GROUPS, 0, 5);
     }
 
     @Override

@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.metadata.MetadataImage;
@@ -38,6 +40,11 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
         this.groups = groups;
         this.images = images;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.OFFSET_COMMIT, 2, 10);
     }
 
     @Override

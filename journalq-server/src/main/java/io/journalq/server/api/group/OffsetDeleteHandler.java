@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetDeleteRequest;
 import io.journalq.common.protocol.message.OffsetDeleteResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -22,6 +24,11 @@ public final class OffsetDeleteHandler implements Handler<OffsetDeleteRequest> {
     public OffsetDeleteHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.OFFSET_DELETE, 0, 0);
     }
 
     @Override

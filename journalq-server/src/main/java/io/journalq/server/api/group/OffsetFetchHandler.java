@@ -1,6 +1,7 @@
 package io.journalq.server.api.group;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetFetchRequest;
 import io.journalq.common.protocol.message.OffsetFetchRequest.OffsetFetchRequestGroup;
@@ -14,6 +15,7 @@ import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchRespon
 import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.CommittedOffset;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
@@ -42,6 +44,11 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     public OffsetFetchHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.OFFSET_FETCH, 1, 10);
     }
 
     @Override

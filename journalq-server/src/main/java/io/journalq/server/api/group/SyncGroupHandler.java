@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 
@@ -17,6 +19,11 @@ public final class SyncGroupHandler implements Handler<SyncGroupRequest> {
     public SyncGroupHandler(Coordinators<GroupMachine> groups, GroupRefusals refusals) {
         this.groups = groups;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.SYNC_GROUP, 0, 5);
     }
 
     @Override

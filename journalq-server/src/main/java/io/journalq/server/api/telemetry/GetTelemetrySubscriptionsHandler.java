@@ -1,12 +1,14 @@
 package io.journalq.server.api.telemetry;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.GetTelemetrySubscriptionsRequest;
 import io.journalq.common.protocol.message.GetTelemetrySubscriptionsResponse;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.telemetry.Subscriptions.Selected;
 import java.util.List;
 
@@ -26,6 +28,11 @@ public final class GetTelemetrySubscriptionsHandler implements Handler<GetTeleme
 
     public GetTelemetrySubscriptionsHandler(Telemetry telemetry) {
         this.telemetry = telemetry;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, 0, 0);
     }
 
     @Override

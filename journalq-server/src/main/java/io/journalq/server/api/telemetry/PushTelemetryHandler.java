@@ -1,6 +1,7 @@
 package io.journalq.server.api.telemetry;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.PushTelemetryRequest;
 import io.journalq.common.protocol.message.PushTelemetryResponse;
@@ -8,6 +9,7 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.CorruptBatchException;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.telemetry.Subscriptions.Selected;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -29,6 +31,11 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
 
     public PushTelemetryHandler(Telemetry telemetry) {
         this.telemetry = telemetry;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.PUSH_TELEMETRY, 0, 0);
     }
 
     @Override

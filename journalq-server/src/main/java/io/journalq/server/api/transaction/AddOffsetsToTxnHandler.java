@@ -1,11 +1,13 @@
 package io.journalq.server.api.transaction;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AddOffsetsToTxnRequest;
 import io.journalq.common.protocol.message.AddOffsetsToTxnResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -34,6 +36,11 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
         this.transactions = transactions;
         this.groups = groups;
         this.groupsTopic = groupsTopic;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.ADD_OFFSETS_TO_TXN, 0, 4);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.journalq.server.api.transaction;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AddPartitionsToTxnRequest;
 import io.journalq.common.protocol.message.AddPartitionsToTxnRequest.AddPartitionsToTxnTopic;
@@ -12,6 +13,7 @@ import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartiti
 import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
@@ -42,6 +44,11 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     public AddPartitionsToTxnHandler(Coordinators<TransactionMachine> transactions, Supplier<MetadataImage> images) {
         this.transactions = transactions;
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5);
     }
 
     @Override

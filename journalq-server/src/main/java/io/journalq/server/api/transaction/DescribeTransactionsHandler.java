@@ -1,5 +1,6 @@
 package io.journalq.server.api.transaction;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeTransactionsRequest;
 import io.journalq.common.protocol.message.DescribeTransactionsResponse;
@@ -7,6 +8,7 @@ import io.journalq.common.protocol.message.DescribeTransactionsResponse.Transact
 import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;
@@ -17,6 +19,11 @@ public final class DescribeTransactionsHandler implements Handler<DescribeTransa
 
     public DescribeTransactionsHandler(Coordinators<TransactionMachine> transactions) {
         this.transactions = transactions;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0);
     }
 
     @Override

@@ -1,10 +1,12 @@
 package io.journalq.server.api.transaction;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 
@@ -18,6 +20,11 @@ public final class EndTxnHandler implements Handler<EndTxnRequest> {
 
     public EndTxnHandler(Coordinators<TransactionMachine> transactions) {
         this.transactions = transactions;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.END_TXN, 0, 5);
     }
 
     @Override

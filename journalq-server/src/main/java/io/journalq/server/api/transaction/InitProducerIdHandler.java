@@ -1,11 +1,13 @@
 package io.journalq.server.api.transaction;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionLimits;
@@ -33,6 +35,11 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
         this.producerIds = producerIds;
         this.transactions = transactions;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.INIT_PRODUCER_ID, 0, 5);
     }
 
     @Override

@@ -1,11 +1,13 @@
 package io.journalq.server.api.transaction;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.BoundedPattern;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -24,6 +26,11 @@ public final class ListTransactionsHandler implements Handler<ListTransactionsRe
     public ListTransactionsHandler(Coordinators<TransactionMachine> transactions, RefusalLog refusals) {
         this.transactions = transactions;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.LIST_TRANSACTIONS, 0, 2);
     }
 
     @Override

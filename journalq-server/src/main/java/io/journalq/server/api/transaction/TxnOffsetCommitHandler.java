@@ -1,6 +1,7 @@
 package io.journalq.server.api.transaction;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
 import io.journalq.common.protocol.message.TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition;
@@ -10,6 +11,7 @@ import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetComm
 import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.api.group.GroupRefusals;
 import io.journalq.server.group.GroupMachine;
@@ -50,6 +52,11 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
         this.groups = groups;
         this.images = images;
         this.refusals = refusals;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.TXN_OFFSET_COMMIT, 0, 5);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.cluster;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest.ReassignablePartition;
@@ -9,6 +10,7 @@ import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.R
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.ReassignableTopicResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import java.util.List;
@@ -23,6 +25,11 @@ public final class AlterPartitionReassignmentsHandler implements Handler<AlterPa
 
     public AlterPartitionReassignmentsHandler(Supplier<MetadataImage> images) {
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.cluster;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeQuorumRequest;
 import io.journalq.common.protocol.message.DescribeQuorumResponse;
@@ -8,9 +9,10 @@ import io.journalq.common.protocol.message.DescribeQuorumResponse.Node;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.PartitionData;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.ReplicaState;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.TopicData;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.MetadataImage;
 import java.time.Clock;
@@ -36,6 +38,11 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
         this.identity = identity;
         this.images = images;
         this.clock = clock;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_QUORUM, 0, 2);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.cluster;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ElectLeadersRequest;
 import io.journalq.common.protocol.message.ElectLeadersRequest.TopicPartitions;
@@ -8,6 +9,7 @@ import io.journalq.common.protocol.message.ElectLeadersResponse.PartitionResult;
 import io.journalq.common.protocol.message.ElectLeadersResponse.ReplicaElectionResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
@@ -23,6 +25,11 @@ public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
 
     public ElectLeadersHandler(Supplier<MetadataImage> images) {
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.ELECT_LEADERS, 0, 2);
     }
 
     @Override

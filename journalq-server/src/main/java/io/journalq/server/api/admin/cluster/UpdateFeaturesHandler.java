@@ -1,14 +1,16 @@
 package io.journalq.server.api.admin.cluster;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.UpdateFeaturesRequest;
 import io.journalq.common.protocol.message.UpdateFeaturesRequest.FeatureUpdateKey;
 import io.journalq.common.protocol.message.UpdateFeaturesResponse;
 import io.journalq.common.protocol.message.UpdateFeaturesResponse.UpdatableFeatureResult;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.Answer;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.ResourceChange;
 import io.journalq.server.control.Outcome;
@@ -40,6 +42,11 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.UPDATE_FEATURES, 0, 2);
+    }
+
+    @Override
     public void handle(RequestContext context, UpdateFeaturesRequest request) {
         MetadataImage image = images.get();
         List<UpdatableFeatureResult> results = new ArrayList<>();
@@ -61,7 +68,7 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
             return;
         }
         boolean validateOnly = context.apiVersion() >= FIRST_VERSION_WITH_UPGRADE_TYPE && request.validateOnly();
-        Answer.within(
+        DeferredResponse.within(
                 request.timeoutMs(),
                 controller.alterResourceConfigs(changes, validateOnly),
                 context,

@@ -1,12 +1,14 @@
 package io.journalq.server.api.admin.config;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.AlterConfigsRequest;
 import io.journalq.common.protocol.message.AlterConfigsRequest.AlterConfigsResource;
 import io.journalq.common.protocol.message.AlterConfigsResponse;
 import io.journalq.common.protocol.message.AlterConfigsResponse.AlterConfigsResourceResponse;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.Answer;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import java.util.ArrayList;
@@ -24,8 +26,13 @@ public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.ALTER_CONFIGS, 0, 2);
+    }
+
+    @Override
     public void handle(RequestContext context, AlterConfigsRequest request) {
-        Answer.when(
+        DeferredResponse.when(
                 alteration.alter(request.resources(), request.validateOnly(), AlterConfigsHandler::asked),
                 context,
                 (outcomes, never) -> {

@@ -1,14 +1,16 @@
 package io.journalq.server.api.admin.config;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeConfigsRequest;
 import io.journalq.common.protocol.message.DescribeConfigsRequest.DescribeConfigsResource;
 import io.journalq.common.protocol.message.DescribeConfigsResponse;
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResourceResult;
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResult;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
@@ -28,6 +30,11 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
         this.identity = identity;
         this.metadata = metadata;
         this.describer = describer;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_CONFIGS, 1, 4);
     }
 
     @Override

@@ -1,12 +1,14 @@
 package io.journalq.server.api.admin.config;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest.AlterConfigsResource;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.Answer;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import java.util.ArrayList;
@@ -24,8 +26,13 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1);
+    }
+
+    @Override
     public void handle(RequestContext context, IncrementalAlterConfigsRequest request) {
-        Answer.when(
+        DeferredResponse.when(
                 alteration.alter(request.resources(), request.validateOnly(), IncrementalAlterConfigsHandler::asked),
                 context,
                 (outcomes, never) -> {

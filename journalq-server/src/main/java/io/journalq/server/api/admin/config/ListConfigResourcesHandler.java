@@ -1,11 +1,13 @@
 package io.journalq.server.api.admin.config;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListConfigResourcesRequest;
 import io.journalq.common.protocol.message.ListConfigResourcesResponse;
+import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.BrokerIdentity;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.ResourceId.Kind;
 import java.util.ArrayList;
@@ -31,6 +33,11 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
     public ListConfigResourcesHandler(BrokerIdentity identity, Supplier<MetadataImage> images) {
         this.identity = identity;
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.LIST_CONFIG_RESOURCES, 0, 1);
     }
 
     @Override

@@ -1,14 +1,16 @@
 package io.journalq.server.api.admin.quota;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterClientQuotasRequest;
 import io.journalq.common.protocol.message.AlterClientQuotasRequest.EntityData;
 import io.journalq.common.protocol.message.AlterClientQuotasRequest.EntryData;
 import io.journalq.common.protocol.message.AlterClientQuotasRequest.OpData;
 import io.journalq.common.protocol.message.AlterClientQuotasResponse;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.admin.Answer;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.QuotaChange;
 import io.journalq.server.control.Outcome;
@@ -28,6 +30,11 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
     }
 
     @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1);
+    }
+
+    @Override
     public void handle(RequestContext context, AlterClientQuotasRequest request) {
         List<QuotaChange> changes = new ArrayList<>();
         List<String> problems = new ArrayList<>();
@@ -38,7 +45,7 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
                 changes.add(new QuotaChange(entity(entry), limits(entry)));
             }
         }
-        Answer.when(controller.alterQuotas(changes, request.validateOnly()), context, (outcomes, failure) -> {
+        DeferredResponse.when(controller.alterQuotas(changes, request.validateOnly()), context, (outcomes, failure) -> {
             List<AlterClientQuotasResponse.EntryData> results = new ArrayList<>();
             int taken = 0;
             for (int i = 0; i < problems.size(); i++) {

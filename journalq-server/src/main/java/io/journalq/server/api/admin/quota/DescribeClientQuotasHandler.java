@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.quota;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeClientQuotasRequest;
 import io.journalq.common.protocol.message.DescribeClientQuotasRequest.ComponentData;
@@ -9,6 +10,7 @@ import io.journalq.common.protocol.message.DescribeClientQuotasResponse.EntryDat
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.ValueData;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.QuotaEntity.Part;
@@ -29,6 +31,11 @@ public final class DescribeClientQuotasHandler implements Handler<DescribeClient
 
     public DescribeClientQuotasHandler(Supplier<MetadataImage> images) {
         this.images = images;
+    }
+
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1);
     }
 
     @Override

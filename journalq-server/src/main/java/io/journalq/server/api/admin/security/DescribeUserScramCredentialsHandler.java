@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.security;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeUserScramCredentialsRequest;
 import io.journalq.common.protocol.message.DescribeUserScramCredentialsRequest.UserName;
@@ -7,6 +8,7 @@ import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse;
 import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.ServedApi;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +19,11 @@ import java.util.Map;
  * asked for, and RESOURCE_NOT_FOUND for each that is named. A user that is named twice gets DUPLICATE_RESOURCE.
  */
 public final class DescribeUserScramCredentialsHandler implements Handler<DescribeUserScramCredentialsRequest> {
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0);
+    }
+
     @Override
     public void handle(RequestContext context, DescribeUserScramCredentialsRequest request) {
         Map<String, Integer> occurrences = new LinkedHashMap<>();

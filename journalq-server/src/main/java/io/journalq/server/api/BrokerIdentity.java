@@ -1,6 +1,5 @@
-package io.journalq.server.api.admin;
+package io.journalq.server.api;
 
-import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -13,14 +12,6 @@ import java.util.List;
  *     reached the broker at
  */
 public record BrokerIdentity(int nodeId, List<ListenerAddress> advertised) {
-    /** No rack, no authorizer: as the protocol says that. */
-    static final int OPERATIONS_NOT_ASKED_FOR = Integer.MIN_VALUE;
-
-    /** Bits of every operation that there is on a topic or a cluster: READ to DESCRIBE_CONFIGS and ALTER_CONFIGS. */
-    static final int ALL_TOPIC_OPERATIONS = bits(3, 4, 5, 6, 7, 8, 10, 11);
-
-    static final int ALL_CLUSTER_OPERATIONS = bits(5, 7, 8, 9, 10, 11, 12);
-
     public BrokerIdentity {
         advertised = List.copyOf(advertised);
     }
@@ -41,13 +32,5 @@ public record BrokerIdentity(int nodeId, List<ListenerAddress> advertised) {
             }
         }
         return advertised.get(0);
-    }
-
-    private static int bits(int... operations) {
-        int bits = 0;
-        for (int operation : operations) {
-            bits |= 1 << operation;
-        }
-        return bits;
     }
 }

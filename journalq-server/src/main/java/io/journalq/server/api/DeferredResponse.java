@@ -1,7 +1,6 @@
-package io.journalq.server.api.admin;
+package io.journalq.server.api;
 
 import io.journalq.common.protocol.ApiMessage;
-import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Loop;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -11,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Answers a request once an operation is done. A defect on the way closes the connection and is logged, never lost. */
-public final class Answer {
-    private static final Logger log = LoggerFactory.getLogger(Answer.class);
+public final class DeferredResponse {
+    private static final Logger log = LoggerFactory.getLogger(DeferredResponse.class);
 
-    private Answer() {}
+    private DeferredResponse() {}
 
     /**
      * Answers {@code context} with what {@code response} makes of the operation's result, or of its failure; the other of
