@@ -94,11 +94,8 @@ final class DirectoryWatch {
                     "data directory is offline until the broker is restarted: directory={} reason=\"{}\"",
                     directory,
                     reason);
-            try {
-                onLost.accept(directory, reason);
-            } finally {
-                lost.put(directory, reason);
-            }
+            lost.put(directory, reason);
+            onLost.accept(directory, reason);
         }
     }
 

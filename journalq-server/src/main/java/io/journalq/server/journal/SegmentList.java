@@ -159,7 +159,11 @@ final class SegmentList {
                 oldest.release();
                 oldest.after.run();
                 List<Segment> dropped = oldest.dropped;
-                deleteLater(() -> dropped.forEach(this::deleteRenamed));
+                if (deleteDelayMs == 0) {
+                    dropped.forEach(this::deleteRenamed);
+                } else {
+                    deleteLater(() -> dropped.forEach(this::deleteRenamed));
+                }
             }
         }
     }

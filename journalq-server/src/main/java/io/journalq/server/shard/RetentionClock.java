@@ -30,7 +30,8 @@ public final class RetentionClock {
 
     private static final int MAX_FILE_BYTES = 1_024;
     private static final Pattern CONTENT = Pattern.compile("knownMs=(\\d{1,18})\nwaitedMs=(\\d{1,18})\n");
-    private static final long UNKNOWN = -1;
+    /** In place of a time: there is no record. */
+    static final long UNKNOWN = -1;
 
     private static final Logger log = LoggerFactory.getLogger(RetentionClock.class);
 
@@ -40,6 +41,7 @@ public final class RetentionClock {
     private final LongSupplier nanoTime;
     private final long maxJumpMs;
     private long knownMs = UNKNOWN;
+    private boolean started;
     private long waitedMs;
     private long lastNanos;
     private boolean waits;
@@ -68,6 +70,7 @@ public final class RetentionClock {
             if (content.matches()) {
                 knownMs = Long.parseLong(content.group(1));
                 waitedMs = Long.parseLong(content.group(2));
+                started = true;
             }
         } catch (NoSuchFileException neverKept) {
             log.debug("{}: no time was kept", file);
@@ -76,18 +79,22 @@ public final class RetentionClock {
         }
     }
 
-    /** Whether no earlier time was kept. */
+    /** Whether no earlier time was kept, so that it has to {@link #startFrom} the records' times. */
     synchronized boolean isUnknown() {
-        return knownMs == UNKNOWN;
+        return !started;
     }
 
-    /** Takes a record's time for the last known one, if that is earlier or not known. */
+    /** Takes the time of the newest record for the last known one. */
     synchronized void startFrom(long recordMs) {
         knownMs = Math.max(knownMs, recordMs);
+        started = true;
     }
 
-    /** Milliseconds since 1970 UTC: the clock's time, or an earlier one. */
+    /** Milliseconds since 1970 UTC: the clock's time, or an earlier one; 0, at which nothing is due, until it starts. */
     synchronized long nowMs() {
+        if (!started) {
+            return 0;
+        }
         long nowMs = clock.millis();
         long nowNanos = nanoTime.getAsLong();
         long passedMs = TimeUnit.NANOSECONDS.toMillis(nowNanos - lastNanos);

@@ -182,15 +182,16 @@ public final class Shards {
         if (!retentionClock.isUnknown()) {
             return CompletableFuture.completedFuture(null);
         }
-        List<CompletableFuture<Void>> asked = new ArrayList<>();
+        List<CompletableFuture<Long>> newest = new ArrayList<>();
         for (Shard shard : shards) {
-            asked.add(shard.cycle().ask(() -> {
-                shard.hosts()
-                        .forEach(host -> retentionClock.startFrom(host.journal().newestTimestampMs()));
-                return null;
-            }));
+            newest.add(shard.cycle().ask(() -> shard.hosts().stream()
+                    .mapToLong(host -> host.journal().newestTimestampMs())
+                    .max()
+                    .orElse(RetentionClock.UNKNOWN)));
         }
-        return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]));
+        return CompletableFuture.allOf(newest.toArray(new CompletableFuture<?>[0]))
+                .thenRun(() -> retentionClock.startFrom(
+                        newest.stream().mapToLong(CompletableFuture::join).max().orElse(RetentionClock.UNKNOWN)));
     }
 
     /** Transactions that partitions find open for longer than any may be, as of the last look. Any thread. */

@@ -196,7 +196,7 @@ class ConfigResourcesTest {
                         .get(EVERY_BROKER)
                         .entries())
                 .extracting(ConfigEntry::name)
-                .containsExactly("max.message.bytes", "message.max.bytes");
+                .containsExactlyInAnyOrder("max.message.bytes", "message.max.bytes");
         try (WireClient client = new WireClient(broker.port())) {
             broker.await(() -> produceQuietly(client, 1_500) == 10);
             get(alter(BROKER, "max.message.bytes", "", OpType.DELETE));

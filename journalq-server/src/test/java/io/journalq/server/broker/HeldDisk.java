@@ -7,9 +7,13 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /** Real files, but for folders of partitions: while a test holds the disk, whoever needs one of them waits. */
 final class HeldDisk {
+    /** The directory of a partition: its topic's id and its number. */
+    private static final Pattern PARTITION = Pattern.compile("/[\\w-]{22}-\\d+(/|$)");
+
     private static final long WAIT_SECONDS = 30;
 
     private volatile Hold hold = new Hold();
@@ -39,11 +43,15 @@ final class HeldDisk {
         hold.released.countDown();
     }
 
+    private static boolean isInPartition(Path path) {
+        return PARTITION.matcher(path.toString()).find();
+    }
+
     FileStore store() {
         FileStore real = new SystemFileStore();
         return (FileStore) Proxy.newProxyInstance(
                 HeldDisk.class.getClassLoader(), new Class<?>[] {FileStore.class}, (proxy, method, arguments) -> {
-                    if (arguments[0] instanceof Path path && !path.toString().contains("metadata")) {
+                    if (arguments != null && arguments[0] instanceof Path path && isInPartition(path)) {
                         Hold current = hold;
                         current.reached.countDown();
                         current.released.await();

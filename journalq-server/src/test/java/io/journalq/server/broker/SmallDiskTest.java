@@ -70,7 +70,6 @@ class SmallDiskTest {
         TestBroker broker = new TestBroker(mountPoint.resolve("data"))
                 .with("segment.bytes", "1048576")
                 .with("log.retention.check.interval.ms", "100")
-                .with("log.delete.delay.ms", "1")
                 .with("write.ahead.max.bytes", "2097152")
                 .with("delivery.mode", deliveryMode);
         int kept;

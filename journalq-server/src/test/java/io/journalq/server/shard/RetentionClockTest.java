@@ -28,8 +28,25 @@ class RetentionClockTest {
     }
 
     private RetentionClock start(long maxJumpMs) {
+        RetentionClock clock = open(maxJumpMs);
+        if (clock.isUnknown()) {
+            clock.startFrom(RetentionClock.UNKNOWN);
+        }
+        return clock;
+    }
+
+    private RetentionClock open(long maxJumpMs) {
         return new RetentionClock(
                 store, DIRECTORY, new SetClock(), () -> TimeUnit.MILLISECONDS.toNanos(passedMs), maxJumpMs);
+    }
+
+    @Test
+    void shouldMakeNothingDueWhenItIsNotStarted() {
+        RetentionClock clock = open(MAX_JUMP_MS);
+
+        assertThat(clock.nowMs()).isZero();
+        clock.startFrom(RetentionClock.UNKNOWN);
+        assertThat(clock.nowMs()).isEqualTo(clockMs);
     }
 
     /** The broker runs, and its clock with it. */
@@ -156,7 +173,7 @@ class RetentionClockTest {
     @Test
     void shouldCompareWithTheNewestRecordWhenNoTimeWasKept() {
         // when
-        RetentionClock clock = start();
+        RetentionClock clock = open(MAX_JUMP_MS);
         assertThat(clock.isUnknown()).isTrue();
         clock.startFrom(BEGIN_MS - 500 * DAY_MS);
         clock.startFrom(BEGIN_MS - 400 * DAY_MS);

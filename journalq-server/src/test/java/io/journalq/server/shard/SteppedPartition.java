@@ -103,7 +103,10 @@ final class SteppedPartition {
 
     /** One that always believes {@code clock}. */
     static RetentionClock retentionClock(Clock clock) {
-        return new RetentionClock(new MemoryFileStore(), Path.of("data"), clock, System::nanoTime, -1);
+        RetentionClock started =
+                new RetentionClock(new MemoryFileStore(), Path.of("data"), clock, System::nanoTime, -1);
+        started.startFrom(RetentionClock.UNKNOWN);
+        return started;
     }
 
     static SteppedPartition open(Path directory, JournalConfig journal) throws IOException {
