@@ -42,7 +42,7 @@ import picocli.CommandLine.Option;
             "             /health; or the metadata directory from the killed broker,",
             "             which refuses to start. All is moved back; nothing is lost.",
             "  flood      sends for 10 s, beside the load: names of new topics, members",
-            "             of 1 MiB in new groups, eight requests of 77 MiB at once, or",
+            "             of 1 MB in new groups, eight requests of 60 MiB at once, or",
             "             fetches of 10,000 partitions. The broker and the load go on."
         },
         exitCodeListHeading = "%nExit codes:%n",

@@ -26,19 +26,19 @@ public enum MemoryFlood {
         }
     },
 
-    /** Members of new groups with 1 MiB of metadata each. */
-    NEW_GROUPS(20, 20) {
+    /** Members of new groups with 1 MB of metadata each, which is nearly the most that one member may send. */
+    NEW_GROUPS(40, 13) {
         @Override
         byte[] request(String name, int number) {
-            return Requests.joinGroup(name + "-" + number, 1 << 20);
+            return Requests.joinGroup(name + "-" + number, MEMBER_BYTES);
         }
     },
 
-    /** One request of 77 MiB on each of eight connections at once. */
+    /** One request of 60 MiB, nearly the most that a heap of 256 MiB allows, on each of eight connections at once. */
     LARGE_REQUESTS(8, 1) {
         @Override
         byte[] request(String name, int number) {
-            return Requests.produceBytes(name, 77 << 20);
+            return Requests.produceBytes(name, 60 << 20);
         }
 
         @Override
@@ -61,6 +61,7 @@ public enum MemoryFlood {
     };
 
     private static final int NAMES_IN_A_REQUEST = 25;
+    private static final int MEMBER_BYTES = 1_000_000;
     private static final int PIECE_BYTES = 64 << 10;
 
     private final int connections;
