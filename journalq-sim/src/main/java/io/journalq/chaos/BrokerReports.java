@@ -14,7 +14,6 @@ final class BrokerReports {
     /** The file by which a data directory is known, in the data directory. */
     static final String IDENTITY_FILE = "journalq.identity";
 
-    private static final int OK = 200;
     private static final int LONGEST_LINE = 300;
 
     private BrokerReports() {}
@@ -40,9 +39,10 @@ final class BrokerReports {
                         && line.toLowerCase(Locale.ROOT).contains("partition"));
     }
 
-    /** Whether the health page tells of a data directory that is not used any more. */
-    static boolean saysOffline(int status, String body) {
-        return status != OK || body.contains("offline");
+    /** Whether the health page lists {@code dataDirectory} among the directories that are offline. */
+    static boolean saysOffline(String healthPage, Path dataDirectory) {
+        int offline = healthPage.indexOf("\"offlineDirectories\":");
+        return offline >= 0 && healthPage.indexOf("{\"directory\":\"" + dataDirectory + "\",", offline) >= 0;
     }
 
     /** The beginning of the first line about something that no client may cause; null when there is none. */

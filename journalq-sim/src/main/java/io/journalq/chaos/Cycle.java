@@ -224,7 +224,7 @@ final class Cycle {
         long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(OFFLINE_LIMIT_MS);
         while (!isOffline && broker.isAlive() && System.nanoTime() < endNanos) {
             Thread.sleep(POLL_MS);
-            isOffline = health.saysOffline();
+            isOffline = health.saysOffline(broker.dataDirectory());
         }
         requireAlive("when " + path + " was moved away");
         if (!isOffline) {

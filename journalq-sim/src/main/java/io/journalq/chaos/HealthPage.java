@@ -5,6 +5,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /** The health page of a broker. One thread. */
@@ -18,13 +19,13 @@ final class HealthPage {
         uri = URI.create("http://127.0.0.1:" + port + "/health");
     }
 
-    /** Whether the page tells of a data directory that is not used any more; no answer tells of nothing. */
-    boolean saysOffline() throws InterruptedException {
+    /** Whether the page lists {@code dataDirectory} as offline; false when there is no response. */
+    boolean saysOffline(Path dataDirectory) throws InterruptedException {
         try {
             HttpResponse<String> response = client.send(
                     HttpRequest.newBuilder(uri).timeout(TIMEOUT).build(), HttpResponse.BodyHandlers.ofString());
-            return BrokerReports.saysOffline(response.statusCode(), response.body());
-        } catch (IOException noAnswer) {
+            return BrokerReports.saysOffline(response.body(), dataDirectory);
+        } catch (IOException noResponse) {
             return false;
         }
     }

@@ -1,0 +1,33 @@
+package io.journalq.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class BrokerReportsTest {
+    private static final Path DATA = Path.of("/chaos/data");
+
+    @Test
+    void shouldSeeThatADirectoryIsOfflineWhenTheHealthPageNamesIt() {
+        assertThat(BrokerReports.saysOffline(
+                        """
+                        {"status":"degraded","offlinePartitionCount":1,"offlinePartitions":["a-0"],\
+                        "offlineDirectories":[{"directory":"/chaos/data","reason":"it was removed"}]}""",
+                        DATA))
+                .isTrue();
+    }
+
+    @Test
+    void shouldNotTakeADirectoryForOfflineWhenTheHealthPageSaysSomethingElse() {
+        // when it is starting, has lost partitions only, or has lost another directory
+        assertThat(BrokerReports.saysOffline("{\"status\":\"down\"}", DATA)).isFalse();
+        assertThat(BrokerReports.saysOffline(
+                        "{\"status\":\"degraded\",\"offlinePartitionCount\":1,\"offlinePartitions\":[\"a-0\"]}", DATA))
+                .isFalse();
+        assertThat(BrokerReports.saysOffline(
+                        "{\"status\":\"degraded\",\"offlineDirectories\":[{\"directory\":\"/chaos/data-2\",\"reason\":\"\"}]}",
+                        DATA))
+                .isFalse();
+    }
+}
