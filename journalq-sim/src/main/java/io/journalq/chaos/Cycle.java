@@ -126,12 +126,14 @@ final class Cycle {
         }
     }
 
-    /** What no checkpoint vouches for: the start reads it, leaves out the damaged batch, and names it. */
+    /**
+     * What no checkpoint vouches for: the start reads it, leaves out the damaged batch, and names it. If there is no such
+     * batch, damages another one.
+     */
     private void damageUnvouched() throws IOException, InterruptedException, BrokerLostException {
         JournalDamage.Loss loss = damage.damageUnvouched(random);
         if (loss == null) {
-            did("nothing to damage");
-            start();
+            damageVouched();
             return;
         }
         JournalDamage.Flip flip = loss.flip();
@@ -168,12 +170,14 @@ final class Cycle {
         start();
     }
 
-    /** A broker with a damaged metadata log does not start, and says why. The bit is put right again. */
+    /**
+     * A broker with a damaged metadata log does not start, and says why. The bit is put right again. If everything is in the
+     * snapshot, damages a partition.
+     */
     private void damageMetadata() throws IOException, InterruptedException, BrokerLostException {
         JournalDamage.Flip flip = damage.damageMetadata(random);
         if (flip == null) {
-            did("nothing to damage");
-            start();
+            damageVouched();
             return;
         }
         did("metadata damaged");
