@@ -21,6 +21,7 @@ final class BrokerProcess implements AutoCloseable {
     private static final int STOP_LIMIT_SECONDS = 60;
     private static final int CONNECT_TIMEOUT_MS = 1_000;
     private static final int POLL_MS = 20;
+    private static final int DUMP_MS = 2_000;
 
     private final Path folder;
     private final int port;
@@ -160,6 +161,12 @@ final class BrokerProcess implements AutoCloseable {
     /** SIGCONT. */
     void thaw() {
         signal("CONT");
+    }
+
+    /** Has the Java machine write the stacks of its threads to the log, where they are when this returns. */
+    void dumpStacks() throws InterruptedException {
+        signal("QUIT");
+        Thread.sleep(DUMP_MS);
     }
 
     private void signal(String name) {

@@ -57,6 +57,7 @@ final class Clients {
         config.put("reconnect.backoff.max.ms", 200);
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
+        expect(load, id, topic, partitions);
         load.begin("kafka producer " + id, () -> {
             try (KafkaProducer<byte[], byte[]> producer =
                     new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
@@ -82,6 +83,7 @@ final class Clients {
     static void produceWithJournalQ(Load load, int id, String topic, int partitions, CompressionCodec codec) {
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
+        expect(load, id, topic, partitions);
         load.begin("journalq producer " + id, () -> {
             try (Producer producer = Producer.builder()
                     .bootstrapServers(load.servers())
@@ -107,6 +109,12 @@ final class Clients {
                 producer.flush();
             }
         });
+    }
+
+    private static void expect(Load load, int id, String topic, int partitions) {
+        for (int i = 0; i < partitions; i++) {
+            load.ledger().onProducing(topic + "-" + i, id);
+        }
     }
 
     private static void onSent(Load load, String topic, int partition, int id, long number, Throwable failure) {

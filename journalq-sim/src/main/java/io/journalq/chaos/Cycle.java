@@ -24,6 +24,7 @@ final class Cycle {
     private static final int FLOOD_MS = 10_000;
     private static final int FLOOD_PROGRESS = 100;
     private static final long FLOOD_PROGRESS_LIMIT_MS = 60_000;
+    private static final long PRODUCER_LIMIT_MS = 30_000;
     private static final long OFFLINE_LIMIT_MS = 15_000;
     private static final long REPORT_LIMIT_MS = 5_000;
     private static final int POLL_MS = 50;
@@ -43,6 +44,7 @@ final class Cycle {
     private final Map<Fault, Integer> counts = new EnumMap<>(Fault.class);
     private final Map<String, Integer> details = new TreeMap<>();
     private int floods;
+    private long longestWaitNanos;
 
     /** @param damage what may be damaged */
     Cycle(BrokerProcess broker, int port, HealthPage health, Ledger ledger, JournalDamage damage, Random random) {
@@ -60,6 +62,7 @@ final class Cycle {
      * @throws BrokerLostException when it does not run any more
      */
     void run(Fault fault) throws IOException, InterruptedException, BrokerLostException {
+        awaitEveryProducer();
         counts.merge(fault, 1, Integer::sum);
         requireAlive("before " + fault.name().toLowerCase(Locale.ROOT));
         switch (fault) {
@@ -74,6 +77,27 @@ final class Cycle {
         }
     }
 
+    /**
+     * A broker lives until it has acknowledged something to every producer in every partition. Otherwise a producer that gets
+     * no processor time in one short life after the other would look like a partition that stands still.
+     */
+    private void awaitEveryProducer() throws InterruptedException, BrokerLostException {
+        long startNanos = System.nanoTime();
+        List<String> waiting = ledger.waiting();
+        while (!waiting.isEmpty()) {
+            requireAlive("before its producers were acknowledged");
+            if (System.nanoTime() - startNanos > TimeUnit.MILLISECONDS.toNanos(PRODUCER_LIMIT_MS)) {
+                broker.dumpStacks();
+                ledger.report("nothing was acknowledged for " + PRODUCER_LIMIT_MS + " ms to " + waiting
+                        + "; the broker's stacks are in its log");
+                return;
+            }
+            Thread.sleep(POLL_MS);
+            waiting = ledger.waiting();
+        }
+        longestWaitNanos = Math.max(longestWaitNanos, System.nanoTime() - startNanos);
+    }
+
     /** How often each fault was done, for people. */
     String summary() {
         StringBuilder text = new StringBuilder("faults:");
@@ -83,7 +107,10 @@ final class Cycle {
                 .append(count));
         details.forEach(
                 (detail, count) -> text.append("; ").append(detail).append(' ').append(count));
-        return text.toString();
+        return text.append("; longest wait for a producer ")
+                .append(TimeUnit.NANOSECONDS.toMillis(longestWaitNanos))
+                .append(" ms")
+                .toString();
     }
 
     private void did(String detail) {
@@ -101,6 +128,7 @@ final class Cycle {
         if (!broker.startsUp()) {
             throw new BrokerLostException("the broker does not start; see its log");
         }
+        ledger.onStarted();
     }
 
     private void freeze() throws IOException, InterruptedException, BrokerLostException {

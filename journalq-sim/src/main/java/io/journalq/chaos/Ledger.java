@@ -18,6 +18,10 @@ final class Ledger {
 
     /** The messages of one producer in one partition. */
     private static final class Lane {
+        /** Whether somebody sends here, so that every life of the broker must acknowledge something. */
+        private boolean isExpected;
+
+        private boolean isHeardInThisLife;
         private final BitSet acknowledged = new BitSet();
         /** What was damaged on purpose, and may be missing. */
         private final BitSet damaged = new BitSet();
@@ -49,8 +53,30 @@ final class Ledger {
         return lanes.computeIfAbsent(partition + " producer " + producer, name -> new Lane());
     }
 
+    /** A producer begins to send to a partition, and goes on until the end. */
+    synchronized void onProducing(String partition, int producer) {
+        lane(partition, producer).isExpected = true;
+    }
+
+    /** The broker was started. */
+    synchronized void onStarted() {
+        lanes.values().forEach(lane -> lane.isHeardInThisLife = false);
+    }
+
+    /** Producers, each with its partition, that were not acknowledged anything since {@link #onStarted}. */
+    synchronized List<String> waiting() {
+        List<String> names = new ArrayList<>();
+        lanes.forEach((name, lane) -> {
+            if (lane.isExpected && !lane.isHeardInThisLife) {
+                names.add(name);
+            }
+        });
+        return names;
+    }
+
     synchronized void onAcknowledged(String partition, int producer, long number) {
         Lane lane = lane(partition, producer);
+        lane.isHeardInThisLife = true;
         if (!lane.acknowledged.get((int) number)) {
             lane.acknowledged.set((int) number);
             lane.times.add((int) number);

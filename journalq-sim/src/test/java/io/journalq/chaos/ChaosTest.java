@@ -71,6 +71,25 @@ class ChaosTest {
     }
 
     @Test
+    void shouldWaitForEveryProducerThatNothingWasAcknowledgedToSinceTheStart() {
+        // given two producers, of which the second sends to two partitions
+        Ledger ledger = new Ledger();
+        ledger.onProducing("topic-0", 1);
+        ledger.onProducing("topic-0", 2);
+        ledger.onProducing("topic-1", 2);
+        assertThat(ledger.waiting()).hasSize(3);
+
+        // when
+        ledger.onAcknowledged("topic-0", 1, 0);
+        ledger.onAcknowledged("topic-0", 2, 0);
+
+        // then one of these is left, and all are after a start
+        assertThat(ledger.waiting()).containsExactly("topic-1 producer 2");
+        ledger.onStarted();
+        assertThat(ledger.waiting()).hasSize(3);
+    }
+
+    @Test
     void shouldDrawEveryFaultThatIsEnabledAndNoOther() {
         Random random = new Random(1);
         Map<Fault, Integer> drawn = new EnumMap<>(Fault.class);
