@@ -45,10 +45,12 @@ final class BrokerReports {
         return offline >= 0 && healthPage.indexOf("{\"directory\":\"" + dataDirectory + "\",", offline) >= 0;
     }
 
-    /** The beginning of the first line about something that no client may cause; null when there is none. */
+    /** The beginning of the first line about something that neither a client nor a fault may cause; null when there is none. */
     static String unexpectedFailure(String log) {
         return log.lines()
-                .filter(line -> line.contains("unexpected failure") || line.contains("OutOfMemoryError"))
+                .filter(line -> line.contains("unexpected failure")
+                        || line.contains("OutOfMemoryError")
+                        || line.contains("A task raised an exception"))
                 .map(line -> line.substring(0, Math.min(line.length(), LONGEST_LINE)))
                 .findFirst()
                 .orElse(null);

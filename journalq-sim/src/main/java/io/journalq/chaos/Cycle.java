@@ -44,6 +44,9 @@ final class Cycle {
     private final Map<Fault, Integer> counts = new EnumMap<>(Fault.class);
     private final Map<String, Integer> details = new TreeMap<>();
     private int floods;
+    /** Where the log ended after the last cycle. */
+    private long lifeLogStart;
+
     private long longestWaitNanos;
 
     /** @param damage what may be damaged */
@@ -75,6 +78,11 @@ final class Cycle {
             case DIRECTORY -> directory();
             case FLOOD -> flood();
         }
+        String failure = BrokerReports.unexpectedFailure(broker.logSince(lifeLogStart));
+        if (failure != null) {
+            ledger.report("the broker fails before or after " + fault.name().toLowerCase(Locale.ROOT) + ": " + failure);
+        }
+        lifeLogStart = broker.logEnd();
     }
 
     /**
@@ -309,7 +317,6 @@ final class Cycle {
         MemoryFlood kind = all[random.nextInt(all.length)];
         String name = kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
         did("floods of " + name);
-        long logStart = broker.logEnd();
         kind.run(port, FLOOD_PREFIX + floods++, FLOOD_MS);
         requireAlive("in a flood of " + name);
         long wanted = ledger.acknowledgedCount() + FLOOD_PROGRESS;
@@ -323,10 +330,6 @@ final class Cycle {
             Thread.sleep(POLL_MS);
         }
         deleteFloodTopics();
-        String failure = BrokerReports.unexpectedFailure(broker.logSince(logStart));
-        if (failure != null) {
-            ledger.report("a flood of " + name + " made the broker fail: " + failure);
-        }
         broker.kill();
         start();
     }

@@ -19,6 +19,15 @@ class BrokerReportsTest {
     }
 
     @Test
+    void shouldFindALineAboutADefectOfTheBroker() {
+        String defect = "level=WARN logger=AbstractEventExecutor A task raised an exception. Task: a.B$1";
+        assertThat(BrokerReports.unexpectedFailure("level=INFO broker started\n" + defect + "\n"))
+                .isEqualTo(defect);
+        assertThat(BrokerReports.unexpectedFailure("level=INFO broker started\nlevel=ERROR offline\n"))
+                .isNull();
+    }
+
+    @Test
     void shouldNotTakeADirectoryForOfflineWhenTheHealthPageSaysSomethingElse() {
         // when it is starting, has lost partitions only, or has lost another directory
         assertThat(BrokerReports.saysOffline("{\"status\":\"down\"}", DATA)).isFalse();

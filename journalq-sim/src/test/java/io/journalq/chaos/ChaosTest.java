@@ -15,8 +15,8 @@ class ChaosTest {
 
     @Test
     void shouldLoseNothingWhenEveryFaultHappensUnderLoad() {
-        int exitCode = ChaosMain.commandLine()
-                .execute("--cycles", "5", "--check-every", "3", "--seed", SEED_OF_EVERY_FAULT);
+        int exitCode =
+                ChaosMain.commandLine().execute("--cycles", "5", "--check-every", "3", "--seed", SEED_OF_EVERY_FAULT);
 
         assertThat(exitCode)
                 .as("0: nothing lost, doubled or damaged; findings are printed")
