@@ -71,6 +71,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
      */
     private long pauseMs;
 
+    /** Why the machine could not be loaded the last time, which is not logged again; null when it could. */
+    private String loggedFailure;
+
     private boolean closed;
 
     /**
@@ -148,10 +151,14 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 return;
             }
             if (failure != null) {
-                log.error("cannot load a coordinator: partition={} reason=\"{}\"", name, failure);
+                if (!failure.equals(loggedFailure)) {
+                    log.error("cannot load a coordinator: partition={} reason=\"{}\"", name, failure);
+                    loggedFailure = failure;
+                }
                 loadLater();
                 return;
             }
+            loggedFailure = null;
             log.info("coordinator loaded: partition={} fromOffset={} records={}", name, fromOffset, records);
             loading.counters().onReplayed(records);
             running = next;
@@ -234,13 +241,11 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
         @Override
         public void append(List<CoordinatorRecord> records) {
-            if (records.isEmpty() || !isInForce()) {
-                return;
+            if (!records.isEmpty() && isInForce()) {
+                partition.append(encode(records));
             }
-            partition.append(encode(records));
-            if (isInForce()) {
-                records.forEach(machine::replay);
-            }
+            // An append that is refused at once drops the machine in the middle of a step, which goes on with its changes.
+            records.forEach(machine::replay);
         }
 
         @Override

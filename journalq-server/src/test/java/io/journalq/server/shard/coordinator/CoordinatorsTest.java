@@ -3,6 +3,10 @@ package io.journalq.server.shard.coordinator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
@@ -43,10 +47,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Hosts with a machine that keeps names by number. */
 class CoordinatorsTest {
     private static final int LIMIT_SECONDS = 30;
+    private static final int RELOAD_DELAY_MS = 500;
     private static final String DUE = "due";
     private static final RecordTypes TYPES = RecordTypes.of(new RecordTypes.Type(
             (short) 0, RemoveTopicRecord.class, RemoveTopicRecord::read, TopicRecord::read, (short) 0));
@@ -290,6 +296,54 @@ class CoordinatorsTest {
         awaitLoaded();
         assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
         assertThat(put("key", 3, "new").get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("new");
+    }
+
+    @Test
+    void shouldEndAStepOnItsOwnChangesWhenItsRecordsAreRefusedAtOnce() throws Exception {
+        // given a partition whose files were lost
+        start("eventual");
+        shards.takeOffline(directory, new IOException("gone")).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // when a step appends twice
+        Map<String, String> seen = new TreeMap<>();
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        run("key", (machine, nowMs, replies) -> {
+            machine.put(1, "first", replyTo(replies, answer));
+            machine.put(2, "second", replyTo(replies, new CompletableFuture<>()));
+            seen.putAll(machine.names);
+        });
+
+        // then the second change builds on the first, and nobody is told that either was made
+        assertThat(seen.values()).containsExactly("first", "second");
+        assertThatThrownBy(() -> answer.get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
+    }
+
+    @Test
+    void shouldLogOnceWhyItCannotBeLoadedWhenItTriesAgainAndAgain() throws Exception {
+        // given
+        start("eventual");
+        Logger logger = (Logger) LoggerFactory.getLogger(CoordinatorHost.class);
+        Level before = logger.getLevel();
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        logger.setLevel(Level.ERROR);
+        try {
+            // when the machine is lost with its partition's files, and there is time for three tries
+            shards.takeOffline(directory, new IOException("gone")).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            put("key", 1, "lost").exceptionally(refused -> null).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            Thread.sleep(4 * RELOAD_DELAY_MS);
+        } finally {
+            logger.detachAppender(logged);
+            logger.setLevel(before);
+        }
+
+        // then
+        assertThat(List.copyOf(logged.list))
+                .filteredOn(event -> event.getFormattedMessage().startsWith("cannot load a coordinator"))
+                .hasSize(1);
     }
 
     @Test
