@@ -125,9 +125,14 @@ final class BrokerProcess implements AutoCloseable {
         }
     }
 
-    /** Has {@code work} run right before each freeze and each kill. */
+    /** Has {@code work} run right before each freeze and each kill, and when {@link #wentOffline}. */
     void onEnding(Runnable work) {
         onEnding = work;
+    }
+
+    /** Its data directory went offline: what it had only in memory is lost as by a kill. */
+    void wentOffline() {
+        onEnding.run();
     }
 
     boolean isAlive() {

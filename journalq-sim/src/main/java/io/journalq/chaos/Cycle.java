@@ -267,6 +267,7 @@ final class Cycle {
             isOffline = health.saysOffline(broker.dataDirectory());
         }
         requireAlive("when " + path + " was moved away");
+        broker.wentOffline();
         if (!isOffline) {
             ledger.report("/health says nothing " + OFFLINE_LIMIT_MS + " ms after " + path + " was moved away");
         }

@@ -244,7 +244,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             if (!records.isEmpty() && isInForce()) {
                 partition.append(encode(records));
             }
-            // An append that is refused at once drops the machine in the middle of a step, which goes on with its changes.
+            // An append that is refused at once drops the machine within its step, which goes on with its changes.
             records.forEach(machine::replay);
         }
 
