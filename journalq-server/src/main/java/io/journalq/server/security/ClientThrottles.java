@@ -29,7 +29,7 @@ public final class ClientThrottles {
     private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Clients that are counted; at it those that owe nothing are forgotten, which changes nothing for them. */
-    private static final int MAX_COUNTED = 10_000;
+    static final int MAX_COUNTED = 10_000;
 
     /** Of a client's name; longer ones that begin alike are counted as one. */
     private static final int MAX_NAME_LENGTH = 256;

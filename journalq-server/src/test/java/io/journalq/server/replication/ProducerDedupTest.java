@@ -2,6 +2,7 @@ package io.journalq.server.replication;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.replication.ProducerDedup.Verdict;
 import java.io.IOException;
 import java.io.InputStream;
@@ -356,5 +357,42 @@ class ProducerDedupTest {
 
     private void replay(short epoch, int baseSequence, int count, long offset) {
         dedup.replay(PRODUCER, epoch, baseSequence, count, offset, NO_APPEND_TIME, NOW_MS);
+    }
+
+    @Test
+    void shouldChargeEachProducerOnceAndGiveEverythingBackWhenThePartitionEnds() {
+        // given two producers that were there before the partition had an account
+        replay(EPOCH, 0, 1, 0);
+        dedup.replay(PRODUCER + 1, EPOCH, 0, 1, 1, NO_APPEND_TIME, NOW_MS);
+        ChargedBytes memory = new ChargedBytes();
+
+        // when it begins, one producer comes, one goes on and one is silent for too long
+        dedup.begin(memory);
+        assertThat(memory.bytes).isEqualTo(2L * ProducerDedup.PRODUCER_BYTES);
+        dedup.replay(PRODUCER + 2, EPOCH, 0, 1, 2, NO_APPEND_TIME, NOW_MS + 100);
+        dedup.replay(PRODUCER, EPOCH, 1, 1, 3, NO_APPEND_TIME, NOW_MS + 100);
+        assertThat(memory.bytes).isEqualTo(3L * ProducerDedup.PRODUCER_BYTES);
+        dedup.onTick(NOW_MS + 100, 50);
+        assertThat(memory.bytes).isEqualTo(2L * ProducerDedup.PRODUCER_BYTES);
+
+        // then nothing is charged once it ends, nor what comes afterwards
+        dedup.end();
+        dedup.replay(PRODUCER + 3, EPOCH, 0, 1, 4, NO_APPEND_TIME, NOW_MS);
+        assertThat(memory.bytes).isZero();
+    }
+
+    @Test
+    void shouldForgetTheProducerUnusedForLongestWhenThereIsNoMemoryForAnother() {
+        ChargedBytes memory = new ChargedBytes();
+        memory.maxBytes = 2L * ProducerDedup.PRODUCER_BYTES;
+        dedup.begin(memory);
+
+        for (long producer = 0; producer < 3; producer++) {
+            dedup.replay(producer, EPOCH, 0, 1, producer, NO_APPEND_TIME, NOW_MS);
+        }
+
+        assertThat(dedup.newestBatchOffsets()).containsOnlyKeys(1L, 2L);
+        assertThat(dedup.forgottenCount()).isEqualTo(1);
+        assertThat(memory.bytes).isEqualTo(memory.maxBytes);
     }
 }

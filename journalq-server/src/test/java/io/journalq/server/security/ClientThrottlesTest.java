@@ -115,6 +115,29 @@ class ClientThrottlesTest {
         assertThat(throttles.isActive()).isFalse();
     }
 
+    @Test
+    void shouldCountFurtherClientsTogetherWhenAllThatAreCountedOweSomething() {
+        // given as many clients as are counted, each ahead of its rate
+        limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1_000);
+        for (int i = 0; i < ClientThrottles.MAX_COUNTED; i++) {
+            assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "counted-" + i, 2_000))
+                    .isEqualTo(1_000);
+        }
+
+        // when two more come, then the second waits for what the first used
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-1", 2_000))
+                .isEqualTo(1_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-2", 2_000))
+                .isEqualTo(3_000);
+
+        // and once nobody owes anything, a client is counted alone again
+        passMs(10_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-1", 2_000))
+                .isEqualTo(1_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-2", 2_000))
+                .isEqualTo(1_000);
+    }
+
     private ClientQuotas quotas() {
         return machine.image().quotas();
     }
