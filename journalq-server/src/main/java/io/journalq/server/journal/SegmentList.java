@@ -31,8 +31,8 @@ final class SegmentList {
     private final Path directory;
     private final JournalReads reads;
     private final Executor background;
-    /** What is not done yet, oldest first. */
-    private final Queue<Deletion> deletions = new ConcurrentLinkedQueue<>();
+    /** What is not done yet, oldest first. Null until segments are deleted for the first time. */
+    private volatile Queue<Deletion> deletions;
 
     private volatile Segment[] segments;
     private volatile long deleteDelayMs;
@@ -126,6 +126,9 @@ final class SegmentList {
         segments = Arrays.copyOfRange(all, count, all.length);
         dropped.forEach(reads::forget);
         Deletion deletion = new Deletion(dropped, before, after);
+        if (deletions == null) {
+            deletions = new ConcurrentLinkedQueue<>();
+        }
         deletions.add(deletion);
         if (!inBackground(this::deleteDropped)) {
             deletion.release();
@@ -134,17 +137,22 @@ final class SegmentList {
 
     /** Whether a crash may show segments again that are off the list. Any thread. */
     boolean isDeleting() {
-        return !deletions.isEmpty();
+        Queue<Deletion> begun = deletions;
+        return begun != null && !begun.isEmpty();
     }
 
     /** Those segments, oldest first. Any thread. */
     List<Segment> beingDeleted() {
-        return deletions.stream().flatMap(deletion -> deletion.dropped.stream()).toList();
+        Queue<Deletion> begun = deletions;
+        if (begun == null) {
+            return List.of();
+        }
+        return begun.stream().flatMap(deletion -> deletion.dropped.stream()).toList();
     }
 
     /** One deletion after the other, whichever thread comes first: no older segment stays without those behind it. */
     private void deleteDropped() {
-        synchronized (deletions) {
+        synchronized (this) {
             for (Deletion oldest = deletions.peek(); oldest != null; oldest = deletions.peek()) {
                 try {
                     oldest.takeOutOfSight();
@@ -283,8 +291,10 @@ final class SegmentList {
         for (Segment segment : segments) {
             segment.release();
         }
-        synchronized (deletions) {
-            deletions.forEach(Deletion::release);
+        synchronized (this) {
+            if (deletions != null) {
+                deletions.forEach(Deletion::release);
+            }
         }
     }
 

@@ -12,7 +12,7 @@ final class MetadataSizes {
     private static final int TOPIC_BYTES = 600;
 
     /** A partition that is idle: its image, its host and its log. */
-    private static final int PARTITION_BYTES = 1_500;
+    private static final int PARTITION_BYTES = 1_100;
 
     /** A name or a text of one byte a character, with its object, and its place in a map. */
     private static final int ENTRY_BYTES = 150;

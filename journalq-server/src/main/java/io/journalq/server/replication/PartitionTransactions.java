@@ -5,6 +5,7 @@ import io.journalq.common.record.TransactionMarker;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NavigableMap;
@@ -30,6 +31,9 @@ public final class PartitionTransactions {
     /** From this generation of the protocol on, the epoch grows with every transaction (KIP-890). */
     private static final short FIRST_VERSION_WITH_GROWING_EPOCHS = 2;
 
+    /** Nothing is ever added to it. */
+    private static final Deque<Replaced> NONE_REPLACED = new ArrayDeque<>(0);
+
     private final ProducerDedup producers;
     /** As all that follows, made with the first transaction: most partitions never have one. */
     private NavigableMap<Long, OpenTransaction> openByFirstOffset = Collections.emptyNavigableMap();
@@ -38,7 +42,7 @@ public final class PartitionTransactions {
     private NavigableMap<Long, Long> endingByFirstOffset = Collections.emptyNavigableMap();
 
     /** What the markers that are not below the high watermark replaced, in the order of the markers. */
-    private final ArrayDeque<Replaced> replaced = new ArrayDeque<>(0);
+    private Deque<Replaced> replaced = NONE_REPLACED;
 
     private long repeatedMarkerOffset;
 
@@ -166,6 +170,9 @@ public final class PartitionTransactions {
      */
     public EndedTransaction replayMarker(TransactionMarker marker, long offset, long nowMs) {
         ProducerState before = producers.statesById().get(marker.producerId());
+        if (replaced == NONE_REPLACED) {
+            replaced = new ArrayDeque<>();
+        }
         replaced.add(new Replaced(offset, marker.producerId(), before == null ? null : before.copy()));
         ProducerState state = producers.stateFor(marker.producerId());
         OpenTransaction open = state.transaction();

@@ -41,11 +41,14 @@ public final class ProducerDedup {
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
 
-    /** What a producer takes of the heap, about, also with a transaction; held against a real heap by MemoryEstimatesTest. */
+    /** What a producer takes of the heap, about, also with a transaction. Reckoned, not measured. */
     public static final int PRODUCER_BYTES = 500;
 
-    /** In order of use, so that the first is the one that is forgotten next. */
-    private final Map<Long, ProducerState> statesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
+    /**
+     * In order of use, so that the first is the one that is forgotten next. Made with the first producer: most partitions
+     * never have one.
+     */
+    private Map<Long, ProducerState> statesById = Map.of();
 
     /** A producer whose newest batch lies before this may have lost acknowledged batches behind it; 0 for none. */
     private long lossOffset;
@@ -245,13 +248,21 @@ public final class ProducerDedup {
 
     /** Takes a producer back as it was. */
     void restore(long producerId, ProducerState state) {
-        if (statesById.put(producerId, state) == null) {
+        if (put(producerId, state) == null) {
             memory.add(PRODUCER_BYTES);
         }
     }
 
+    private ProducerState put(long producerId, ProducerState state) {
+        if (statesById.isEmpty()) {
+            statesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
+        }
+        return statesById.put(producerId, state);
+    }
+
     void forget(long producerId) {
-        if (statesById.remove(producerId) != null) {
+        if (statesById.containsKey(producerId)) {
+            statesById.remove(producerId);
             memory.add(-PRODUCER_BYTES);
         }
     }
@@ -261,7 +272,7 @@ public final class ProducerDedup {
         if (state == null) {
             state = new ProducerState();
             boolean isOneTooMany = statesById.size() >= MAX_PRODUCERS || !memory.hasRoom(PRODUCER_BYTES);
-            statesById.put(producerId, state);
+            put(producerId, state);
             memory.add(PRODUCER_BYTES);
             if (isOneTooMany) {
                 forgetOldest(producerId);

@@ -15,9 +15,14 @@ import java.util.function.Consumer;
  */
 final class PendingAcknowledgements {
     private final LoopCounters counters;
-    private final ArrayDeque<Append> unwritten = new ArrayDeque<>(0);
-    private final ArrayDeque<Append> unflushed = new ArrayDeque<>(0);
-    private final ArrayDeque<FlushWait> flushWaits = new ArrayDeque<>(0);
+
+    /** Null until the first append, as {@code unflushed}: most partitions of very many are idle. */
+    private ArrayDeque<Append> unwritten;
+
+    private ArrayDeque<Append> unflushed;
+
+    /** Null until somebody waits for the first time. */
+    private ArrayDeque<FlushWait> flushWaits;
 
     PendingAcknowledgements(LoopCounters counters) {
         this.counters = counters;
@@ -28,22 +33,31 @@ final class PendingAcknowledgements {
 
     /** The append is staged. */
     void add(Append append) {
+        if (unwritten == null) {
+            unwritten = new ArrayDeque<>();
+            unflushed = new ArrayDeque<>();
+        }
         unwritten.add(append);
     }
 
     /** Somebody wants to hear that everything before {@code offset} is on the disk, or why it is not. */
     void addFlushWait(long offset, Consumer<ErrorCode> done) {
+        if (flushWaits == null) {
+            flushWaits = new ArrayDeque<>(1);
+        }
         flushWaits.add(new FlushWait(offset, done));
     }
 
     boolean hasFlushWaits() {
-        return !flushWaits.isEmpty();
+        return flushWaits != null && !flushWaits.isEmpty();
     }
 
     /** What waited to be written is, and waits to be durable now. */
     void awaitDurability() {
-        unflushed.addAll(unwritten);
-        unwritten.clear();
+        if (unwritten != null) {
+            unflushed.addAll(unwritten);
+            unwritten.clear();
+        }
     }
 
     /** To be written is enough, and everything before {@code offset} is. */
@@ -58,6 +72,9 @@ final class PendingAcknowledgements {
     }
 
     private static void completeUpTo(ArrayDeque<Append> waiting, long offset, long logStartOffset) {
+        if (waiting == null) {
+            return;
+        }
         for (Append head = waiting.peek(); head != null && head.nextOffset() <= offset; head = waiting.peek()) {
             waiting.poll().complete(logStartOffset);
         }
@@ -65,6 +82,9 @@ final class PendingAcknowledgements {
 
     /** What is behind {@code keptOffset} could not be written and is dropped. */
     void refuseUnwritten(long keptOffset, IOException failure) {
+        if (unwritten == null) {
+            return;
+        }
         List<Append> lost = new ArrayList<>();
         for (Append append : unwritten) {
             if (append.nextOffset() > keptOffset) {
@@ -77,9 +97,11 @@ final class PendingAcknowledgements {
 
     /** Nobody can say what is safe of that which is written. */
     void refuseUnflushed(IOException failure) {
-        List<Append> lost = List.copyOf(unflushed);
-        unflushed.clear();
-        refuseByDisk(lost, failure);
+        if (unflushed != null) {
+            List<Append> lost = List.copyOf(unflushed);
+            unflushed.clear();
+            refuseByDisk(lost, failure);
+        }
         endFlushWaits(Long.MAX_VALUE, ErrorCode.KAFKA_STORAGE_ERROR);
     }
 
@@ -90,17 +112,19 @@ final class PendingAcknowledgements {
 
     /** Nothing more is written or flushed here. */
     void refuseAll(ErrorCode error) {
-        while (!unflushed.isEmpty()) {
-            unflushed.poll().refuse(error, null);
-        }
-        while (!unwritten.isEmpty()) {
-            unwritten.poll().refuse(error, null);
-        }
+        refuseAll(unflushed, error);
+        refuseAll(unwritten, error);
         endFlushWaits(Long.MAX_VALUE, error);
     }
 
+    private static void refuseAll(ArrayDeque<Append> waiting, ErrorCode error) {
+        while (waiting != null && !waiting.isEmpty()) {
+            waiting.poll().refuse(error, null);
+        }
+    }
+
     private void endFlushWaits(long upToOffset, ErrorCode outcome) {
-        while (!flushWaits.isEmpty() && flushWaits.peek().offset() <= upToOffset) {
+        while (hasFlushWaits() && flushWaits.peek().offset() <= upToOffset) {
             flushWaits.poll().done().accept(outcome);
         }
     }

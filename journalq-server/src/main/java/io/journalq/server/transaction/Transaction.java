@@ -72,7 +72,7 @@ final class Transaction {
         return new CoordinatorRecord(new TransactionLogKey().setTransactionalId(id), value);
     }
 
-    /** What it takes of the heap; {@code MemoryEstimatesTest} holds it against a real heap. */
+    /** What it takes of the heap, about. Reckoned, not measured. */
     long sizeBytes() {
         long bytes = (long) ID_BYTES + id.length();
         for (TopicPartition partition : partitions) {

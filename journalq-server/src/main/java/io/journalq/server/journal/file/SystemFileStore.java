@@ -55,7 +55,7 @@ public final class SystemFileStore implements FileStore {
     @Override
     public List<String> list(Path directory) throws IOException {
         List<String> names = new ArrayList<>();
-        try (var entries = Files.newDirectoryStream(directory)) {
+        try (var entries = Files.newDirectoryStream(onceOnly(directory))) {
             for (Path entry : entries) {
                 names.add(entry.getFileName().toString());
             }
@@ -164,16 +164,24 @@ public final class SystemFileStore implements FileStore {
         return Files.getFileStore(directory).getUsableSpace();
     }
 
+    /**
+     * Another name of the directory, for one use. Opening a path makes it keep its text for good, and journals keep their
+     * directories' paths: 100 bytes for each of very many partitions.
+     */
+    private static Path onceOnly(Path directory) {
+        return directory.resolve(".");
+    }
+
     private FileChannel openToSync(Path directory) throws SyncNotBegunException {
         try {
-            return FileChannel.open(directory, StandardOpenOption.READ);
+            return FileChannel.open(onceOnly(directory), StandardOpenOption.READ);
         } catch (IOException tooManyAreOpen) {
             if (!giveUpSpare()) {
                 throw new SyncNotBegunException(directory, tooManyAreOpen);
             }
         }
         try {
-            return FileChannel.open(directory, StandardOpenOption.READ);
+            return FileChannel.open(onceOnly(directory), StandardOpenOption.READ);
         } catch (IOException stillNot) {
             throw new SyncNotBegunException(directory, stillNot);
         }
@@ -196,7 +204,7 @@ public final class SystemFileStore implements FileStore {
     private synchronized void keepSpare(Path directory) {
         if (spare == null) {
             try {
-                spare = FileChannel.open(directory, StandardOpenOption.READ);
+                spare = FileChannel.open(onceOnly(directory), StandardOpenOption.READ);
             } catch (IOException noneLeft) {
                 LOG.debug("no file handle is left to spare: {}", noneLeft.toString());
             }

@@ -17,12 +17,22 @@ public final class JournalReads {
     /** Segments before the last two that may keep their files open after a read. */
     private static final int OPEN_OLD_SEGMENTS = 4;
 
-    private final ReadPositions positions = new ReadPositions();
-    private final ArrayDeque<Segment> openOldSegments = new ArrayDeque<>(0);
+    /** Null until a batch is written or read: most of very many journals are idle. */
+    private ReadPositions positions;
+
+    /** Null until an old segment is read. */
+    private ArrayDeque<Segment> openOldSegments;
+
+    private ReadPositions positions() {
+        if (positions == null) {
+            positions = new ReadPositions();
+        }
+        return positions;
+    }
 
     /** A batch was written at {@code position} of the newest segment. */
     public void written(Segment segment, long baseOffset, int position) {
-        positions.add(segment, baseOffset, position);
+        positions().add(segment, baseOffset, position);
     }
 
     public JournalSlice read(Segment[] all, JournalSlice.Search search, int warmSizeBytes) throws IOException {
@@ -53,7 +63,7 @@ public final class JournalReads {
                 return JournalSlice.cold(segment, search);
             }
             int warmFrom = segment.warmFrom(warmSizeBytes);
-            int start = positions.find(segment, search.offset());
+            int start = positions().find(segment, search.offset());
             if (start < 0) {
                 int from = index.floorByOffset(search.offset());
                 start = from < warmFrom ? from : segment.locate(search.offset(), from);
@@ -83,7 +93,7 @@ public final class JournalReads {
         if (endOffsetExclusive >= segment.endOffset()) {
             return segment.sizeBytes();
         }
-        int known = positions.find(segment, endOffsetExclusive);
+        int known = positions().find(segment, endOffsetExclusive);
         if (known >= 0) {
             return known;
         }
@@ -95,7 +105,7 @@ public final class JournalReads {
         if (limit - start <= search.maxSizeBytes()) {
             return limit;
         }
-        int known = positions.floorByPosition(segment, start + search.maxSizeBytes());
+        int known = positions().floorByPosition(segment, start + search.maxSizeBytes());
         return known > start
                 ? known
                 : segment.boundaryByIndex(start, limit, search.maxSizeBytes(), search.atLeastOneBatch());
@@ -106,7 +116,7 @@ public final class JournalReads {
         BatchScanner scanner =
                 new BatchScanner(segment.file(), end, segment.sizeBytes(), RecordBatch.HEADER_SIZE_BYTES);
         if (scanner.next()) {
-            positions.addReadEnd(segment, scanner.baseOffset(), end);
+            positions().addReadEnd(segment, scanner.baseOffset(), end);
             return scanner.baseOffset();
         }
         return segment.endOffset();
@@ -129,6 +139,9 @@ public final class JournalReads {
 
     /** An old segment's file is about to be used; the one unused for longest may be closed for it. */
     public void opened(Segment segment) {
+        if (openOldSegments == null) {
+            openOldSegments = new ArrayDeque<>(OPEN_OLD_SEGMENTS + 1);
+        }
         openOldSegments.remove(segment);
         openOldSegments.addLast(segment);
         for (int i = openOldSegments.size(); i > OPEN_OLD_SEGMENTS; i--) {
@@ -141,8 +154,10 @@ public final class JournalReads {
 
     /** The segment goes away. */
     public void forget(Segment segment) {
-        openOldSegments.remove(segment);
-        positions.clear();
+        if (openOldSegments != null) {
+            openOldSegments.remove(segment);
+        }
+        positions = null;
     }
 
     /** Closes all files that nobody reads just now; one with unflushed data stays, so that its sync sees every error. */
@@ -152,6 +167,6 @@ public final class JournalReads {
                 segment.evict();
             }
         }
-        openOldSegments.clear();
+        openOldSegments = null;
     }
 }

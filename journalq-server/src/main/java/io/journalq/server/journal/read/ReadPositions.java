@@ -5,8 +5,7 @@ import java.util.Arrays;
 
 /**
  * Where the newest batches of the newest segment begin, every one of them, and where recent reads ended: consumers at the
- * tail ask for one of these almost always, and then no index is searched and no file is read. Costs nothing until the
- * first append. Owner only.
+ * tail ask for one of these almost always, and then no index is searched and no file is read. Owner only.
  */
 final class ReadPositions {
     /** Batches remembered; a power of two. */
@@ -58,14 +57,6 @@ final class ReadPositions {
         endPositions[nextEnd] = position;
         endSegments[nextEnd] = in;
         nextEnd = (nextEnd + 1) % READ_ENDS;
-    }
-
-    void clear() {
-        segment = null;
-        added = 0;
-        endSegments = null;
-        endOffsets = null;
-        nextEnd = 0;
     }
 
     /** Where the batch that holds {@code offset} begins, or {@link #UNKNOWN}. */

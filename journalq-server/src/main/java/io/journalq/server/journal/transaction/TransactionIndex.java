@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -45,7 +46,9 @@ public final class TransactionIndex {
     /** Guards saving; taken before the monitor of {@code this}, which is never held during input or output. */
     private final Object saving = new Object();
 
-    private final TreeMap<Long, Part> parts = new TreeMap<>();
+    /** By base offset of the segment. Made with the first abort: most journals never have one. */
+    private NavigableMap<Long, Part> parts = Collections.emptyNavigableMap();
+
     /** What recovery came across and nobody has asked for yet. */
     private List<Long> foundFiles = List.of();
 
@@ -91,7 +94,10 @@ public final class TransactionIndex {
         if (aborted.markerOffset() <= lastMarkerOffset()) {
             return;
         }
-        empty = false;
+        if (empty) {
+            parts = new TreeMap<>();
+            empty = false;
+        }
         Map.Entry<Long, Part> newest = parts.lastEntry();
         if (newest == null || newest.getKey() < segmentBaseOffset) {
             parts.put(segmentBaseOffset, new Part(segmentBaseOffset, new ArrayList<>()));
@@ -128,7 +134,7 @@ public final class TransactionIndex {
      * @return files to be deleted
      */
     public synchronized List<Path> dropBefore(long firstBaseOffset) {
-        return drop(parts.headMap(firstBaseOffset, false));
+        return empty ? List.of() : drop(parts.headMap(firstBaseOffset, false));
     }
 
     /** The journal ends at {@code endOffset} now. Files are made right when they are next saved, or by recovery. Blocks. */
@@ -350,8 +356,7 @@ public final class TransactionIndex {
             }
         }
         synchronized (this) {
-            parts.clear();
-            parts.putAll(restored);
+            parts = restored;
             empty = parts.isEmpty();
             forgetOldEntries();
         }
@@ -362,7 +367,7 @@ public final class TransactionIndex {
     /** Forgets everything: it is to be added anew. Blocks. */
     public void clear() throws IOException {
         synchronized (this) {
-            parts.clear();
+            parts = Collections.emptyNavigableMap();
             empty = true;
         }
         deleteUnknown();
