@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-/** One fault after the other, each of which ends with a killed broker that is started again. One thread. */
+/** One fault after the other. Each ends with a killed broker that is started again. One thread. */
 final class Cycle {
     private static final String FLOOD_PREFIX = "flood-";
     private static final int DELETED_AT_ONCE = 200;

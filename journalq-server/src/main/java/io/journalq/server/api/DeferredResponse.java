@@ -9,15 +9,15 @@ import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers a request once an operation is done. A defect on the way closes the connection and is logged, never lost. */
+/** Responds to a request once an operation is done. A defect closes the connection and is logged, never lost. */
 public final class DeferredResponse {
     private static final Logger log = LoggerFactory.getLogger(DeferredResponse.class);
 
     private DeferredResponse() {}
 
     /**
-     * Answers {@code context} with what {@code response} makes of the operation's result, or of its failure; the other of
-     * the two is null. On the thread that ends the operation.
+     * Responds with what {@code response} makes of the operation's result or failure; the other of the two is null. Runs on
+     * the thread that ends the operation.
      */
     public static <T> void when(
             CompletionStage<T> operation,
@@ -27,15 +27,15 @@ public final class DeferredResponse {
             try {
                 context.respond(response.apply(result, failure));
             } catch (RuntimeException defect) {
-                log.error("event=answer-failed client={}", context.remoteAddress(), defect);
-                context.refuse("the broker failed to answer");
+                log.error("event=response-failed client={}", context.remoteAddress(), defect);
+                context.refuse("the broker failed to respond");
             }
         });
     }
 
     /**
-     * As {@link #when}, but after {@code timeoutMs} it waits no longer and answers as after a {@link
-     * TimeoutException}; the operation goes on. Zero and less wait for nothing.
+     * As {@link #when}, but after {@code timeoutMs} it stops waiting and responds as after a {@link TimeoutException}, while
+     * the operation goes on. With zero or less it does not wait.
      */
     public static <T> void within(
             int timeoutMs,

@@ -223,7 +223,7 @@ final class HandlerTable {
         registry.register(new AlterClientQuotasHandler(controller));
     }
 
-    /** Users and access control, of which there is neither. */
+    /** Users and access control. There is neither yet. */
     void registerSecurity() {
         registry.register(new DescribeAclsHandler());
         registry.register(new CreateAclsHandler());

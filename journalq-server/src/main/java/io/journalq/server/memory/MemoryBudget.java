@@ -18,7 +18,7 @@ public final class MemoryBudget {
     }
 
     /**
-     * A budget of which nothing is used.
+     * A budget with nothing used.
      *
      * @param heapBytes size of the heap that default bounds are shares of
      * @param settings gives the bound of each part; 0 for its share of the heap

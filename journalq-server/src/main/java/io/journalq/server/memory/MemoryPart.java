@@ -54,7 +54,7 @@ public final class MemoryPart implements MemoryAccount {
     }
 
     /**
-     * An account for an owner that is dropped as a whole and made anew, as coordinators are: gives back what the owner
+     * An account for an owner that is dropped as a whole and replaced, as coordinators are. It gives back what the owner
      * before it had charged.
      *
      * @param owner number of the owner, such as its partition

@@ -145,7 +145,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Answers a request that names another host, or none where HTTP wants one. */
+    /** Refuses a request that names another host, or none if HTTP requires one. */
     private boolean isAddressedHere(HttpRequest request) {
         List<String> hosts = request.headers().getAll(HttpHeaderNames.HOST);
         boolean mayLackHost = request.protocolVersion().compareTo(HttpVersion.HTTP_1_1) < 0;

@@ -30,7 +30,7 @@ public final class RetentionClock {
 
     private static final int MAX_FILE_BYTES = 1_024;
     private static final Pattern CONTENT = Pattern.compile("knownMs=(\\d{1,18})\nwaitedMs=(\\d{1,18})\n");
-    /** In place of a time: there is no record. */
+    /** Instead of a time: there is no record. */
     static final long UNKNOWN = -1;
 
     private static final Logger log = LoggerFactory.getLogger(RetentionClock.class);

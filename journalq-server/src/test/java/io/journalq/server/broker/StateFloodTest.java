@@ -61,9 +61,12 @@ class StateFloodTest {
     private static final Set<ApiKey> STATELESS = EnumSet.of(
             ApiKey.ALTER_PARTITION_REASSIGNMENTS,
             ApiKey.CONSUMER_GROUP_DESCRIBE,
+            ApiKey.CREATE_ACLS, // refused
+            ApiKey.DELETE_ACLS,
             ApiKey.DELETE_GROUPS,
             ApiKey.DELETE_RECORDS,
             ApiKey.DELETE_TOPICS,
+            ApiKey.DESCRIBE_ACLS,
             ApiKey.DESCRIBE_CLIENT_QUOTAS,
             ApiKey.DESCRIBE_CLUSTER,
             ApiKey.DESCRIBE_CONFIGS,
@@ -73,6 +76,7 @@ class StateFloodTest {
             ApiKey.DESCRIBE_QUORUM,
             ApiKey.DESCRIBE_TOPIC_PARTITIONS,
             ApiKey.DESCRIBE_TRANSACTIONS,
+            ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
             ApiKey.ELECT_LEADERS,
             ApiKey.END_TXN,
             ApiKey.FIND_COORDINATOR,

@@ -103,7 +103,7 @@ public enum MemoryFlood {
                         try {
                             send(socket, first, name, same);
                         } catch (IOException closed) {
-                            // By the broker, or because the time is up.
+                            // By the broker, or because the time has passed.
                         } finally {
                             ended.countDown();
                         }

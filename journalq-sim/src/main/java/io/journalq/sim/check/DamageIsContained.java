@@ -26,7 +26,7 @@ public final class DamageIsContained {
     private final List<DamagedBatch> batches = new ArrayList<>();
     /** Segments that the broker's log named. */
     private final Set<String> toldOf = new HashSet<>();
-    /** Directories with a flipped bit of which nobody can tell what it is part of. */
+    /** Directories with a flipped bit that cannot be attributed to a batch. */
     private final Set<String> unknown = new HashSet<>();
 
     private boolean anythingGoes;

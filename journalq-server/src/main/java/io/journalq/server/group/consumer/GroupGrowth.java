@@ -13,7 +13,7 @@ import java.util.List;
 final class GroupGrowth {
     private GroupGrowth() {}
 
-    /** At most so many bytes; 0 for a heartbeat that changes no subscription. The request was checked. */
+    /** An upper bound in bytes; 0 for a heartbeat that changes no subscription. The request was checked. */
     static long of(ConsumerGroup group, String memberId, ConsumerGroupHeartbeatRequest request, Topics topics) {
         MemberMetadata before = group.member(memberId);
         long bytes = before == null ? GroupSize.MEMBER_BYTES + GroupSize.of(memberId) : 0;

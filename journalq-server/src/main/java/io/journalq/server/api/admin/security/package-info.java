@@ -1,6 +1,6 @@
 /**
- * Handlers of the APIs for users' credentials and access control. There are no users and no authorizer: they answer as
- * Kafka does without an authorizer, so that tools that ask go on.
+ * Handlers of the APIs for users' credentials and access control. There are no users and no authorizer. They respond as
+ * Kafka does without an authorizer, so that tools go on.
  *
  * <p>In: requests. Out: responses. They know nothing else of the broker.
  */
