@@ -125,13 +125,13 @@ final class BrokerProcess implements AutoCloseable {
         }
     }
 
-    /** Has {@code work} run right before each freeze and each kill, and when {@link #wentOffline}. */
+    /** Has {@code work} run right before each freeze and each kill, and when {@link #losesDirectory}. */
     void onEnding(Runnable work) {
         onEnding = work;
     }
 
-    /** Its data directory went offline: what it had only in memory is lost as by a kill. */
-    void wentOffline() {
+    /** Its data directory is lost, or offline since: what it has only in memory meanwhile is lost as by a kill. */
+    void losesDirectory() {
         onEnding.run();
     }
 

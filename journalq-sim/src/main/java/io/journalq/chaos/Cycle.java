@@ -259,6 +259,7 @@ final class Cycle {
             start();
             return;
         }
+        broker.losesDirectory();
         Path away = moveAway(path);
         boolean isOffline = false;
         long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(OFFLINE_LIMIT_MS);
@@ -267,7 +268,7 @@ final class Cycle {
             isOffline = health.saysOffline(broker.dataDirectory());
         }
         requireAlive("when " + path + " was moved away");
-        broker.wentOffline();
+        broker.losesDirectory();
         if (!isOffline) {
             ledger.report("/health says nothing " + OFFLINE_LIMIT_MS + " ms after " + path + " was moved away");
         }
