@@ -29,14 +29,29 @@ public final class RunMark {
     public static LastEnd lastEnd(FileStore store, Path dataDirectory) {
         try {
             byte[] content = store.read(dataDirectory.resolve(FILE_NAME), MAX_FILE_BYTES);
-            String boot = new String(content, StandardCharsets.UTF_8);
-            return !boot.equals(UNKNOWN_BOOT) && boot.equals(store.bootId()) ? LastEnd.KILLED : LastEnd.SYSTEM_DOWN;
+            return isThisBoot(content, store.bootId()) ? LastEnd.KILLED : LastEnd.SYSTEM_DOWN;
         } catch (NoSuchFileException none) {
             return LastEnd.CLEAN;
         } catch (IOException unreadable) {
             LOG.warn("{}: cannot read {}: {}", dataDirectory, FILE_NAME, unreadable.toString());
             return LastEnd.SYSTEM_DOWN;
         }
+    }
+
+    /**
+     * Tolerates one flipped bit, because to take a kill for a power loss can cost healthy records. The ids of two boots are
+     * random, and differ in about half of their 122 random bits.
+     */
+    private static boolean isThisBoot(byte[] content, String bootId) {
+        byte[] boot = (bootId == null ? UNKNOWN_BOOT : bootId).getBytes(StandardCharsets.UTF_8);
+        if (boot.length == 0 || content.length != boot.length) {
+            return false;
+        }
+        int differentBits = 0;
+        for (int i = 0; i < boot.length; i++) {
+            differentBits += Integer.bitCount((content[i] ^ boot[i]) & 0xFF);
+        }
+        return differentBits <= 1;
     }
 
     /** Whether everything that was written to the journals in {@code dataDirectory} is still there. */

@@ -24,12 +24,14 @@ class DamagedBatchTest {
     private static final Path DATA = Path.of("data");
     private static final Path DIRECTORY = DATA.resolve("topic-0");
     private static final Path LOG = DIRECTORY.resolve("00000000000000000000.log");
+    private static final String FIRST_BOOT = "6f1d1c0a-58b7-4e0e-9f0c-0c2f6a1f8e11";
+    private static final String SECOND_BOOT = "b27a9e63-0d44-4f8b-8a35-d1c9e7d2047c";
     private static final int BATCHES = 200;
     private static final int DAMAGED = 6;
     private static final int VALUE_BYTES = 40;
 
     private final MemoryFileStore memory = new MemoryFileStore();
-    private String bootId = "boot-1";
+    private String bootId = FIRST_BOOT;
     private final FileStore store = new FilterFileStore(memory) {
         @Override
         public String bootId() {
@@ -124,9 +126,9 @@ class DamagedBatchTest {
             int end = (DAMAGED + 1) * batchBytes;
             Arrays.fill(torn, end - zeros, end, (byte) 0);
 
-            bootId = "boot-1";
+            bootId = FIRST_BOOT;
             List<Long> afterKill = readAll(restarted(torn), 0);
-            bootId = "boot-2";
+            bootId = SECOND_BOOT;
             List<Long> afterPowerLoss = readAll(restarted(torn), 0);
 
             assertThat(afterKill).as("%d zeros", zeros).isEqualTo(allBut(DAMAGED));
@@ -183,6 +185,23 @@ class DamagedBatchTest {
 
         // then
         assertThat(readAll(found, 0)).containsExactly(0L, 1L, 3L, 4L, 5L, 6L, 7L, 8L);
+    }
+
+    @Test
+    void shouldKnowThatTheProcessWasKilledWhenOneBitOfTheMarkIsFlipped() throws IOException {
+        recoveredInThisBoot();
+        Path mark = DATA.resolve(RunMark.FILE_NAME);
+        byte[] whole = store.read(mark, Integer.MAX_VALUE);
+        for (int bit = 0; bit < whole.length * Byte.SIZE; bit++) {
+            byte[] flipped = whole.clone();
+            flipped[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+            store.replace(mark, ByteBuffer.wrap(flipped), false);
+
+            bootId = FIRST_BOOT;
+            assertThat(RunMark.lastEnd(store, DATA)).as("bit %d", bit).isEqualTo(LastEnd.KILLED);
+            bootId = SECOND_BOOT;
+            assertThat(RunMark.lastEnd(store, DATA)).as("bit %d", bit).isEqualTo(LastEnd.SYSTEM_DOWN);
+        }
     }
 
     @Test

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so, by the name of the
- * file. A batch that the broker refuses to read is not lost: it says so to the reader.
+ * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so: in its log, by the
+ * name of the file, or to the reader, whom it refuses the batch.
  *
  * <p>Not held to this: writes that went astray, which leave the same holes as a power loss in what was never synced; and
  * what only a damaged write-ahead file held.
@@ -28,6 +28,9 @@ public final class DamageIsContained {
     private final Set<String> toldOf = new HashSet<>();
     /** Directories with a flipped bit that cannot be attributed to a batch. */
     private final Set<String> unknown = new HashSet<>();
+
+    /** File and position of every flipped bit, for the report of a violation. */
+    private final List<String> flips = new ArrayList<>();
 
     private boolean anythingGoes;
 
@@ -46,6 +49,7 @@ public final class DamageIsContained {
     public void onDamage(Damage damage) {
         Path file = damage.file();
         String name = file.getFileName().toString();
+        flips.add(file + " at byte " + damage.position());
         if (name.endsWith(".wal")) {
             anythingGoes = true;
         }
@@ -88,15 +92,14 @@ public final class DamageIsContained {
         }
     }
 
-    /** Whether a record that is missing was in a damaged batch, or was refused to the reader. */
+    /** Whether a record that is missing was in a damaged batch. */
     boolean explains(PartitionHistory partition, long offset, ReadBack found) {
-        boolean refused = found.unreadable().contains(offset) || found.corrupt() != null;
-        if (anythingGoes || refused || unknown.contains(directory(partition))) {
+        if (anythingGoes || found.corrupt() != null || unknown.contains(directory(partition))) {
             return true;
         }
         for (DamagedBatch batch : batches) {
             if (batch.isOf(partition) && offset >= batch.firstOffset() && offset <= batch.lastOffset()) {
-                if (!toldOf.contains(batch.segment())) {
+                if (!toldOf.contains(batch.segment()) && !found.unreadable().contains(offset)) {
                     violations.report(
                             "DamageIsReported",
                             partition + " lost offset " + offset + " to a flipped bit in " + batch
@@ -114,6 +117,6 @@ public final class DamageIsContained {
 
     @Override
     public String toString() {
-        return "damaged are " + batches;
+        return "damaged are " + batches + ", by bits that flipped in " + flips;
     }
 }

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Random;
+import java.util.UUID;
 
 /**
  * A simulated disk and the system's page cache over it. A file's writes are safe after its sync, the changes of a directory
@@ -121,7 +121,7 @@ public final class SimDisk implements FileStore {
 
     @Override
     public String bootId() {
-        return String.format(Locale.ROOT, "boot-%08d", boots);
+        return UUID.nameUUIDFromBytes(new byte[] {(byte) boots}).toString();
     }
 
     /** Takes the end of a file away, as if it had never been there. */

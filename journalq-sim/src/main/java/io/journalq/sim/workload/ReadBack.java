@@ -83,6 +83,11 @@ public final class ReadBack {
         return readCommitted ? bounds.lastStableOffset() : bounds.highWatermark();
     }
 
+    /** An error does not say where the log ends: until another answer does, there may be more. */
+    private boolean isBeforeEnd(long offset) {
+        return bounds.highWatermark() < 0 || offset < end();
+    }
+
     public List<LogReader.Found> records() {
         return records;
     }
@@ -123,12 +128,12 @@ public final class ReadBack {
         if (failed || stuck) {
             tries++;
         }
-        if (page.error() == ErrorCode.KAFKA_STORAGE_ERROR && world.isHarmed() && before < end()) {
+        if (page.error() == ErrorCode.KAFKA_STORAGE_ERROR && world.isHarmed() && isBeforeEnd(before)) {
             // Damage: what is behind it must be there.
             unreadable.add(before);
             next = before + 1;
             tries = 0;
-            failed = next < end();
+            failed = isBeforeEnd(next);
         }
         if (corrupt != null || tries > MOST_TRIES || (!failed && !early && next >= end())) {
             error = page.error();

@@ -96,7 +96,7 @@ public final class SegmentRecovery {
             if (bad >= fileBytes) {
                 return fileBytes;
             }
-            if (batch && !afterBad && mendOffset()) {
+            if (batch && !afterBad && correctOffset()) {
                 accept();
                 continue;
             }
@@ -142,15 +142,15 @@ public final class SegmentRecovery {
      * Corrects the base offset of a batch that is right in everything else, when the batch behind it begins where this one
      * ends. Not in a segment that compaction may have rewritten, where gaps are usual.
      */
-    private boolean mendOffset() throws IOException {
+    private boolean correctOffset() throws IOException {
         long offsets = scanner.nextOffset() - scanner.baseOffset();
         BatchScanner behind = behind();
-        boolean mendable = place != Position.SYNCED
+        boolean correctable = place != Position.SYNCED
                 && scanner.crcMatches()
                 && behind.next()
                 && behind.baseOffset() == nextOffset + offsets
                 && behind.crcMatches();
-        if (mendable) {
+        if (correctable) {
             LOG.error(
                     "{}: the batch at byte {} says offset {}, but stands between {} and {}; it is given offset {}",
                     segment.logPath(),
@@ -160,10 +160,10 @@ public final class SegmentRecovery {
                     behind.baseOffset(),
                     nextOffset);
             RecordBatch.setBaseOffset(scanner.header(), 0, nextOffset);
-            ByteBuffer mended = ByteBuffer.allocate(Long.BYTES).putLong(0, nextOffset);
-            segment.file().write(mended, scanner.position());
+            ByteBuffer corrected = ByteBuffer.allocate(Long.BYTES).putLong(0, nextOffset);
+            segment.file().write(corrected, scanner.position());
         }
-        return mendable;
+        return correctable;
     }
 
     private void accept() throws IOException {
