@@ -19,7 +19,7 @@ final class ClientSession {
     private static final Logger log = LoggerFactory.getLogger(ClientSession.class);
     private static final AttributeKey<ClientSession> KEY = AttributeKey.valueOf(ClientSession.class, "session");
 
-    /** What an open connection takes of the heap without its requests, about. Reckoned, not measured. */
+    /** What an open connection takes of the heap without its requests, about. An estimate that no test measures. */
     static final int CONNECTION_BYTES = 6_000;
 
     /** Longest name of a client that is kept for its next request. */

@@ -41,7 +41,7 @@ public final class ProducerDedup {
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
 
-    /** What a producer takes of the heap, about, also with a transaction. Reckoned, not measured. */
+    /** What a producer takes of the heap, about, also with a transaction. An estimate that no test measures. */
     public static final int PRODUCER_BYTES = 500;
 
     /**

@@ -72,7 +72,7 @@ final class Transaction {
         return new CoordinatorRecord(new TransactionLogKey().setTransactionalId(id), value);
     }
 
-    /** What it takes of the heap, about. Reckoned, not measured. */
+    /** What it takes of the heap, about. An estimate that no test measures. */
     long sizeBytes() {
         long bytes = (long) ID_BYTES + id.length();
         for (TopicPartition partition : partitions) {

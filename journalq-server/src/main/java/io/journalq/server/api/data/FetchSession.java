@@ -25,7 +25,7 @@ final class FetchSession {
     /** The id of a fetch without a session. */
     static final int NO_SESSION = 0;
 
-    /** What a partition takes of the heap, about, armed on its shard. Reckoned, not measured. */
+    /** What a partition takes of the heap, about, armed on its shard. An estimate that no test measures. */
     private static final int PARTITION_BYTES = 220;
 
     /** A topic without partitions and the characters of its name. */
