@@ -5,7 +5,7 @@ import java.util.Map;
 
 /**
  * What one group takes of the heap, about. It is charged while the group is one of a machine's; what changes meanwhile is
- * charged at once. {@code MemoryEstimatesTest} holds the numbers here against a real heap. One thread, the machine's.
+ * charged at once. The numbers are estimates. One thread, the machine's.
  */
 public final class GroupSize {
     /** A group without members, with its place in maps. */

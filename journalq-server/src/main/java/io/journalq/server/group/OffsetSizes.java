@@ -1,6 +1,6 @@
 package io.journalq.server.group;
 
-/** What committed offsets take of the heap, about; {@code MemoryEstimatesTest} holds it against a real heap. Stateless. */
+/** An estimate of what committed offsets take of the heap. Stateless. */
 final class OffsetSizes {
     /** A group that has offsets, without them. */
     static final int GROUP_BYTES = 200;

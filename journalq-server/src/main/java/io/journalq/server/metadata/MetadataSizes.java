@@ -5,7 +5,7 @@ import java.util.TreeMap;
 
 /**
  * What metadata takes of the heap, about: with what the whole broker keeps because of it, such as the log of a partition.
- * {@code MemoryEstimatesTest} holds these numbers against the heap of a real broker. Stateless.
+ * {@code TopicCostRun} measures topics on the heap of a real broker. Stateless.
  */
 final class MetadataSizes {
     /** A topic without partitions: its image, and its places in the maps of the machine, of the image and of its loops. */

@@ -38,6 +38,9 @@ public final class PartitionHost {
     private int leaderEpoch;
     private CompactionFailure compactionFailure;
     private boolean offline;
+    /** What was acknowledged from memory could not be written before the close. */
+    private boolean lostAcknowledged;
+
     private volatile boolean closed;
 
     /** Begins to host a partition whose journal and producer state are recovered. */
@@ -447,7 +450,7 @@ public final class PartitionHost {
         }
         try {
             journal.close();
-            return true;
+            return !lostAcknowledged;
         } catch (IOException failure) {
             log.error("cannot close the journal: partition={}", name, failure);
             return false;
@@ -478,6 +481,7 @@ public final class PartitionHost {
                     name,
                     journal.writtenOffset());
             producers.truncateTo(journal.writtenOffset());
+            lostAcknowledged = true;
         }
         durability.end();
         producers.end();

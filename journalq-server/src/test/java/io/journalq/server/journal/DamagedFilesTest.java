@@ -229,7 +229,9 @@ class DamagedFilesTest {
             try (Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run)) {
                 for (int batch = 0; batch < BATCHES; batch++) {
                     if (batch != hit) {
-                        assertThat(readOne(journal, batch * 3L)).as("bit %d", bit).containsExactly(batch * 3L);
+                        assertThat(readOne(journal, batch * 3L))
+                                .as("bit %d", bit)
+                                .containsExactly(batch * 3L);
                     }
                 }
                 assertThatThrownBy(() -> readOne(journal, hit * 3L))

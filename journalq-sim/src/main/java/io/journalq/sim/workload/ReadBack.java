@@ -83,7 +83,7 @@ public final class ReadBack {
         return readCommitted ? bounds.lastStableOffset() : bounds.highWatermark();
     }
 
-    /** An error does not say where the log ends: until another answer does, there may be more. */
+    /** An error does not say where the log ends: until another response does, there may be more. */
     private boolean isBeforeEnd(long offset) {
         return bounds.highWatermark() < 0 || offset < end();
     }

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 /**
  * Finds the healthy batches behind damage in a segment that a checkpoint vouches for. A batch is healthy if its checksum
  * matches and its offsets fit between its neighbours'. Slower than other reads: used only after one of them met damage.
- * Whoever uses it holds a reference on the segment. One thread; blocks.
+ * The caller holds a reference on the segment. One thread; blocks.
  */
 public final class HealthyBatches {
     private static final int CHUNK_BYTES = 64 << 10;
@@ -99,8 +99,7 @@ public final class HealthyBatches {
         }
         int batchEnd = at + scanner.sizeBytes();
         BatchScanner behind = new BatchScanner(segment.file(), batchEnd, end, RecordBatch.HEADER_SIZE_BYTES);
-        boolean contradicted =
-                behind.next() && behind.baseOffset() < scanner.nextOffset() && behind.crcMatches();
+        boolean contradicted = behind.next() && behind.baseOffset() < scanner.nextOffset() && behind.crcMatches();
         if (contradicted) {
             suspectEnd = batchEnd;
             suspectOffsets = scanner.nextOffset() - scanner.baseOffset();
