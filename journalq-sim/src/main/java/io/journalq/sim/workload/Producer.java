@@ -218,8 +218,8 @@ public final class Producer {
         }
         if (isRefusedForGood(headError)) {
             // On a full disk the state of producers may not be kept, and that the broker runs may not be written down.
-            boolean forgotten =
-                    world.diskFillsUp() && (partition.losesItsBeginning() || partition.isAcknowledgedFromMemory());
+            boolean forgotten = (world.diskFillsUp() && partition.losesItsBeginning())
+                    || ((world.diskFillsUp() || world.syncsFail()) && partition.isAcknowledgedFromMemory());
             if (!world.isHarmed() && !forgotten && !partition.mayBreakSequences()) {
                 world.violations()
                         .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);
