@@ -21,6 +21,10 @@ public final class RunMark {
     private static final String UNKNOWN_BOOT = "";
 
     private static final int MAX_FILE_BYTES = 256;
+
+    /** How many bits of this boot's id may be damaged. Ids of two boots are random, and differ in about 61 bits. */
+    private static final int MAX_FLIPPED_BITS = 8;
+
     private static final Logger LOG = LoggerFactory.getLogger(RunMark.class);
 
     private RunMark() {}
@@ -38,10 +42,7 @@ public final class RunMark {
         }
     }
 
-    /**
-     * Tolerates one flipped bit, because to take a kill for a power loss can cost healthy records. The ids of two boots are
-     * random, and differ in about half of their 122 random bits.
-     */
+    /** Tolerates flipped bits, because a kill that is taken for a power loss can cost healthy records. */
     private static boolean isThisBoot(byte[] content, String bootId) {
         byte[] boot = (bootId == null ? UNKNOWN_BOOT : bootId).getBytes(StandardCharsets.UTF_8);
         if (boot.length == 0 || content.length != boot.length) {
@@ -51,7 +52,7 @@ public final class RunMark {
         for (int i = 0; i < boot.length; i++) {
             differentBits += Integer.bitCount((content[i] ^ boot[i]) & 0xFF);
         }
-        return differentBits <= 1;
+        return differentBits <= MAX_FLIPPED_BITS;
     }
 
     /** Whether everything that was written to the journals in {@code dataDirectory} is still there. */

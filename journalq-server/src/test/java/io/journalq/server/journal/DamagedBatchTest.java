@@ -188,13 +188,14 @@ class DamagedBatchTest {
     }
 
     @Test
-    void shouldKnowThatTheProcessWasKilledWhenOneBitOfTheMarkIsFlipped() throws IOException {
+    void shouldKnowThatTheProcessWasKilledWhenBitsOfTheMarkAreFlipped() throws IOException {
         recoveredInThisBoot();
         Path mark = DATA.resolve(RunMark.FILE_NAME);
         byte[] whole = store.read(mark, Integer.MAX_VALUE);
         for (int bit = 0; bit < whole.length * Byte.SIZE; bit++) {
             byte[] flipped = whole.clone();
             flipped[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+            flipped[whole.length / 2] ^= 2;
             store.replace(mark, ByteBuffer.wrap(flipped), false);
 
             bootId = FIRST_BOOT;

@@ -9,7 +9,6 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.transaction.AbortedTransaction;
@@ -201,42 +200,6 @@ class DamagedFilesTest {
                     assertThat(read).as("%s byte %d", name, at).containsAll(others);
                 }
                 assertLogsUnchanged(name, content);
-            }
-        }
-    }
-
-    @Test
-    void shouldServeTheOtherBatchesWhenAnyBitIsFlippedFarFromAnEntryOfTheIndex() throws IOException {
-        // given one segment, whose index has an entry for its first batch only
-        store = new MemoryFileStore();
-        try (Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run)) {
-            append(journal, BATCHES, 3, 40);
-        }
-        String name = segmentFile(0, ".log");
-        healthy = contents();
-        int batchBytes = healthy.get(name).length / BATCHES;
-        for (int bit = 0; bit < batchBytes * Byte.SIZE; bit++) {
-            boolean inEpoch = bit / Byte.SIZE >= RecordBatch.LEADER_EPOCH && bit / Byte.SIZE < RecordBatch.MAGIC;
-            if (inEpoch) {
-                continue; // Not covered by anything.
-            }
-            int hit = 5;
-
-            // when
-            damage(name, flipped(name, hit * batchBytes + bit / Byte.SIZE, 1 << bit % Byte.SIZE));
-
-            // then
-            try (Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run)) {
-                for (int batch = 0; batch < BATCHES; batch++) {
-                    if (batch != hit) {
-                        assertThat(readOne(journal, batch * 3L))
-                                .as("bit %d", bit)
-                                .containsExactly(batch * 3L);
-                    }
-                }
-                assertThatThrownBy(() -> readOne(journal, hit * 3L))
-                        .as("bit %d", bit)
-                        .isInstanceOf(CorruptJournalException.class);
             }
         }
     }

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so: in its log, by the
- * name of the file, or to the reader, whom it refuses the batch.
+ * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so, by the name of the
+ * file. A batch that the broker refuses to read is not lost: it says so to the reader.
  *
  * <p>Not held to this: writes that went astray, which leave the same holes as a power loss in what was never synced; and
  * what only a damaged write-ahead file held.
@@ -92,14 +92,15 @@ public final class DamageIsContained {
         }
     }
 
-    /** Whether a record that is missing was in a damaged batch. */
+    /** Whether a record that is missing was in a damaged batch, or was refused to the reader. */
     boolean explains(PartitionHistory partition, long offset, ReadBack found) {
-        if (anythingGoes || found.corrupt() != null || unknown.contains(directory(partition))) {
+        boolean refused = found.unreadable().contains(offset) || found.corrupt() != null;
+        if (anythingGoes || refused || unknown.contains(directory(partition))) {
             return true;
         }
         for (DamagedBatch batch : batches) {
             if (batch.isOf(partition) && offset >= batch.firstOffset() && offset <= batch.lastOffset()) {
-                if (!toldOf.contains(batch.segment()) && !found.unreadable().contains(offset)) {
+                if (!toldOf.contains(batch.segment())) {
                     violations.report(
                             "DamageIsReported",
                             partition + " lost offset " + offset + " to a flipped bit in " + batch

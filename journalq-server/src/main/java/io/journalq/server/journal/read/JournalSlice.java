@@ -4,7 +4,6 @@ import io.journalq.common.check.Check;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.segment.BatchCheck;
-import io.journalq.server.journal.segment.HealthyBatches;
 import io.journalq.server.journal.segment.Segment;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -164,36 +163,6 @@ public final class JournalSlice {
 
     private JournalSlice searchAndCheck() throws IOException {
         int from = Math.max(search.from, segment.index().floorByOffset(search.offset));
-        try {
-            return searchAndCheck(from);
-        } catch (CorruptJournalException damage) {
-            return readAround(damage, from);
-        }
-    }
-
-    /** Damage hides no healthy batch behind it, whatever it says of its length and its offsets. */
-    private JournalSlice readAround(CorruptJournalException damage, int from) throws IOException {
-        HealthyBatches batches = new HealthyBatches(segment, from);
-        if (!batches.find(search.offset)) {
-            throw damage;
-        }
-        LOG.error("{}; reading goes on at byte {}", damage.getMessage(), batches.position());
-        int start = batches.position();
-        int end = start;
-        long endOffset = search.offset;
-        do {
-            boolean fits = batches.endPosition() - start <= search.maxSizeBytes;
-            boolean wanted = fits || (search.atLeastOneBatch && end == start);
-            if (!wanted || batches.nextOffset() > search.endOffsetExclusive) {
-                break;
-            }
-            end = batches.endPosition();
-            endOffset = batches.nextOffset();
-        } while (end - start < search.maxSizeBytes && batches.next() && batches.position() == end);
-        return end == start ? EMPTY : warm(segment, start, end - start, endOffset);
-    }
-
-    private JournalSlice searchAndCheck(int from) throws IOException {
         int start = segment.locate(search.offset, from);
         if (start >= segment.sizeBytes() && search.offset < segment.endOffset()) {
             throw new CorruptJournalException(

@@ -382,23 +382,16 @@ public final class Segment {
      * segment's size when there is none. May block.
      *
      * @param from where a batch begins that is not behind the one looked for
-     * @throws CorruptJournalException when it comes to bytes that are no batch, or to offsets that do not ascend
      */
     public int locate(long offset, int from) throws IOException {
         int sizeBytes = sizeBytes();
         int position = from;
-        long nextOffset = baseOffset;
         while (position < sizeBytes) {
             position = healthyFrom(position);
             int end = healthyUntil(position, sizeBytes);
             BatchScanner scanner = new BatchScanner(file(), position, end, LOOK_UP_CHUNK_BYTES);
             while (scanner.next()) {
-                if (scanner.baseOffset() < nextOffset) {
-                    throw new CorruptJournalException(
-                            logPath(), scanner.position(), "offset " + scanner.baseOffset() + " does not belong here");
-                }
-                nextOffset = scanner.nextOffset();
-                if (nextOffset > offset) {
+                if (scanner.nextOffset() > offset) {
                     return scanner.position();
                 }
             }
