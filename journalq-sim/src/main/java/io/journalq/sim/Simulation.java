@@ -78,9 +78,6 @@ public final class Simulation implements SimDisk.Surroundings {
         this.plan = new SimBroker.Plan(
                 scenario.config(random), disk, slices, scenario.loops(), scenario.longestPoolDelayMs());
         this.world = new World(scheduler, random, trace, violations);
-        if (scenario.faults().syncErrorOdds() > 0) {
-            world.setSyncsFail();
-        }
         if (scenario.faults().capacityBytes() < Long.MAX_VALUE) {
             world.setDiskFillsUp();
         }

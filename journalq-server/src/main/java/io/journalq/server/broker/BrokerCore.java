@@ -106,7 +106,11 @@ public final class BrokerCore implements AutoCloseable {
         this.directories = DataDirectories.open(
                 surroundings.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
         for (Path directory : config.dataDirectories()) {
-            lastEnds.put(directory, RunMark.lastEnd(surroundings.store(), directory));
+            lastEnds.put(
+                    directory,
+                    directories.hasPartitions(directory)
+                            ? RunMark.lastEnd(surroundings.store(), directory)
+                            : LastEnd.CLEAN);
         }
         this.controller = openController();
         this.shards = new Shards(
@@ -220,10 +224,17 @@ public final class BrokerCore implements AutoCloseable {
         var unused = transactions.follow(image);
         metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
         cleaner.start();
-        for (Path directory : config.dataDirectories()) {
-            RunMark.write(surroundings.store(), directory, offlinePartitions() == 0);
-        }
+        config.dataDirectories().forEach(this::markRunning);
         watch.start();
+    }
+
+    private void markRunning(Path directory) {
+        try {
+            RunMark.writeRunning(
+                    surroundings.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
+        } catch (IOException failure) {
+            takeOffline(directory, "cannot write or delete " + RunMark.FILE_NAME + ": " + failure.getMessage());
+        }
     }
 
     /** Nothing is acknowledged any more that would go into {@code directory}. */
@@ -312,7 +323,7 @@ public final class BrokerCore implements AutoCloseable {
             // Before anybody was served, an unclean end still matters to the producers that come back later.
             for (Path directory : config.dataDirectories()) {
                 if (clean && (served || lastEnds.get(directory) == LastEnd.CLEAN)) {
-                    RunMark.delete(surroundings.store(), directory);
+                    RunMark.writeClean(surroundings.store(), directory);
                 }
             }
         }

@@ -181,6 +181,11 @@ public final class DataDirectories {
                 + " from a backup, or set an empty directory in data.directories to start a new cluster");
     }
 
+    /** Whether {@code directory} held partitions when it was opened. Before {@link #reportOrphans}. */
+    public boolean hasPartitions(Path directory) {
+        return all.stream().anyMatch(one -> one.path.equals(directory) && !one.partitions.isEmpty());
+    }
+
     /**
      * Compares the directories with the metadata, before anything is written to that.
      *

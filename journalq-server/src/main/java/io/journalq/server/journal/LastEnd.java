@@ -2,10 +2,10 @@ package io.journalq.server.journal;
 
 /** How a broker's last run on a data directory ended. */
 public enum LastEnd {
-    /** It closed every journal, or it was the first run. */
+    /** It closed every journal. */
     CLEAN,
-    /** The process ended, and the system did not: everything written is still in the page cache. */
+    /** The process ended, and the system has not gone down since the last clean stop: everything written is still there. */
     KILLED,
-    /** The system went down: what was not synced may be gone. */
+    /** The system went down after the last clean stop, or may have: what was not synced may be gone. */
     SYSTEM_DOWN
 }

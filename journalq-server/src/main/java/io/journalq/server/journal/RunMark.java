@@ -6,89 +6,124 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells how the last run on a data directory ended. The file {@code .running} exists while a broker runs. It names the boot
- * of the system during which all journals in the directory were recovered: as long as that boot lasts, everything written
- * since is in the page cache. Stateless; blocks.
+ * Tells how the last run on a data directory ended. The file {@value #FILE_NAME} says one of these:
+ *
+ * <ul>
+ *   <li>{@code clean}: every journal was closed.
+ *   <li>{@code running} and a boot of the system: a broker recovered all journals in the directory during that boot. As
+ *       long as the boot lasts, everything written since is in the page cache.
+ *   <li>{@code running-after-loss} and a boot: the same, and the system went down after the last clean stop.
+ * </ul>
+ *
+ * <p>A file that is missing, or says anything else, is taken for a system that went down, which is the careful reading. So a
+ * file that cannot be written is deleted. Stateless; blocks.
  */
 public final class RunMark {
-    public static final String FILE_NAME = ".running";
+    public static final String FILE_NAME = "journalq.run";
 
-    /** Content when the boot is not known, or when a journal could not be recovered. */
-    private static final String UNKNOWN_BOOT = "";
+    private static final String CLEAN = "clean";
+    private static final String RUNNING = "running ";
+    private static final String RUNNING_AFTER_LOSS = "running-after-loss ";
 
     private static final int MAX_FILE_BYTES = 256;
 
-    /** How many bits of this boot's id may be damaged. Ids of two boots are random, and differ in about 61 bits. */
+    /** How many bits may be damaged. The ids of two boots are random, and differ in about 61 bits. */
     private static final int MAX_FLIPPED_BITS = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(RunMark.class);
 
     private RunMark() {}
 
-    /** How the last run ended. Called before {@link #write}. */
+    /** How the last run ended. Called before {@link #writeRunning}. */
     public static LastEnd lastEnd(FileStore store, Path dataDirectory) {
-        try {
-            byte[] content = store.read(dataDirectory.resolve(FILE_NAME), MAX_FILE_BYTES);
-            return isThisBoot(content, store.bootId()) ? LastEnd.KILLED : LastEnd.SYSTEM_DOWN;
-        } catch (NoSuchFileException none) {
+        byte[] content = read(store, dataDirectory);
+        if (Arrays.equals(content, bytes(CLEAN))) {
             return LastEnd.CLEAN;
-        } catch (IOException unreadable) {
-            LOG.warn("{}: cannot read {}: {}", dataDirectory, FILE_NAME, unreadable.toString());
-            return LastEnd.SYSTEM_DOWN;
         }
-    }
-
-    /** Tolerates flipped bits, because a kill that is taken for a power loss can cost healthy records. */
-    private static boolean isThisBoot(byte[] content, String bootId) {
-        byte[] boot = (bootId == null ? UNKNOWN_BOOT : bootId).getBytes(StandardCharsets.UTF_8);
-        if (boot.length == 0 || content.length != boot.length) {
-            return false;
-        }
-        int differentBits = 0;
-        for (int i = 0; i < boot.length; i++) {
-            differentBits += Integer.bitCount((content[i] ^ boot[i]) & 0xFF);
-        }
-        return differentBits <= MAX_FLIPPED_BITS;
+        return isOfThisBoot(store, RUNNING, content) ? LastEnd.KILLED : LastEnd.SYSTEM_DOWN;
     }
 
     /** Whether everything that was written to the journals in {@code dataDirectory} is still there. */
     static boolean isEverythingThere(FileStore store, Path dataDirectory) {
-        return dataDirectory != null && lastEnd(store, dataDirectory) == LastEnd.KILLED;
+        return dataDirectory != null && isOfThisBoot(store, read(store, dataDirectory));
     }
 
     /**
-     * The broker is about to serve clients. If the file cannot be written, for example because the disk is full, the next
-     * start takes the end of this run for a clean one.
+     * Notes that the broker is about to serve clients.
      *
+     * @param lastEnd how the last run ended
      * @param recovered whether every journal in {@code dataDirectory} was recovered
+     * @throws IOException if the file can be neither written nor deleted. After that, the next start may take this run's end
+     *     for a clean one, so nothing may be written to the directory
      */
-    public static void write(FileStore store, Path dataDirectory, boolean recovered) {
-        LastEnd lastEnd = lastEnd(store, dataDirectory);
-        if (lastEnd == LastEnd.KILLED || (lastEnd == LastEnd.SYSTEM_DOWN && !recovered)) {
+    public static void writeRunning(FileStore store, Path dataDirectory, LastEnd lastEnd, boolean recovered)
+            throws IOException {
+        if (isOfThisBoot(store, read(store, dataDirectory))) {
             return;
         }
-        String boot = recovered ? store.bootId() : UNKNOWN_BOOT;
-        ByteBuffer content = ByteBuffer.wrap((boot == null ? UNKNOWN_BOOT : boot).getBytes(StandardCharsets.UTF_8));
+        Path file = dataDirectory.resolve(FILE_NAME);
+        if (recovered && store.bootId() != null) {
+            String state = lastEnd == LastEnd.SYSTEM_DOWN ? RUNNING_AFTER_LOSS : RUNNING;
+            try {
+                store.replace(file, ByteBuffer.wrap(bytes(state + store.bootId())), true);
+                return;
+            } catch (IOException failure) {
+                LOG.warn("{}: cannot write {}: {}", dataDirectory, FILE_NAME, failure.toString());
+            }
+        }
+        store.delete(file);
+        store.syncDirectory(dataDirectory);
+    }
+
+    /**
+     * Notes that every journal in {@code dataDirectory} is closed. Not synced: if a power loss takes the note away, the next
+     * start is more careful than necessary.
+     */
+    public static void writeClean(FileStore store, Path dataDirectory) {
         try {
-            store.replace(dataDirectory.resolve(FILE_NAME), content, true);
+            store.replace(dataDirectory.resolve(FILE_NAME), ByteBuffer.wrap(bytes(CLEAN)), false);
         } catch (IOException failure) {
             LOG.warn("{}: cannot write {}: {}", dataDirectory, FILE_NAME, failure.toString());
         }
     }
 
-    /**
-     * Every journal in {@code dataDirectory} is closed. The deletion is not synced: if a power loss brings the file back, the
-     * next start is more careful than necessary.
-     */
-    public static void delete(FileStore store, Path dataDirectory) throws IOException {
+    private static byte[] read(FileStore store, Path dataDirectory) {
         try {
-            store.delete(dataDirectory.resolve(FILE_NAME));
+            return store.read(dataDirectory.resolve(FILE_NAME), MAX_FILE_BYTES);
         } catch (NoSuchFileException none) {
-            LOG.debug("{}: there is no {}", dataDirectory, FILE_NAME);
+            return new byte[0];
+        } catch (IOException unreadable) {
+            LOG.warn("{}: cannot read {}: {}", dataDirectory, FILE_NAME, unreadable.toString());
+            return new byte[0];
         }
+    }
+
+    private static boolean isOfThisBoot(FileStore store, byte[] content) {
+        return isOfThisBoot(store, RUNNING, content) || isOfThisBoot(store, RUNNING_AFTER_LOSS, content);
+    }
+
+    /** Tolerates flipped bits, because a kill that is taken for a power loss can cost healthy records. */
+    private static boolean isOfThisBoot(FileStore store, String state, byte[] content) {
+        if (store.bootId() == null) {
+            return false;
+        }
+        byte[] expected = bytes(state + store.bootId());
+        if (content.length != expected.length) {
+            return false;
+        }
+        int differentBits = 0;
+        for (int i = 0; i < expected.length; i++) {
+            differentBits += Integer.bitCount((content[i] ^ expected[i]) & 0xFF);
+        }
+        return differentBits <= MAX_FLIPPED_BITS;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

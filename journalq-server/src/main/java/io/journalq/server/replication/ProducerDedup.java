@@ -35,6 +35,10 @@ public final class ProducerDedup {
     public static final int MAX_PRODUCERS = 20_000;
 
     private static final long NO_BATCH = -1L;
+
+    /** No loss is possible: no offset is smaller. */
+    static final long NO_LOSS = -1L;
+
     /** Half of all sequences. */
     private static final int MOST_AHEAD = 1 << 30;
 
@@ -50,8 +54,8 @@ public final class ProducerDedup {
      */
     private Map<Long, ProducerState> statesById = Map.of();
 
-    /** A producer whose newest batch lies before this may have lost acknowledged batches behind it; 0 for none. */
-    private long lossOffset;
+    /** A producer whose newest batch lies before this may have lost acknowledged batches behind it. */
+    private long lossOffset = NO_LOSS;
 
     private MemoryAccount memory = MemoryAccount.UNBOUNDED;
     private long forgottenCount;
@@ -102,7 +106,7 @@ public final class ProducerDedup {
         lossOffset = endOffset;
     }
 
-    /** What {@link #onPossibleLoss} was last told; 0 for nothing. */
+    /** What {@link #onPossibleLoss} was last called with; {@link #NO_LOSS} if it was not. */
     long lossOffset() {
         return lossOffset;
     }
@@ -128,9 +132,9 @@ public final class ProducerDedup {
             return checkOrder(known, epoch, 0, baseSequence);
         }
         if (known.isEmpty()) {
-            boolean fits = known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
-                    || known.sequenceWhenEmpty() == baseSequence;
-            return fits ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+            return known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
+                    ? Verdict.APPEND
+                    : checkOrder(known, epoch, known.sequenceWhenEmpty(), baseSequence);
         }
         int slot = known.find(baseSequence, lastSequence(baseSequence, recordCount));
         if (slot >= 0) {

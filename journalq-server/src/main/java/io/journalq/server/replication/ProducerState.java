@@ -146,14 +146,13 @@ final class ProducerState {
     }
 
     /**
-     * Whether batches of this producer that were acknowledged may be missing behind the newest one. Never those of a
-     * transactional producer: its transaction must not commit without them.
+     * Whether batches of this producer that were acknowledged may be missing behind the newest one, or all that it had. Never
+     * those of a transactional producer: its transaction must not commit without them.
      *
-     * @param lossOffset end of the log when something may have been lost
+     * @param lossOffset end of the log when something may have been lost; {@link ProducerDedup#NO_LOSS} if nothing was
      */
     boolean mayHaveLostBatches(long lossOffset) {
-        return held > 0
-                && baseOffsets[slot(0)] < lossOffset
+        return (held == 0 ? lossOffset != ProducerDedup.NO_LOSS : baseOffsets[slot(0)] < lossOffset)
                 && transaction == null
                 && coordinatorEpoch == NO_COORDINATOR_EPOCH;
     }

@@ -116,6 +116,28 @@ class ProducerDedupTest {
     }
 
     @Test
+    void shouldAcceptAGapWhenAllRememberedBatchesAreLost() {
+        // given acknowledged batches that could not be written before the broker stopped
+        replay(EPOCH, 0, 3, 5);
+        replay(EPOCH, 3, 1, 8);
+        dedup.truncateTo(5);
+        // when the next start knows of the loss
+        dedup.onPossibleLoss(5);
+        // then the producer goes on behind them
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+    }
+
+    @Test
+    void shouldAcceptAGapWhenTheWholeLogIsLost() {
+        replay(EPOCH, 0, 3, 0);
+        dedup.truncateTo(0);
+        dedup.onPossibleLoss(0);
+        assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+    }
+
+    @Test
     void shouldAcceptNoGapOfATransactionAfterAPossibleLoss() {
         // given a producer with an open transaction, of which batches may be lost
         PartitionTransactions transactions = new PartitionTransactions(dedup);

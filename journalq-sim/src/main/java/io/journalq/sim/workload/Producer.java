@@ -217,9 +217,8 @@ public final class Producer {
             return;
         }
         if (isRefusedForGood(headError)) {
-            // On a full disk the state of producers may not be kept, and that the broker runs may not be written down.
-            boolean forgotten = (world.diskFillsUp() && partition.losesItsBeginning())
-                    || ((world.diskFillsUp() || world.syncsFail()) && partition.isAcknowledgedFromMemory());
+            // On a full disk the state of producers may not be kept.
+            boolean forgotten = world.diskFillsUp() && partition.losesItsBeginning();
             if (!world.isHarmed() && !forgotten && !partition.mayBreakSequences()) {
                 world.violations()
                         .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);

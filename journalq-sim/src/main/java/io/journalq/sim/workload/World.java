@@ -32,7 +32,6 @@ public final class World {
     private long records;
     private boolean harmed;
     private boolean diskFillsUp;
-    private boolean syncsFail;
 
     public World(Scheduler scheduler, Random random, Trace trace, Violations violations) {
         this.scheduler = scheduler;
@@ -71,16 +70,6 @@ public final class World {
     /** Whether records may be deleted without the state of their producers being kept first, as only that makes room. */
     boolean diskFillsUp() {
         return diskFillsUp;
-    }
-
-    /** Syncs may fail: see {@link #syncsFail}. */
-    public void setSyncsFail() {
-        syncsFail = true;
-    }
-
-    /** Whether records that were acknowledged from memory may be lost by a failed sync. */
-    boolean syncsFail() {
-        return syncsFail;
     }
 
     /** Records that were acknowledged or read so far, each time counted. */
