@@ -230,8 +230,7 @@ public final class BrokerCore implements AutoCloseable {
 
     private void markRunning(Path directory) {
         try {
-            RunMark.writeRunning(
-                    surroundings.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
+            RunMark.writeRunning(surroundings.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
         } catch (IOException failure) {
             takeOffline(directory, "cannot write or delete " + RunMark.FILE_NAME + ": " + failure.getMessage());
         }

@@ -295,7 +295,7 @@ public final class Journal implements AutoCloseable {
             return JournalSlice.EMPTY;
         }
         Check.that(offset >= start.offset(), "a read begins at the start offset or behind it");
-        JournalSlice.Search search = new JournalSlice.Search(offset, end, 0, maxSizeBytes, atLeastOneBatch);
+        JournalSlice.Search search = new JournalSlice.Search(offset, end, maxSizeBytes, atLeastOneBatch);
         return reads.read(segments.all(), search, config.warmSizeBytes());
     }
 

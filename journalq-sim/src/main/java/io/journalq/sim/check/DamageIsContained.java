@@ -16,7 +16,7 @@ import java.util.Set;
 
 /**
  * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so, by the name of the
- * file. A batch that the broker refuses to read is not lost: it says so to the reader.
+ * file. It may also say so to the reader, by refusing to read that batch and no other.
  *
  * <p>Not held to this: writes that went astray, which leave the same holes as a power loss in what was never synced; and
  * what only a damaged write-ahead file held.
@@ -94,13 +94,13 @@ public final class DamageIsContained {
 
     /** Whether a record that is missing was in a damaged batch, or was refused to the reader. */
     boolean explains(PartitionHistory partition, long offset, ReadBack found) {
-        boolean refused = found.unreadable().contains(offset) || found.corrupt() != null;
-        if (anythingGoes || refused || unknown.contains(directory(partition))) {
+        if (anythingGoes || found.corrupt() != null || unknown.contains(directory(partition))) {
             return true;
         }
+        boolean refused = found.unreadable().contains(offset);
         for (DamagedBatch batch : batches) {
             if (batch.isOf(partition) && offset >= batch.firstOffset() && offset <= batch.lastOffset()) {
-                if (!toldOf.contains(batch.segment())) {
+                if (!refused && !toldOf.contains(batch.segment())) {
                     violations.report(
                             "DamageIsReported",
                             partition + " lost offset " + offset + " to a flipped bit in " + batch

@@ -2,9 +2,9 @@ package io.journalq.server.journal.read;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.RecordsData;
-import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.segment.BatchCheck;
 import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SoundBatches;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -31,7 +31,11 @@ public final class JournalSlice {
     static final int COPY_BELOW_BYTES = 32 << 10;
 
     /** What a cold slice has still to look for. */
-    public record Search(long offset, long endOffsetExclusive, int from, int maxSizeBytes, boolean atLeastOneBatch) {}
+    public record Search(long offset, long endOffsetExclusive, int maxSizeBytes, boolean atLeastOneBatch) {
+        BatchCheck.Limits limits() {
+            return new BatchCheck.Limits(endOffsetExclusive, maxSizeBytes, atLeastOneBatch);
+        }
+    }
 
     private final Segment segment;
     private final int position;
@@ -59,9 +63,9 @@ public final class JournalSlice {
 
     /** Takes over one reference on {@code segment}. */
     static JournalSlice cold(Segment segment, Search search) {
-        int most = Math.min(search.maxSizeBytes, segment.sizeBytes() - search.from);
+        int most = Math.min(search.maxSizeBytes, segment.sizeBytes());
         long offsetLimit = Math.min(search.endOffsetExclusive, segment.endOffset());
-        return new JournalSlice(segment, search.from, most, search, offsetLimit);
+        return new JournalSlice(segment, 0, most, search, offsetLimit);
     }
 
     /** No record at or behind this is in the slice; for a cold one, whose end is not known yet, it may be far behind. */
@@ -162,32 +166,29 @@ public final class JournalSlice {
     }
 
     private JournalSlice searchAndCheck() throws IOException {
-        int from = Math.max(search.from, segment.index().floorByOffset(search.offset));
-        int start = segment.locate(search.offset, from);
-        if (start >= segment.sizeBytes() && search.offset < segment.endOffset()) {
-            throw new CorruptJournalException(
-                    segment.logPath(), from, "no batch behind here holds offset " + search.offset + ", which it held");
+        int start = segment.locateChecked(search.offset);
+        if (start < 0) {
+            start = SoundBatches.find(segment, search.offset).position();
         }
-        int limit = search.endOffsetExclusive >= segment.endOffset()
-                ? segment.sizeBytes()
-                : segment.locate(search.endOffsetExclusive, start);
-        limit = segment.healthyUntil(start, limit);
-        if (limit <= start) {
-            return EMPTY;
+        BatchCheck check =
+                new BatchCheck(segment, start, segment.healthyUntil(start, segment.sizeBytes()), search.limits());
+        int end = check.healthyEnd();
+        if (check.isDamaged()) {
+            LOG.error("{} is damaged at byte {}", segment.logPath(), end);
+            if (end == start) {
+                return soundBatch();
+            }
         }
-        int end = segment.boundaryByIndex(start, limit, search.maxSizeBytes, search.atLeastOneBatch);
-        if (end == start) {
-            return EMPTY;
-        }
-        BatchCheck check = new BatchCheck(segment, start, end);
-        int healthyEnd = check.healthyEnd();
-        if (healthyEnd < end) {
-            LOG.error("{} is damaged at byte {}", segment.logPath(), healthyEnd);
-        }
-        if (healthyEnd == start) {
-            throw new CorruptJournalException(segment.logPath(), start, "a damaged batch");
-        }
-        return warm(segment, start, healthyEnd - start, check.endOffset());
+        return end == start ? EMPTY : warm(segment, start, end - start, check.endOffset());
+    }
+
+    /** One batch near damage. */
+    private JournalSlice soundBatch() throws IOException {
+        SoundBatches.Batch batch = SoundBatches.find(segment, search.offset);
+        boolean fits = search.atLeastOneBatch || batch.sizeBytes() <= search.maxSizeBytes;
+        return fits && batch.nextOffset() <= search.endOffsetExclusive
+                ? warm(segment, batch.position(), batch.sizeBytes(), batch.nextOffset())
+                : EMPTY;
     }
 
     private ByteBuf read(ByteBufAllocator allocator, int from, int count) throws IOException {

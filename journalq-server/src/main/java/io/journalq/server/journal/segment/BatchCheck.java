@@ -7,55 +7,76 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 
 /**
- * Checks batches of a segment as they lie on the disk before anybody is given them: a checkpoint vouches for what was written,
- * not for what years on a disk make of it. The CRC covers all but offset, length and epoch of a batch; that offsets ascend
- * within their segment is checked besides. Whoever uses it holds a reference on the segment. One thread; blocks.
+ * Checks batches of a segment as they lie on the disk before they are sent to anybody. A checkpoint vouches for what was
+ * written, not for what the disk makes of it later. The CRC covers all of a batch but its offset, length and epoch, so this
+ * also checks that offsets ascend. The caller holds a reference on the segment. One thread; blocks.
  */
 public final class BatchCheck {
     /** Small enough to stay in a core's cache between the read and the checksum. */
     private static final int CHUNK_BYTES = 256 << 10;
 
     private final Segment segment;
+    private final int start;
     private final int end;
+    private final Limits limits;
     private int at;
     private int previous;
     private long next;
     /** Behind the batch before {@link #previous}, and so what {@link #next} was there. */
     private long nextOfPrevious;
 
-    /** Checks from {@code from}, where a batch begins, to {@code end}, where one ends. */
-    public BatchCheck(Segment segment, int from, int end) {
+    private boolean full;
+    private boolean damaged;
+
+    /**
+     * How much to take.
+     *
+     * @param endOffset no batch that ends behind this
+     * @param maxSizeBytes no more bytes than this
+     * @param atLeastOneBatch the first batch is taken even if it is larger
+     */
+    public record Limits(long endOffset, int maxSizeBytes, boolean atLeastOneBatch) {}
+
+    /** Checks from {@code start}, where a batch begins, to {@code end} at most. */
+    public BatchCheck(Segment segment, int start, int end, Limits limits) {
         this.segment = segment;
+        this.start = start;
         this.end = end;
-        this.at = from;
-        this.previous = from;
+        this.limits = limits;
+        this.at = start;
+        this.previous = start;
         this.next = segment.baseOffset();
         this.nextOfPrevious = next;
     }
 
     /**
-     * Finds where the healthy batches end. Where two neighbours contradict each other, neither is healthy. Called once.
+     * Finds where the healthy batches within the limits end. If two neighbours contradict each other, neither is taken for
+     * healthy. Called once.
      *
      * @throws IOException when the file cannot be read
      */
     public int healthyEnd() throws IOException {
-        int capacity = Math.min(CHUNK_BYTES, end - at);
-        while (at < end) {
+        int capacity = Math.min(CHUNK_BYTES, Math.max(RecordBatch.HEADER_SIZE_BYTES, limits.maxSizeBytes));
+        while (at < end && !full && !damaged) {
+            capacity = Math.min(capacity, end - at);
             ByteBuf chunk = PooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
             try {
-                int sizeBytes = Math.min(capacity, end - at);
-                segment.readFully(chunk.internalNioBuffer(0, sizeBytes), at);
-                chunk.setIndex(0, sizeBytes);
-                int wanted = check(chunk);
-                if (wanted == 0) {
-                    return at;
-                }
-                capacity = Math.max(CHUNK_BYTES, wanted);
+                segment.readFully(chunk.internalNioBuffer(0, capacity), at);
+                chunk.setIndex(0, capacity);
+                capacity = Math.max(CHUNK_BYTES, check(chunk));
             } finally {
                 chunk.release();
             }
         }
+        if (!damaged && at > start && at < segment.healthyUntil(start, segment.sizeBytes())) {
+            compareWithNext();
+        }
         return at;
+    }
+
+    /** Whether {@link #healthyEnd} found damage at its end. */
+    public boolean isDamaged() {
+        return damaged;
     }
 
     /** Offset behind the last healthy batch, once {@link #healthyEnd} has found it. */
@@ -66,22 +87,35 @@ public final class BatchCheck {
     /**
      * Goes through a chunk of the file that begins where the last one's last whole batch ended.
      *
-     * @return how large the next chunk has to be at least; 0 when the batch that is now next is damaged
+     * @return the minimum size of the next chunk, in bytes
      */
     private int check(ByteBuf chunk) {
         int index = 0;
         while (index < chunk.writerIndex()) {
             int available = chunk.writerIndex() - index;
             int wanted = wantedBytes(chunk, index);
+            if (wanted > end - at) {
+                damaged = true;
+                return 0;
+            }
+            boolean first = at == start && limits.atLeastOneBatch;
+            if (available >= RecordBatch.HEADER_SIZE_BYTES && wanted > limits.maxSizeBytes - (at - start) && !first) {
+                full = true;
+                return 0;
+            }
             if (wanted > available) {
-                return wanted <= end - at ? wanted : 0;
+                return wanted;
             }
             if (!isSound(chunk, index, wanted) || RecordBatch.nextOffset(chunk, index) > segment.endOffset()) {
+                damaged = true;
                 return 0;
             }
             if (RecordBatch.baseOffset(chunk, index) < next) {
-                at = previous;
-                next = nextOfPrevious;
+                dropLast();
+                return 0;
+            }
+            if (RecordBatch.nextOffset(chunk, index) > limits.endOffset) {
+                full = true;
                 return 0;
             }
             nextOfPrevious = next;
@@ -90,7 +124,21 @@ public final class BatchCheck {
             at += wanted;
             index += wanted;
         }
-        return 1;
+        return 0;
+    }
+
+    /** The offset of the last batch may be damaged: then the batch behind it, which is not taken, contradicts it. */
+    private void compareWithNext() throws IOException {
+        BatchScanner behind = new BatchScanner(segment.file(), at, segment.sizeBytes(), RecordBatch.HEADER_SIZE_BYTES);
+        if (behind.next() && behind.baseOffset() < next) {
+            dropLast();
+        }
+    }
+
+    private void dropLast() {
+        damaged = true;
+        at = previous;
+        next = nextOfPrevious;
     }
 
     /** Size of the batch as far as can be seen of it. */

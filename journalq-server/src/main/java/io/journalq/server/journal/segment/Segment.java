@@ -331,13 +331,17 @@ public final class Segment {
         indexedFileBytes = 0;
         SparseIndex rebuilt = new SparseIndex(baseOffset, indexIntervalBytes);
         long maxBefore = -1;
+        long nextOffset = baseOffset;
         int from = 0;
         while (from < upTo) {
             int start = healthyFrom(from);
             int end = healthyUntil(start, upTo);
             BatchScanner scanner = new BatchScanner(file(), start, end, 1 << 20);
             while (scanner.next()) {
-                rebuilt.add(scanner.baseOffset(), scanner.position(), maxBefore);
+                if (scanner.baseOffset() >= nextOffset && scanner.nextOffset() <= endOffset()) {
+                    rebuilt.add(scanner.baseOffset(), scanner.position(), maxBefore);
+                    nextOffset = scanner.nextOffset();
+                }
                 maxBefore = Math.max(maxBefore, RecordBatch.maxTimestamp(scanner.header(), 0));
             }
             from = Math.max(end, start + 1);
@@ -399,6 +403,30 @@ public final class Segment {
             position = end;
         }
         return sizeBytes;
+    }
+
+    /**
+     * Position of the batch that holds {@code offset}, checked against the index and the batches before it. May block.
+     *
+     * @return -1 if there is a gap or a contradiction: then {@link SoundBatches} finds the batch
+     */
+    public int locateChecked(long offset) throws IOException {
+        int from = index().floorByOffset(offset);
+        long leastOffset = index().offsetAt(from);
+        boolean isNoted = from > 0;
+        BatchScanner scanner = new BatchScanner(file(), from, healthyUntil(from, sizeBytes()), LOOK_UP_CHUNK_BYTES);
+        while (healthyFrom(from) == from && scanner.next()) {
+            long batchOffset = scanner.baseOffset();
+            if (batchOffset < leastOffset || (isNoted && batchOffset > leastOffset)) {
+                return -1;
+            }
+            if (scanner.nextOffset() > offset) {
+                return batchOffset <= offset ? scanner.position() : -1;
+            }
+            isNoted = false;
+            leastOffset = scanner.nextOffset();
+        }
+        return -1;
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.journalq.server.journal.segment;
 
+import io.journalq.common.check.Check;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.NewerFormatException;
 import java.io.IOException;
@@ -91,6 +92,19 @@ public final class SparseIndex {
     int floorByPosition(int position) {
         int low = entriesUpTo(position);
         return low == 0 ? 0 : columns.positions[low - 1];
+    }
+
+    /** Position of the first noted batch behind {@code position}; {@code end} if there is none before that. */
+    int positionBehind(int position, int end) {
+        int next = entriesUpTo(position);
+        return next < count ? Math.min(end, columns.positions[next]) : end;
+    }
+
+    /** Offset of the batch that is noted at {@code position}; for position 0, the segment's base offset. */
+    long offsetAt(int position) {
+        int entry = entriesUpTo(position) - 1;
+        Check.that(position == 0 || (entry >= 0 && columns.positions[entry] == position), "no batch is noted there");
+        return position == 0 ? baseOffset : baseOffset + columns.offsets[entry];
     }
 
     /** Position of the last noted batch before which every timestamp is less than {@code timestampMs}; 0 without one. */

@@ -1,0 +1,184 @@
+package io.journalq.server.journal.segment;
+
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.file.CorruptJournalException;
+import io.journalq.server.journal.file.LogFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * Finds batches near damage in a segment that a checkpoint vouches for, so that damage hides no healthy batch behind it.
+ * Works on one interval of the index at a time, because the index says at which offset an interval begins and ends.
+ *
+ * <p>A batch is sound if its checksum matches and its offsets fit. The checksum does not cover the base offset. If batches
+ * contradict each other, those are sound that make up the longest ascending sequence; of two of the same length, the one with
+ * fewer gaps. The caller holds a reference on the segment. One thread; blocks.
+ */
+public final class SoundBatches {
+    private static final int CHUNK_BYTES = 64 << 10;
+
+    /** More contradictions than this in a row are not resolved. */
+    private static final int MAX_CONTRADICTIONS = 64;
+
+    private final Segment segment;
+    private final LogFile file;
+
+    private SoundBatches(Segment segment) throws IOException {
+        this.segment = segment;
+        this.file = segment.file();
+    }
+
+    /** A sound batch. */
+    public record Batch(int position, int sizeBytes, long baseOffset, long nextOffset) {
+        int endPosition() {
+            return position + sizeBytes;
+        }
+    }
+
+    /**
+     * Finds the first sound batch that ends behind {@code offset}.
+     *
+     * @throws CorruptJournalException if the offset may be in a damaged batch
+     */
+    public static Batch find(Segment segment, long offset) throws IOException {
+        return new SoundBatches(segment).find(offset);
+    }
+
+    private Batch find(long offset) throws IOException {
+        SparseIndex index = segment.index();
+        int sizeBytes = segment.sizeBytes();
+        int soundUntil = index.floorByOffset(offset);
+        for (int from = soundUntil; from < sizeBytes; ) {
+            int to = index.positionBehind(from, sizeBytes);
+            long endOffset = to == sizeBytes ? segment.endOffset() : index.offsetAt(to);
+            for (Batch batch : ascending(batchesIn(from, to), index.offsetAt(from), endOffset)) {
+                if (batch.nextOffset > offset) {
+                    boolean afterDamage = segment.healthyFrom(soundUntil) != batch.position;
+                    if (afterDamage && batch.baseOffset > offset) {
+                        throw new CorruptJournalException(segment.logPath(), soundUntil, "a damaged batch");
+                    }
+                    return batch;
+                }
+                soundUntil = batch.endPosition();
+            }
+            from = to;
+        }
+        throw new CorruptJournalException(
+                segment.logPath(), soundUntil, "no batch behind here holds offset " + offset + ", which it held");
+    }
+
+    /** The batches between two positions whose checksums match. */
+    private List<Batch> batchesIn(int from, int to) throws IOException {
+        List<Batch> batches = new ArrayList<>();
+        BatchScanner scanner = new BatchScanner(file, from, to, CHUNK_BYTES);
+        for (int at = segment.healthyFrom(from); at < to; at = segment.healthyFrom(at)) {
+            if (isWhole(scanner, at)) {
+                batches.add(new Batch(at, scanner.sizeBytes(), scanner.baseOffset(), scanner.nextOffset()));
+                at += scanner.sizeBytes();
+            } else {
+                at = behindDamage(scanner, at, to);
+            }
+        }
+        return batches;
+    }
+
+    private static boolean isWhole(BatchScanner scanner, int position) throws IOException {
+        scanner.skipTo(position);
+        return scanner.next() && scanner.crcMatches();
+    }
+
+    /** Where the damaged batch at {@code bad} ends; {@code to} if that cannot be found out. */
+    private int behindDamage(BatchScanner scanner, int bad, int to) throws IOException {
+        int byChecksum = endByChecksum(bad, to);
+        if (byChecksum > 0) {
+            return byChecksum;
+        }
+        scanner.skipTo(bad);
+        scanner.next();
+        int claimedEnd = scanner.claimedEnd();
+        if (claimedEnd > bad && (claimedEnd == to || isWhole(scanner, claimedEnd))) {
+            return claimedEnd;
+        }
+        scanner.skipTo(bad);
+        int candidate = scanner.nextCandidate(bad + 1);
+        while (candidate < to && !isWhole(scanner, candidate)) {
+            candidate = scanner.nextCandidate(candidate + 1);
+        }
+        return candidate;
+    }
+
+    /** Where the batch at {@code bad} ends by its checksum, if only its length is damaged; 0 if that is not so. */
+    private int endByChecksum(int bad, int to) throws IOException {
+        ByteBuffer chunk = ByteBuffer.allocate(Math.min(CHUNK_BYTES, to - bad));
+        if (to - bad < RecordBatch.HEADER_SIZE_BYTES || file.read(chunk, bad) < RecordBatch.HEADER_SIZE_BYTES) {
+            return 0;
+        }
+        int stored = chunk.getInt(RecordBatch.CRC);
+        CRC32C crc = new CRC32C();
+        int inChunk = RecordBatch.ATTRIBUTES;
+        for (int at = bad + inChunk; at < to; at++, inChunk++) {
+            if (inChunk == chunk.position()) {
+                chunk.clear().limit(Math.min(chunk.capacity(), to - at));
+                if (file.read(chunk, at) <= 0) {
+                    return 0;
+                }
+                inChunk = 0;
+            }
+            crc.update(chunk.array()[inChunk]);
+            if ((int) crc.getValue() == stored && at + 1 - bad >= RecordBatch.HEADER_SIZE_BYTES) {
+                return at + 1;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * The longest sequence of batches whose offsets ascend.
+     *
+     * @param baseOffset no batch begins before it
+     * @param endOffset no batch ends behind it
+     */
+    static List<Batch> ascending(List<Batch> batches, long baseOffset, long endOffset) {
+        int count = batches.size();
+        int[] lengths = new int[count];
+        int[] joints = new int[count];
+        int[] previous = new int[count];
+        int last = -1;
+        for (int i = 0; i < count; i++) {
+            Batch batch = batches.get(i);
+            if (batch.baseOffset < baseOffset || batch.nextOffset > endOffset) {
+                continue;
+            }
+            lengths[i] = 1;
+            joints[i] = batch.baseOffset == baseOffset ? 1 : 0;
+            previous[i] = -1;
+            for (int j = Math.max(0, i - MAX_CONTRADICTIONS); j < i; j++) {
+                Batch before = batches.get(j);
+                if (lengths[j] == 0 || before.nextOffset > batch.baseOffset) {
+                    continue;
+                }
+                int joined = joints[j] + (before.nextOffset == batch.baseOffset ? 1 : 0);
+                if (lengths[j] + 1 > lengths[i] || (lengths[j] + 1 == lengths[i] && joined > joints[i])) {
+                    lengths[i] = lengths[j] + 1;
+                    joints[i] = joined;
+                    previous[i] = j;
+                }
+            }
+            int joinedAtEnd = batch.nextOffset == endOffset ? 1 : 0;
+            boolean longer = last < 0
+                    || lengths[i] > lengths[last]
+                    || (lengths[i] == lengths[last] && joints[i] + joinedAtEnd > joints[last]);
+            if (longer) {
+                last = i;
+            }
+        }
+        List<Batch> sequence = new ArrayList<>();
+        for (int i = last; i >= 0; i = previous[i]) {
+            sequence.add(0, batches.get(i));
+        }
+        return sequence;
+    }
+}
