@@ -3,6 +3,7 @@ package io.journalq.fuzz;
 import io.journalq.common.protocol.BadFrameException;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.RecordTypes;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.GroupCount;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
@@ -98,6 +99,7 @@ final class CoordinatorRecordTarget implements FuzzTarget {
                 GroupCount.UNLIMITED,
                 GroupMemory.UNBOUNDED,
                 records -> {},
+                RetentionTime.CLOCK,
                 () -> "id");
     }
 
@@ -107,6 +109,7 @@ final class CoordinatorRecordTarget implements FuzzTarget {
                 marker -> {},
                 transactionalId -> {},
                 new TransactionLimits(60_000, 60_000),
+                RetentionTime.CLOCK,
                 MemoryAccount.UNBOUNDED);
     }
 

@@ -79,6 +79,7 @@ final class GroupCoordinators {
                                 counts.of(partition),
                                 new GroupMemory(ofGroups.newAccount(partition), ofOffsets.newAccount(partition)),
                                 outbox,
+                                shards::retentionTime,
                                 () -> ids.get().toString())),
                 shards,
                 surroundings.blockingPool(),

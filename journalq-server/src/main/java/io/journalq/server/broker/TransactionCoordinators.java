@@ -57,7 +57,12 @@ final class TransactionCoordinators {
                         InternalTopics.TRANSACTIONS,
                         TransactionRecords.TYPES,
                         (partition, outbox) -> new TransactionMachine(
-                                outbox, this::writeMarkers, this::requestId, limits, memory.newAccount(partition))),
+                                outbox,
+                                this::writeMarkers,
+                                this::requestId,
+                                limits,
+                                shards::retentionTime,
+                                memory.newAccount(partition))),
                 shards,
                 surroundings.blockingPool(),
                 surroundings.clock(),

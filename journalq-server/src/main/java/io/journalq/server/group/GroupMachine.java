@@ -18,6 +18,7 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ClassicSnapshot;
 import io.journalq.server.group.consumer.ConsumerGroup;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
@@ -48,6 +49,7 @@ public final class GroupMachine implements CoordinatorMachine {
     public static final int MAX_GROUP_ID_LENGTH = 1_024;
 
     private final GroupLimits limits;
+    private final RetentionTime retentionTime;
     private final GroupCount count;
     private final MemoryAccount memory;
     private final Outbox outbox;
@@ -65,6 +67,7 @@ public final class GroupMachine implements CoordinatorMachine {
      *
      * @param count what the limit on all groups is held against
      * @param memory where groups and offsets are charged
+     * @param retentionTime by which committed offsets and empty groups expire
      * @param ids gives texts that were never given before, for member ids
      */
     public GroupMachine(
@@ -73,8 +76,10 @@ public final class GroupMachine implements CoordinatorMachine {
             GroupCount count,
             GroupMemory memory,
             Outbox outbox,
+            RetentionTime retentionTime,
             Supplier<String> ids) {
         this.limits = limits;
+        this.retentionTime = retentionTime;
         this.count = count;
         this.outbox = outbox;
         this.memory = memory.ofGroups();
@@ -181,7 +186,7 @@ public final class GroupMachine implements CoordinatorMachine {
     private void scheduleExpiry(long nowMs) {
         long dueMs = nowMs + limits.offsetCheckIntervalMs();
         deadlines.at(dueMs, () -> {
-            offsets.expire(dueMs);
+            offsets.expire(retentionTime.at(dueMs));
             scheduleExpiry(dueMs);
         });
     }

@@ -2,6 +2,7 @@ package io.journalq.server.journal;
 
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.NewerFormatException;
+import io.journalq.server.journal.segment.FlippedBit;
 import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentState;
@@ -14,6 +15,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What is known to be flushed of a journal, as its checkpoint file keeps it. Immutable.
@@ -33,7 +36,10 @@ record JournalCheckpoint(
     private static final int MAGIC = 0x4A514350;
     private static final int VERSION = 2;
     private static final int VERSION_WITHOUT_COMPACTION = 1;
+    private static final int CRC = 8;
     private static final int HEADER_SIZE_BYTES = 12;
+
+    private static final Logger LOG = LoggerFactory.getLogger(JournalCheckpoint.class);
 
     /** The flushed state of the segment that begins at {@code baseOffset}; null when there is none. */
     SegmentState segment(long baseOffset) {
@@ -80,7 +86,7 @@ record JournalCheckpoint(
                 out.putInt(position);
             }
         }
-        out.putInt(8, crc(out.array(), sizeBytes));
+        out.putInt(CRC, crc(out.array(), sizeBytes));
         return out.flip();
     }
 
@@ -93,12 +99,21 @@ record JournalCheckpoint(
     static JournalCheckpoint decode(Path file, byte[] content) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
-            if (in.getInt() != MAGIC) {
+            boolean known = in.getInt() == MAGIC;
+            int version = in.getInt();
+            int difference = in.getInt() ^ crc(content, content.length);
+            if (difference != 0) {
+                byte[] corrected = corrected(content, difference);
+                if (corrected != null) {
+                    LOG.warn("{}: one bit is flipped, and corrected by the CRC", file);
+                    return decode(file, corrected);
+                }
+            }
+            if (!known) {
                 throw new CorruptJournalException(file, 0, "not a journal's checkpoint");
             }
-            int version = in.getInt();
-            if (in.getInt() != crc(content, content.length)) {
-                throw new CorruptJournalException(file, 8, "checkpoint with a wrong CRC");
+            if (difference != 0) {
+                throw new CorruptJournalException(file, CRC, "checkpoint with a wrong CRC");
             }
             if (version > VERSION || version < VERSION_WITHOUT_COMPACTION) {
                 throw new NewerFormatException(file, "a checkpoint", version, VERSION);
@@ -172,10 +187,26 @@ record JournalCheckpoint(
         return count;
     }
 
+    /** The content without its flipped bit; null if the CRC differs for another reason. */
+    private static byte[] corrected(byte[] content, int crcDifference) {
+        byte[] corrected = content.clone();
+        if (Integer.bitCount(crcDifference) == 1) {
+            ByteBuffer.wrap(corrected).putInt(CRC, ByteBuffer.wrap(content).getInt(CRC) ^ crcDifference);
+            return corrected;
+        }
+        long bit = FlippedBit.find(crcDifference, content.length - Integer.BYTES);
+        if (bit == FlippedBit.NONE) {
+            return null;
+        }
+        int at = (int) (bit / Byte.SIZE);
+        corrected[at < CRC ? at : at + Integer.BYTES] ^= (byte) (1 << bit % Byte.SIZE);
+        return corrected;
+    }
+
     /** Of everything but the CRC itself. */
     private static int crc(byte[] content, int sizeBytes) {
         CRC32C crc = new CRC32C();
-        crc.update(content, 0, 8);
+        crc.update(content, 0, CRC);
         crc.update(content, HEADER_SIZE_BYTES, Math.max(0, sizeBytes - HEADER_SIZE_BYTES));
         return (int) crc.getValue();
     }

@@ -35,10 +35,6 @@ public final class ProducerDedup {
     public static final int MAX_PRODUCERS = 20_000;
 
     private static final long NO_BATCH = -1L;
-
-    /** No loss is possible: no offset is smaller. */
-    static final long NO_LOSS = -1L;
-
     /** Half of all sequences. */
     private static final int MOST_AHEAD = 1 << 30;
 
@@ -54,8 +50,8 @@ public final class ProducerDedup {
      */
     private Map<Long, ProducerState> statesById = Map.of();
 
-    /** A producer whose newest batch lies before this may have lost acknowledged batches behind it. */
-    private long lossOffset = NO_LOSS;
+    /** A producer whose newest batch lies before this may have lost acknowledged batches behind it; 0 for none. */
+    private long lossOffset;
 
     private MemoryAccount memory = MemoryAccount.UNBOUNDED;
     private long forgottenCount;
@@ -100,13 +96,15 @@ public final class ProducerDedup {
 
     /**
      * The log was recovered and ends at {@code endOffset}, and acknowledged batches that followed may be lost. Until a
-     * producer appends again, its next batch may leave a gap.
+     * producer appends again, its next batch may leave a gap. A producer of which all remembered batches are lost is as good
+     * as unknown: any sequence may come next.
      */
     public void onPossibleLoss(long endOffset) {
         lossOffset = endOffset;
+        statesById.values().forEach(ProducerState::forgetSequenceWhenEmpty);
     }
 
-    /** What {@link #onPossibleLoss} was last called with; {@link #NO_LOSS} if it was not. */
+    /** What {@link #onPossibleLoss} was last called with; 0 if it was not. */
     long lossOffset() {
         return lossOffset;
     }
@@ -132,9 +130,9 @@ public final class ProducerDedup {
             return checkOrder(known, epoch, 0, baseSequence);
         }
         if (known.isEmpty()) {
-            return known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
-                    ? Verdict.APPEND
-                    : checkOrder(known, epoch, known.sequenceWhenEmpty(), baseSequence);
+            boolean fits = known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
+                    || known.sequenceWhenEmpty() == baseSequence;
+            return fits ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
         }
         int slot = known.find(baseSequence, lastSequence(baseSequence, recordCount));
         if (slot >= 0) {

@@ -124,6 +124,10 @@ final class ProducerState {
     }
 
     void add(short batchEpoch, int firstSequence, int lastSequence, long baseOffset, long appendTimeMs) {
+        if (!isAwaited(batchEpoch, firstSequence)) {
+            // The producer still had a batch before the awaited one, even if the new batch is truncated later.
+            awaitedEpoch = RecordBatch.NO_PRODUCER_EPOCH;
+        }
         if (batchEpoch != epoch) {
             epoch = batchEpoch;
             held = 0;
@@ -146,15 +150,24 @@ final class ProducerState {
     }
 
     /**
-     * Whether batches of this producer that were acknowledged may be missing behind the newest one, or all that it had. Never
-     * those of a transactional producer: its transaction must not commit without them.
+     * Whether batches of this producer that were acknowledged may be missing behind the newest one.
      *
-     * @param lossOffset end of the log when something may have been lost; {@link ProducerDedup#NO_LOSS} if nothing was
+     * @param lossOffset end of the log when something may have been lost
      */
     boolean mayHaveLostBatches(long lossOffset) {
-        return (held == 0 ? lossOffset != ProducerDedup.NO_LOSS : baseOffsets[slot(0)] < lossOffset)
-                && transaction == null
-                && coordinatorEpoch == NO_COORDINATOR_EPOCH;
+        return held > 0 && baseOffsets[slot(0)] < lossOffset && !isTransactional();
+    }
+
+    /** All remembered batches may be lost: any sequence may come next. */
+    void forgetSequenceWhenEmpty() {
+        if (held == 0 && !isTransactional()) {
+            sequenceWhenEmpty = ANY_SEQUENCE;
+        }
+    }
+
+    /** Whether its batches belong to transactions, which must not commit without any of them. */
+    private boolean isTransactional() {
+        return transaction != null || coordinatorEpoch != NO_COORDINATOR_EPOCH;
     }
 
     /** The batch that begins with {@code sequence} was told to come again. */

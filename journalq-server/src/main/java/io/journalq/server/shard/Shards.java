@@ -164,9 +164,14 @@ public final class Shards {
         }
     }
 
-    /** The time of day for what is given up by the clock, in milliseconds since 1970 UTC. Any thread. */
+    /** The time of day by which retention deletes, in milliseconds since 1970 UTC. Any thread. */
     public long retentionNowMs() {
         return retentionClock.nowMs();
+    }
+
+    /** The same for coordinators: see {@link io.journalq.server.coordinator.RetentionTime}. Any thread. */
+    public long retentionTime(long nowMs) {
+        return Math.min(nowMs, retentionNowMs());
     }
 
     /** Whether retention by time waits, because the clock is too far ahead. Any thread. */

@@ -14,6 +14,7 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.List;
 
@@ -27,6 +28,7 @@ public final class TransactionMachine implements CoordinatorMachine {
     /** Between tries to abort what waits for a producer id. */
     private static final long RETRY_MS = 100;
 
+    private final RetentionTime retentionTime;
     private final Transactions transactions;
     private final ProducerIdWaits waits;
     private final TransactionEnd end;
@@ -37,6 +39,7 @@ public final class TransactionMachine implements CoordinatorMachine {
     /**
      * Makes a machine without state.
      *
+     * @param retentionTime by which transactional ids expire
      * @param memory where transactional ids are charged
      */
     public TransactionMachine(
@@ -44,7 +47,9 @@ public final class TransactionMachine implements CoordinatorMachine {
             Markers markers,
             ProducerIdSource producerIds,
             TransactionLimits limits,
+            RetentionTime retentionTime,
             MemoryAccount memory) {
+        this.retentionTime = retentionTime;
         transactions = new Transactions(outbox, limits, memory);
         waits = new ProducerIdWaits(producerIds);
         end = new TransactionEnd(transactions, waits, markers);
@@ -69,22 +74,22 @@ public final class TransactionMachine implements CoordinatorMachine {
 
     @Override
     public long onTick(long nowMs) {
-        Transaction soonest = transactions.soonest();
-        if (soonest == null || transactions.dueMs(soonest) > nowMs) {
-            return soonest == null ? NEVER : transactions.dueMs(soonest);
+        long dueMs = transactions.dueMs();
+        if (dueMs > nowMs) {
+            return dueMs;
         }
-        for (Transaction due : transactions.due(nowMs)) {
+        for (Transaction due : transactions.timedOut(nowMs)) {
             if (!waits.contains(due.id())) {
-                if (due.state() == TransactionState.ONGOING) {
-                    end.fence(due, nowMs);
-                } else {
-                    transactions.remove(due);
-                    start.forget(due.id());
-                }
+                end.fence(due, nowMs);
             }
         }
-        Transaction next = transactions.soonest();
-        return next == null ? NEVER : Math.max(transactions.dueMs(next), nowMs + RETRY_MS);
+        for (Transaction idle : transactions.expired(retentionTime.at(nowMs))) {
+            if (!waits.contains(idle.id())) {
+                transactions.remove(idle);
+                start.forget(idle.id());
+            }
+        }
+        return Math.max(transactions.dueMs(), nowMs + RETRY_MS);
     }
 
     /** A producer starts, anew or again (InitProducerId 0 to 6, with a transactional id). */

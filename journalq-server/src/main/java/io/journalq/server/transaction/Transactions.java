@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -28,9 +29,13 @@ final class Transactions {
     private final TransactionLimits limits;
     private final MemoryAccount memory;
     private final Map<String, Transaction> byId = new TreeMap<>();
-    private final TreeSet<Deadline> deadlines = new TreeSet<>(SOONEST_FIRST);
 
-    /** When an open transaction is aborted, or an id without one is forgotten. */
+    /** When open transactions are aborted. */
+    private final TreeSet<Deadline> timeouts = new TreeSet<>(SOONEST_FIRST);
+
+    /** When ids without a transaction are forgotten. */
+    private final TreeSet<Deadline> expiries = new TreeSet<>(SOONEST_FIRST);
+
     private record Deadline(long dueMs, String transactionalId) {}
 
     /** @param memory where every id is charged with its partitions */
@@ -84,40 +89,52 @@ final class Transactions {
         TransactionLogKey key = (TransactionLogKey) record.key();
         Transaction before = byId.remove(key.transactionalId());
         if (before != null) {
-            deadlines.remove(deadline(before));
+            timeouts.remove(timeout(before));
+            expiries.remove(expiry(before));
             memory.add(-before.sizeBytes());
         }
         Transaction after = record.value() == null ? null : Transaction.of(key, (TransactionLogValue) record.value());
         if (after != null && after.state() != TransactionState.DEAD) {
             byId.put(after.id(), after);
-            deadlines.add(deadline(after));
+            if (after.state() == TransactionState.ONGOING) {
+                timeouts.add(timeout(after));
+            } else if (!after.state().isPrepared()) {
+                expiries.add(expiry(after));
+            }
             memory.add(after.sizeBytes());
         }
     }
 
-    /** The id of which something is due soonest; null when there is none. */
-    Transaction soonest() {
-        return deadlines.isEmpty() ? null : byId.get(deadlines.first().transactionalId());
+    /** When something is due next; {@link CoordinatorMachine#NEVER} if nothing is. */
+    long dueMs() {
+        long timeoutMs =
+                timeouts.isEmpty() ? CoordinatorMachine.NEVER : timeouts.first().dueMs();
+        long expiryMs =
+                expiries.isEmpty() ? CoordinatorMachine.NEVER : expiries.first().dueMs();
+        return Math.min(timeoutMs, expiryMs);
     }
 
-    /** Those of which something is due. */
-    List<Transaction> due(long nowMs) {
+    /** Open transactions that have timed out. */
+    List<Transaction> timedOut(long nowMs) {
+        return upTo(timeouts, nowMs);
+    }
+
+    /** Ids without a transaction that have expired. */
+    List<Transaction> expired(long nowMs) {
+        return upTo(expiries, nowMs);
+    }
+
+    private List<Transaction> upTo(NavigableSet<Deadline> deadlines, long nowMs) {
         return deadlines.headSet(new Deadline(nowMs + 1, ""), false).stream()
                 .map(deadline -> byId.get(deadline.transactionalId()))
                 .toList();
     }
 
-    /** When something is due with an id; {@link CoordinatorMachine#NEVER} while its partitions are being told. */
-    long dueMs(Transaction transaction) {
-        if (transaction.state().isPrepared()) {
-            return CoordinatorMachine.NEVER;
-        }
-        return transaction.state() == TransactionState.ONGOING
-                ? transaction.startMs() + transaction.timeoutMs()
-                : transaction.lastUpdateMs() + limits.idExpirationMs();
+    private static Deadline timeout(Transaction transaction) {
+        return new Deadline(transaction.startMs() + transaction.timeoutMs(), transaction.id());
     }
 
-    private Deadline deadline(Transaction transaction) {
-        return new Deadline(dueMs(transaction), transaction.id());
+    private Deadline expiry(Transaction transaction) {
+        return new Deadline(transaction.lastUpdateMs() + limits.idExpirationMs(), transaction.id());
     }
 }

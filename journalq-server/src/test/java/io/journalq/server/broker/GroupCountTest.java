@@ -12,6 +12,7 @@ import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupMemory;
@@ -53,6 +54,7 @@ class GroupCountTest {
                     counts.of(partition),
                     GroupMemory.UNBOUNDED,
                     this::append,
+                    RetentionTime.CLOCK,
                     () -> "id" + ++lastId);
             journal.forEach(groups::replay);
             groups.onLoaded(nowMs);

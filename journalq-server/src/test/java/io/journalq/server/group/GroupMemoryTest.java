@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.LeaveGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.memory.ChargedBytes;
@@ -50,6 +51,7 @@ class GroupMemoryTest {
                 GroupCount.UNLIMITED,
                 new GroupMemory(groups, offsets),
                 this::append,
+                RetentionTime.CLOCK,
                 () -> "id" + nextId++);
     }
 

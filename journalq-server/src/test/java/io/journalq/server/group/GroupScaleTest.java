@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ class GroupScaleTest {
             GroupCount.UNLIMITED,
             GroupMemory.UNBOUNDED,
             this::append,
+            RetentionTime.CLOCK,
             this::newId);
     private final List<Member> members = new ArrayList<>();
     private final Random random = new Random(7);

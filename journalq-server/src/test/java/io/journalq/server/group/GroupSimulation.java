@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.netty.buffer.ByteBuf;
@@ -73,6 +74,7 @@ final class GroupSimulation {
                 GroupCount.UNLIMITED,
                 GroupMemory.UNBOUNDED,
                 records -> append(loaded[0], records),
+                RetentionTime.CLOCK,
                 () -> "id" + nextId++);
         for (byte[][] record : journalWith(bug)) {
             loaded[0].replay(decode(record));

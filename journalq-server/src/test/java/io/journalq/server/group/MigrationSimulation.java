@@ -16,6 +16,7 @@ import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.EmbeddedProtocol;
 import io.journalq.server.group.consumer.Topics;
@@ -66,6 +67,7 @@ final class MigrationSimulation {
                 GroupCount.UNLIMITED,
                 GroupMemory.UNBOUNDED,
                 records -> append(loaded[0], records),
+                RetentionTime.CLOCK,
                 () -> "id" + nextId++);
         for (byte[][] record : journal) {
             loaded[0].replay(GroupRecords.TYPES.decode(

@@ -15,8 +15,17 @@ class OffsetExpiryTest {
     private static final long RETENTION_MS = 10_000;
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, RETENTION_MS, 1_000);
 
+    /** The time beyond which the clock is not trusted. */
+    private long trustedMs = Long.MAX_VALUE;
+
     private final GroupMachine machine = new GroupMachine(
-            LIMITS, ConsumerGroupLimits.DEFAULT, GroupCount.UNLIMITED, GroupMemory.UNBOUNDED, this::append, () -> "id");
+            LIMITS,
+            ConsumerGroupLimits.DEFAULT,
+            GroupCount.UNLIMITED,
+            GroupMemory.UNBOUNDED,
+            this::append,
+            nowMs -> Math.min(nowMs, trustedMs),
+            () -> "id");
 
     private void append(List<CoordinatorRecord> records) {
         records.forEach(machine::replay);
@@ -43,6 +52,20 @@ class OffsetExpiryTest {
 
         machine.onTick(RETENTION_MS + 5_000);
         assertThat(machine.list()).isEmpty();
+    }
+
+    @Test
+    void shouldForgetNothingByAClockThatIsNotTrusted() {
+        machine.onLoaded(0);
+        commit(0, 7, null, 0);
+        trustedMs = 1_000;
+
+        machine.onTick(100 * RETENTION_MS);
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(7);
+
+        trustedMs = Long.MAX_VALUE;
+        machine.onTick(101 * RETENTION_MS);
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
     }
 
     @Test

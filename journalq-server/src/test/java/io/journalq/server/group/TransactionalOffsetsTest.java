@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -32,6 +33,7 @@ class TransactionalOffsetsTest {
                 GroupCount.UNLIMITED,
                 GroupMemory.UNBOUNDED,
                 this::append,
+                RetentionTime.CLOCK,
                 () -> "id");
     }
 

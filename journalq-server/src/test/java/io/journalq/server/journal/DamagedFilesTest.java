@@ -335,6 +335,33 @@ class DamagedFilesTest {
     }
 
     @Test
+    void shouldGoOnWhereTheLogEndedWhenABitOfTheCheckpointIsFlippedAndRetentionHasDeletedAllRecords()
+            throws IOException {
+        // given
+        store = new MemoryFileStore();
+        try (Journal journal = open()) {
+            append(journal, BATCHES, 1, 60);
+            journal.flush();
+            journal.setConfig(CONFIG.withRetention(1, -1));
+            journal.applyRetention(Long.MAX_VALUE / 2, BATCHES);
+        }
+        healthy = contents();
+        assertThat(healthy.keySet()).noneMatch(name -> name.endsWith(".log"));
+        String name = JournalCheckpoint.FILE_NAME;
+        for (int bit = 0; bit < healthy.get(name).length * Byte.SIZE; bit++) {
+
+            // when
+            damage(name, flipped(name, bit / Byte.SIZE, 1 << bit % Byte.SIZE));
+
+            // then no offset is used again
+            try (Journal journal = open()) {
+                assertThat(journal.endOffset()).as("bit %d", bit).isEqualTo(BATCHES);
+                assertNamed(name);
+            }
+        }
+    }
+
+    @Test
     void shouldTakeAnOlderSnapshotWhenTheNewestIsDamaged() throws IOException {
         String name = String.format("%020d.snapshot", BATCHES);
         String older = String.format("%020d.snapshot", BATCHES - 2);

@@ -116,7 +116,7 @@ class ProducerDedupTest {
     }
 
     @Test
-    void shouldAcceptAGapWhenAllRememberedBatchesAreLost() {
+    void shouldAcceptAnySequenceWhenAllRememberedBatchesAreLost() {
         // given acknowledged batches that could not be written before the broker stopped
         replay(EPOCH, 0, 3, 5);
         replay(EPOCH, 3, 1, 8);
@@ -124,17 +124,36 @@ class ProducerDedupTest {
         // when the next start knows of the loss
         dedup.onPossibleLoss(5);
         // then the producer goes on behind them
-        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
-        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND);
     }
 
     @Test
-    void shouldAcceptAGapWhenTheWholeLogIsLost() {
+    void shouldWaitForTheFirstBatchThatCouldNotBeWrittenAfterAPossibleLoss() {
+        // given a producer that appends after the loss, and a disk that is full
+        dedup.onPossibleLoss(5);
+        replay(EPOCH, 0, 1, 5);
+        dedup.truncateTo(5);
+        // when its second batch under way arrives, again and again
+        assertThat(dedup.check(PRODUCER, EPOCH, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        // then it does not get in before the first
+        replay(EPOCH, 0, 1, 5);
+        dedup.truncateTo(5);
+        assertThat(dedup.check(PRODUCER, EPOCH, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldNotAcceptABatchAfterAPossibleLossWhenOneBeforeItCouldNotBeWritten() {
+        // given
         replay(EPOCH, 0, 3, 0);
-        dedup.truncateTo(0);
-        dedup.onPossibleLoss(0);
-        assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.SEND_AGAIN);
-        assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
+        dedup.onPossibleLoss(3);
+        // when the next batch cannot be written, and the one behind it overtakes it
+        replay(EPOCH, 3, 1, 3);
+        dedup.truncateTo(3);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        replay(EPOCH, 3, 1, 3);
+        dedup.truncateTo(3);
+        // then it does not get in before that one
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
     }
 
     @Test

@@ -196,6 +196,20 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldForgetNoIdByAClockThatIsNotTrustedAndStillAbortInTime() {
+        InitProducerIdResponse idle = init();
+        world.trustedMs = world.nowMs + 1;
+        world.nowMs += 100 * TransactionWorld.LIMITS.idExpirationMs();
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("Empty");
+        // and what is open is aborted all the same
+        add(idle.producerId(), idle.producerEpoch());
+        world.nowMs += TIMEOUT_MS;
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("PrepareAbort");
+    }
+
+    @Test
     void shouldRefuseWhatCannotBeServed() {
         InitProducerIdRequest request = request().setTransactionTimeoutMs(100_001);
         assertThat(ask(4, request).errorCode()).isEqualTo(ErrorCode.INVALID_TRANSACTION_TIMEOUT.code());

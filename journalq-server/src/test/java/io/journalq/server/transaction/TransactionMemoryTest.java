@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.memory.ChargedBytes;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -42,6 +43,7 @@ class TransactionMemoryTest {
             markers::add,
             idQuestions::add,
             new TransactionLimits(60_000, EXPIRATION_MS),
+            RetentionTime.CLOCK,
             memory);
     private long nowMs = 1_000_000;
     private long nextProducerId;

@@ -28,6 +28,9 @@ final class TransactionWorld {
 
     final Map<String, MarkerRequest> markers = new LinkedHashMap<>();
     long nowMs = 1_000_000;
+    /** The time beyond which the clock is not trusted. */
+    long trustedMs = Long.MAX_VALUE;
+
     TransactionMachine machine;
 
     private final List<List<CoordinatorRecord>> journal = new ArrayList<>();
@@ -75,6 +78,7 @@ final class TransactionWorld {
                 request -> markers.putIfAbsent(request.transactionalId(), request),
                 idQuestions::add,
                 LIMITS,
+                now -> Math.min(now, trustedMs),
                 MemoryAccount.UNBOUNDED);
         incarnation.itsMachine = machine;
         journal.forEach(records -> records.forEach(machine::replay));

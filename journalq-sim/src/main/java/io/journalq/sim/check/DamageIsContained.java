@@ -112,6 +112,13 @@ public final class DamageIsContained {
         return false;
     }
 
+    /** Whether a batch behind {@code offset} was damaged, or may have been. */
+    boolean isDamagedBehind(PartitionHistory partition, long offset) {
+        return anythingGoes
+                || unknown.contains(directory(partition))
+                || batches.stream().anyMatch(batch -> batch.isOf(partition) && batch.lastOffset() > offset);
+    }
+
     private static String directory(PartitionHistory partition) {
         return partition.topicId() + "-" + partition.partition();
     }

@@ -34,7 +34,7 @@ public final class NothingAcknowledgedIsLost {
     public NothingAcknowledgedIsLost(Violations violations, DamageIsContained damage) {
         this.violations = violations;
         this.damage = damage;
-        this.removals = new RemovalIsAllowed(violations);
+        this.removals = new RemovalIsAllowed(violations, damage);
     }
 
     /** Compares what was read after a restart with what was seen before it, and forgets what was allowed to be lost. */

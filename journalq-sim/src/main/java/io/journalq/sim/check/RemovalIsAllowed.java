@@ -25,6 +25,7 @@ final class RemovalIsAllowed {
     private static final String INVARIANT = "NothingIsRemovedUnasked";
 
     private final Violations violations;
+    private final DamageIsContained damage;
     private PartitionHistory partition;
     private ReadBack found;
     private long clockMs;
@@ -37,8 +38,9 @@ final class RemovalIsAllowed {
     /** Records that are there, or were until compaction took them, by key and offset. */
     private final Map<String, NavigableMap<Long, Sent>> byKey = new HashMap<>();
 
-    RemovalIsAllowed(Violations violations) {
+    RemovalIsAllowed(Violations violations, DamageIsContained damage) {
         this.violations = violations;
+        this.damage = damage;
     }
 
     /** From now on this partition is judged. */
@@ -114,10 +116,12 @@ final class RemovalIsAllowed {
                 return true;
             }
         }
-        // A tombstone may be gone with those before it, even one of which nobody knows that it was appended.
+        // A newer record may be gone that nobody knows to have been appended: as an old tombstone, or by damage.
+        boolean damagedBehind = damage.isDamagedBehind(partition, offset);
         for (Sent other : partition.allSent()) {
-            if (record.content().key().equals(other.content().key())
-                    && isOldTombstone(other)
+            if (other != record
+                    && record.content().key().equals(other.content().key())
+                    && (damagedBehind || isOldTombstone(other))
                     && supersedes(other, record)) {
                 return true;
             }

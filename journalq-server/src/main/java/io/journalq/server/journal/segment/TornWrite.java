@@ -16,9 +16,6 @@ public final class TornWrite {
     private static final int SECTOR_BYTES = 512;
     private static final int CHUNK_BYTES = 128 * SECTOR_BYTES;
 
-    /** CRC-32C, bit-reversed. */
-    private static final int POLYNOMIAL = 0x82F63B78;
-
     private TornWrite() {}
 
     /**
@@ -71,19 +68,8 @@ public final class TornWrite {
         if (outsideOfCrc == 1 || difference == 0) {
             return difference == 0;
         }
-        return Integer.bitCount(difference) == 1 || isOfOneBit(difference, sizeBytes - RecordBatch.ATTRIBUTES);
-    }
-
-    /** Whether one bit that flips in so many bytes changes their CRC by {@code difference}. */
-    private static boolean isOfOneBit(int difference, int bytes) {
-        int ofThisBit = 1;
-        for (long bit = 0; bit < (long) bytes * Byte.SIZE; bit++) {
-            ofThisBit = (ofThisBit >>> 1) ^ ((ofThisBit & 1) * POLYNOMIAL);
-            if (ofThisBit == difference) {
-                return true;
-            }
-        }
-        return false;
+        return Integer.bitCount(difference) == 1
+                || FlippedBit.find(difference, sizeBytes - RecordBatch.ATTRIBUTES) != FlippedBit.NONE;
     }
 
     /** How many zeros a whole batch ends with: its last record has no headers, and some codecs end with a size or a mark. */
