@@ -445,12 +445,11 @@ public final class PartitionHost {
 
     /** After {@link #close}: flushes and closes the journal. False when something may be lost. Any thread; blocks. */
     boolean closeJournal() {
-        if (!offline) {
-            producers.snapshotAtClose();
-        }
+        // Without the snapshot, the next start would not know which producers may go on behind a loss.
+        boolean kept = offline || producers.snapshotAtClose();
         try {
             journal.close();
-            return !lostAcknowledged;
+            return kept && !lostAcknowledged;
         } catch (IOException failure) {
             log.error("cannot close the journal: partition={}", name, failure);
             return false;

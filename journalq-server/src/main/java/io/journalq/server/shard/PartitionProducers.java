@@ -103,13 +103,15 @@ final class PartitionProducers {
         });
     }
 
-    /** The last one, when the partition has left its loop. Any thread; blocks. */
-    void snapshotAtClose() {
+    /** The last one, when the partition has left its loop. False if it cannot be written. Any thread; blocks. */
+    boolean snapshotAtClose() {
         try {
             // Not synced: a stop is quick, and the one before it is.
             journal.derivedState().writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
+            return true;
         } catch (IOException failure) {
             onSnapshotFailure(failure);
+            return false;
         }
     }
 
