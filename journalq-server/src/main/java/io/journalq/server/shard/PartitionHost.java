@@ -8,6 +8,8 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.replication.KnownProducer;
+import io.journalq.server.shard.read.PartitionRead;
+import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,7 +54,8 @@ public final class PartitionHost {
         this.admission = new BatchAdmission(
                 shard.validator(), shard.inlineRoom(), recovered, shard.cycle().counters());
         this.queue = new AppendQueue(shard, this);
-        this.readable = new ReadableLog(recovered);
+        // All that was recovered can be read: a restart flushes it, unless it was flushed before.
+        this.readable = new ReadableLog(name, journal, recovered.transactions(), journal.endOffset());
         this.settings = settings;
         this.leaderEpoch = leaderEpoch;
         this.durability = new Durability(shard, this);
@@ -73,22 +76,9 @@ public final class PartitionHost {
         return leaderEpoch;
     }
 
-    /** First offset that can be read. */
-    public long logStartOffset() {
-        return journal.startOffset();
-    }
-
-    /** Offset behind the last record that consumers may see. */
-    public long highWatermark() {
-        return readable.highWatermark();
-    }
-
-    /**
-     * Offset before which every transaction has ended, and its end is below the high watermark: consumers of committed
-     * records see up to here. At least {@link #logStartOffset}, at most {@link #highWatermark}.
-     */
-    public long lastStableOffset() {
-        return readable.lastStableOffset();
+    /** The log as readers see it. */
+    public ReadableLog log() {
+        return readable;
     }
 
     StoredPartition stored() {
@@ -108,7 +98,7 @@ public final class PartitionHost {
 
     /** What compaction would have to do here. */
     public CompactionDebt compactionDebt(long nowMs) {
-        return journal.compactionDebt(lastStableOffset(), nowMs);
+        return journal.compactionDebt(readable.lastStableOffset(), nowMs);
     }
 
     /** When and why compaction last failed; null when it did not. */
@@ -128,7 +118,7 @@ public final class PartitionHost {
 
     /** Gives the means to compact the journal on a thread that may block. */
     public Compactable compactable() {
-        return new Compactable(this, journal, lastStableOffset(), producers.newestBatchOffsets());
+        return new Compactable(this, journal, readable.lastStableOffset(), producers.newestBatchOffsets());
     }
 
     /** Follows a changed configuration or leader epoch. */
@@ -261,24 +251,6 @@ public final class PartitionHost {
         return currentLeaderEpoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
     }
 
-    /** Remembers how far {@code reader} has read, so that only what comes later is news to it. */
-    public void markRead(PartitionReader reader) {
-        readable.markRead(reader);
-    }
-
-    /** Has {@code reader} told of the next news; at once when there was some since its last read. */
-    public void arm(PartitionReader reader) {
-        if (closed || readable.hasNewsFor(reader)) {
-            readable.tell(reader);
-        } else {
-            readable.arm(reader);
-        }
-    }
-
-    public void disarm(PartitionReader reader) {
-        ArmedReaders.disarm(reader);
-    }
-
     /** The idempotent and transactional producers that wrote here and are not forgotten. */
     public List<KnownProducer> producers() {
         return producers.known();
@@ -292,11 +264,6 @@ public final class PartitionHost {
     /** The epoch in which the record at {@code offset} was written; -1 when unknown. */
     public int epochOf(long offset) {
         return journal.epochOf(offset);
-    }
-
-    /** Finds offsets by time, on a thread that may block; of records that are committed, or of all that is readable. */
-    public OffsetLookup offsetLookup(boolean readCommitted) {
-        return new OffsetLookup(journal, readable.visibleOffset(readCommitted));
     }
 
     /** Where the partition ends, before anything is appended to it. */
@@ -333,7 +300,7 @@ public final class PartitionHost {
         }
         writeStaged();
         journal.deleteRecordsBefore(target);
-        readable.tellAll();
+        readable.wakeAll();
         if (!shard.runBlocking(() -> {
             ErrorCode outcome = keepStart();
             shard.cycle().execute(() -> done.accept(outcome));
@@ -411,10 +378,10 @@ public final class PartitionHost {
             return;
         }
         long nowMs = times.clock().millis();
-        producers.countHanging(times, nowMs, lastStableOffset());
+        producers.countHanging(times, nowMs, readable.lastStableOffset());
         writeStaged();
         if (journal.applyRetention(times.retentionClock().nowMs(), readable.highWatermark()) > 0) {
-            readable.tellAll();
+            readable.wakeAll();
         }
         journal.releaseIdleFiles();
         producers.snapshotIfRolled();
@@ -435,7 +402,7 @@ public final class PartitionHost {
         writer.takeOffline(reason);
         shard.flusher().forget(this);
         shard.lateWrites().forget(this);
-        readable.tellAll();
+        readable.wakeAll();
     }
 
     /** Whether the partition's files can be used no more. */
@@ -487,6 +454,6 @@ public final class PartitionHost {
         producers.end();
         closed = true;
         writer.end();
-        readable.tellAll();
+        readable.close();
     }
 }

@@ -3,6 +3,7 @@ package io.journalq.server.shard;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;

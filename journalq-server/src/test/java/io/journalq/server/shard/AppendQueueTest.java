@@ -65,7 +65,7 @@ class AppendQueueTest {
         // then nothing of it overtakes the first
         assertThat(first.error()).isNull();
         assertThat(other.error()).isNull();
-        assertThat(partition.host().highWatermark()).isZero();
+        assertThat(partition.host().log().highWatermark()).isZero();
 
         // and once somebody has looked, all of it is there in its order
         look(partition);
@@ -195,7 +195,7 @@ class AppendQueueTest {
 
         // then the loop looks into all of them
         assertThat(blocking).isEmpty();
-        assertThat(partition.host().highWatermark()).isEqualTo(inFlight);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(inFlight);
 
         // but when more come, then into what it has room for
         int many = 40;

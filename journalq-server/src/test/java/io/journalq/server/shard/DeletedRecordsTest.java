@@ -75,7 +75,7 @@ class DeletedRecordsTest {
         SteppedPartition next = SteppedPartition.open(directory, config, DeliveryMode.PERFORMANCE);
 
         // then what the first producer sends again is known
-        assertThat(next.host().logStartOffset()).isPositive();
+        assertThat(next.host().log().startOffset()).isPositive();
         assertThat(next.append(1, EPOCH, 0, false, "written").offset()).isZero();
         next.closeCleanly();
     }

@@ -74,7 +74,7 @@ class DurabilityTest {
 
         // then
         assertThat(partition.host().journal().flushedOffset()).isEqualTo(2);
-        assertThat(partition.host().highWatermark()).isEqualTo(3);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(3);
         assertThat(recordsInWriteAheadFiles()).isEqualTo(1);
         assertThat(partition.readCommitted(0, ALL)).containsExactly("first", "second", "covered");
     }
@@ -110,7 +110,7 @@ class DurabilityTest {
         assertThat(partition.host().journal().flushedOffset()).isEqualTo(5);
         append("covered");
         assertThat(partition.host().journal().flushedOffset()).isEqualTo(5);
-        assertThat(partition.host().highWatermark()).isEqualTo(6);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(6);
     }
 
     @Test
@@ -120,10 +120,10 @@ class DurabilityTest {
 
         // then
         assertThat(outcome.error()).isNull();
-        assertThat(partition.host().highWatermark()).isEqualTo(2);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(2);
         commit();
         assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
-        assertThat(partition.host().highWatermark()).isEqualTo(3);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(3);
     }
 
     @Test
@@ -291,7 +291,7 @@ class DurabilityTest {
         assertThat(outcome.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
         assertThat(partition.append(1, EPOCH, sequence, false, "later").error())
                 .isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
-        assertThat(partition.host().highWatermark()).isEqualTo(2);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(2);
     }
 
     @Test
@@ -307,7 +307,7 @@ class DurabilityTest {
 
         // then
         assertThat(outcome.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
-        assertThat(partition.host().highWatermark()).isEqualTo(2);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(2);
     }
 
     @Test

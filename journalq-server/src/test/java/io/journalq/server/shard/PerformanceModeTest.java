@@ -51,7 +51,7 @@ class PerformanceModeTest {
         assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
         assertThat(outcome.offset()).isZero();
         assertThat(partition.host().journal().writtenOffset()).isZero();
-        assertThat(partition.host().highWatermark()).isZero();
+        assertThat(partition.host().log().highWatermark()).isZero();
 
         // and when the write interval is over, it is there
         partition.loop().fireTimers();
@@ -85,7 +85,7 @@ class PerformanceModeTest {
 
         // then
         assertThat(next.readCommitted(0, ALL)).containsExactly("written");
-        assertThat(next.host().highWatermark()).isEqualTo(1);
+        assertThat(next.host().log().highWatermark()).isEqualTo(1);
 
         // What the killed one held is given back, now that nobody looks at the files any more.
         partition.closeCleanly();
@@ -115,7 +115,7 @@ class PerformanceModeTest {
         assertThat(again.error()).isEqualTo(ErrorCode.NONE);
         assertThat(again.offset()).isZero();
         partition.loop().fireTimers();
-        assertThat(partition.host().highWatermark()).isEqualTo(1);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
     }
 
     @Test
@@ -149,14 +149,14 @@ class PerformanceModeTest {
 
         // then nothing is acknowledged from memory any more, and nothing that was is dropped
         assertThat(refused.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
-        assertThat(partition.host().highWatermark()).isEqualTo(1);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
 
         // and when there is room again, all of it is there, and the next is acknowledged from memory
         store.setFull(false);
         partition.loop().fireTimers();
         assertThat(partition.readCommitted(0, ALL)).containsExactly("written", "acknowledged 1", "acknowledged 2");
         assertThat(partition.append(4, EPOCH, 0, false, "from memory").offset()).isEqualTo(3);
-        assertThat(partition.host().highWatermark()).isEqualTo(3);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(3);
         partition.closeCleanly();
         assertThat(reopen().readCommitted(0, ALL))
                 .isEqualTo(List.of("written", "acknowledged 1", "acknowledged 2", "from memory"));
@@ -176,7 +176,7 @@ class PerformanceModeTest {
         partition = reopen();
 
         // then its producer may send it again
-        assertThat(partition.host().highWatermark()).isEqualTo(1);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
         assertThat(partition.append(1, EPOCH, 1, false, "again").offset()).isEqualTo(1);
         partition.loop().fireTimers();
         assertThat(partition.readCommitted(0, ALL)).containsExactly("written", "again");

@@ -21,6 +21,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.shard.commit.LoopCommits;
 import io.journalq.server.shard.commit.WriteAheads;
+import io.journalq.server.shard.read.PartitionRead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -306,7 +307,7 @@ final class SteppedPartition {
     List<String> readCommitted(long fromOffset, int maxSizeBytes) throws IOException {
         List<String> seen = new ArrayList<>();
         long next = fromOffset;
-        while (next < host.lastStableOffset()) {
+        while (next < host.log().lastStableOffset()) {
             PartitionRead read = host.read(next, -1, -1, maxSizeBytes, true, true);
             if (read.error() != ErrorCode.NONE || read.slice() == null) {
                 throw new AssertionError("cannot read at " + next + ": " + read.error());

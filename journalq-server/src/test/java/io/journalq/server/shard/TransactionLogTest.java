@@ -7,6 +7,8 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.shard.read.PartitionRead;
+import io.journalq.server.shard.read.PartitionReader;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -41,18 +43,18 @@ class TransactionLogTest {
         partition.append(4, EPOCH, 0, false, "d1");
         partition.append(1, EPOCH, 2, true, "a3");
         assertThat(partition.readCommitted(0, ALL)).isEmpty();
-        assertThat(partition.host().lastStableOffset()).isZero();
-        assertThat(partition.host().highWatermark()).isEqualTo(5);
+        assertThat(partition.host().log().lastStableOffset()).isZero();
+        assertThat(partition.host().log().highWatermark()).isEqualTo(5);
 
         // when
         partition.mark(1, EPOCH, true);
-        assertThat(partition.host().lastStableOffset()).isEqualTo(2);
+        assertThat(partition.host().log().lastStableOffset()).isEqualTo(2);
         partition.append(3, EPOCH, 0, true, "c1");
         partition.mark(2, EPOCH, false);
         partition.append(4, EPOCH, 1, false, "d2");
 
         // then
-        assertThat(partition.host().lastStableOffset()).isEqualTo(6);
+        assertThat(partition.host().log().lastStableOffset()).isEqualTo(6);
         assertThat(partition.readCommitted(0, ALL)).containsExactly("a1", "a2", "d1", "a3");
         partition.mark(3, EPOCH, true);
         assertThat(partition.readCommitted(0, 1)).containsExactly("a1", "a2", "d1", "a3", "c1", "d2");
@@ -72,7 +74,7 @@ class TransactionLogTest {
         partition.append(3, EPOCH, 0, true, "open");
         List<String> visible = partition.readCommitted(0, ALL);
         assertThat(visible).hasSize(10).allMatch(value -> value.startsWith("kept"));
-        long stableOffset = partition.host().lastStableOffset();
+        long stableOffset = partition.host().log().lastStableOffset();
         assertThat(stableOffset).isEqualTo(40);
 
         // when it is stopped, then killed, then all that is derived is lost, damaged or older than the log
@@ -97,7 +99,7 @@ class TransactionLogTest {
 
     private SteppedPartition assertSame(List<String> visible, long stableOffset) throws IOException {
         SteppedPartition opened = SteppedPartition.open(directory, SMALL_SEGMENTS);
-        assertThat(opened.host().lastStableOffset()).isEqualTo(stableOffset);
+        assertThat(opened.host().log().lastStableOffset()).isEqualTo(stableOffset);
         assertThat(opened.readCommitted(0, ALL)).isEqualTo(visible);
         assertThat(opened.readCommitted(0, 1)).isEqualTo(visible);
         return opened;
@@ -135,8 +137,8 @@ class TransactionLogTest {
 
             // then it is what it was after the last whole batch
             int batches = wholeBatches(bytes, size);
-            assertThat(opened.host().highWatermark()).isEqualTo(batches);
-            assertThat(opened.host().lastStableOffset()).as("cut at %d", size).isEqualTo(stableOffsets.get(batches));
+            assertThat(opened.host().log().highWatermark()).isEqualTo(batches);
+            assertThat(opened.host().log().lastStableOffset()).as("cut at %d", size).isEqualTo(stableOffsets.get(batches));
             assertThat(opened.readCommitted(0, ALL)).isEqualTo(visible.get(batches));
             opened.host().deleteJournal();
         }
@@ -144,7 +146,7 @@ class TransactionLogTest {
 
     private static void note(SteppedPartition partition, List<Long> stableOffsets, List<List<String>> visible)
             throws IOException {
-        stableOffsets.add(partition.host().lastStableOffset());
+        stableOffsets.add(partition.host().log().lastStableOffset());
         visible.add(partition.readCommitted(0, ALL));
     }
 
@@ -174,7 +176,7 @@ class TransactionLogTest {
         assertThat(partition.deleteRecordsBefore(35)).isEqualTo(ErrorCode.NONE);
 
         // then nothing is stable behind the new beginning, and the files go with their segments
-        assertThat(partition.host().lastStableOffset()).isEqualTo(35);
+        assertThat(partition.host().log().lastStableOffset()).isEqualTo(35);
         assertThat(count(".txnindex")).isLessThan(files - 3);
         partition.mark(9, EPOCH, true);
         partition.append(1, EPOCH, 0, false, "seen");
@@ -230,8 +232,8 @@ class TransactionLogTest {
         assertThat(all.news).isEqualTo(3);
 
         // and without transactions both know how much there is
-        partition.host().markRead(committed);
-        partition.host().markRead(all);
+        partition.host().log().markRead(committed);
+        partition.host().log().markRead(all);
         arm(partition, committed, all);
         partition.append(2, EPOCH, 1, false, "b");
         assertThat(committed.grownBytes).isPositive().isEqualTo(all.grownBytes);
@@ -239,8 +241,8 @@ class TransactionLogTest {
 
     private static void arm(SteppedPartition partition, Reader... readers) {
         for (Reader reader : readers) {
-            partition.host().markRead(reader);
-            partition.host().arm(reader);
+            partition.host().log().markRead(reader);
+            partition.host().log().park(reader);
         }
     }
 
@@ -255,10 +257,10 @@ class TransactionLogTest {
 
         // then nothing is seen of it
         assertThat(end.error()).isNull();
-        assertThat(partition.host().lastStableOffset()).isZero();
+        assertThat(partition.host().log().lastStableOffset()).isZero();
         partition.loop().run();
         assertThat(end.error()).isEqualTo(ErrorCode.NONE);
-        assertThat(partition.host().lastStableOffset()).isEqualTo(2);
+        assertThat(partition.host().log().lastStableOffset()).isEqualTo(2);
     }
 
     private Path logFile(Path of) throws IOException {

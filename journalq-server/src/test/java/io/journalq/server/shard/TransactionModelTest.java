@@ -146,7 +146,7 @@ class TransactionModelTest {
             Files.write(newest, Arrays.copyOf(content, kept));
         }
         partition = SteppedPartition.open(directory, CONFIG);
-        long endOffset = partition.host().highWatermark();
+        long endOffset = partition.host().log().highWatermark();
         log.removeIf(entry -> entry.nextOffset() > endOffset);
         startOffset = Math.min(startOffset, endOffset);
         for (int i = 0; i < PRODUCERS; i++) {
@@ -173,18 +173,18 @@ class TransactionModelTest {
     }
 
     private void deleteRecords() {
-        long highWatermark = partition.host().highWatermark();
+        long highWatermark = partition.host().log().highWatermark();
         long offset = startOffset + random.nextInt((int) (highWatermark - startOffset) / 2 + 1);
         assertThat(partition.deleteRecordsBefore(offset)).isEqualTo(ErrorCode.NONE);
         startOffset = offset;
     }
 
     private void check(String where) throws IOException {
-        long highWatermark = partition.host().highWatermark();
+        long highWatermark = partition.host().log().highWatermark();
         assertThat(highWatermark)
                 .as(where)
                 .isEqualTo(log.isEmpty() ? 0 : log.get(log.size() - 1).nextOffset());
-        long stableOffset = partition.host().lastStableOffset();
+        long stableOffset = partition.host().log().lastStableOffset();
         // A restart may have forgotten the deleted beginning of an open transaction: nothing of it can be read.
         assertThat(stableOffset).as(where).isBetween(stableOffset(0), stableOffset(startOffset));
         List<String> expected = visible(stableOffset);

@@ -5,15 +5,15 @@ import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.shard.PartitionHost;
-import io.journalq.server.shard.PartitionRead;
-import io.journalq.server.shard.PartitionReader;
+import io.journalq.server.shard.read.PartitionRead;
+import io.journalq.server.shard.read.PartitionReader;
 import io.journalq.server.shard.Shard;
 import java.util.List;
 
 /**
  * One partition of a fetch session: how far its client has read it, and what the client was last told about it.
  *
- * <p>Belongs to its connection's loop, but for {@link #read}, {@link #disarmOnShard} and {@link #rearmOnShard}, which
+ * <p>Belongs to its connection's loop, but for {@link #read}, {@link #unparkOnShard} and {@link #parkOnShard}, which
  * the partition's loop calls while the connection's loop leaves the part alone.
  */
 final class FetchPart extends PartitionReader {
@@ -180,7 +180,7 @@ final class FetchPart extends PartitionReader {
     }
 
     /**
-     * Reads on the shard's loop, and arms for news when that found less than {@code wantedBytes}.
+     * Reads on the shard's loop, and parks until there is news when that found less than {@code wantedBytes}.
      *
      * @return size of what was found
      */
@@ -199,10 +199,10 @@ final class FetchPart extends PartitionReader {
                 Math.min(budgetBytes, maxSizeBytes),
                 atLeastOneBatch,
                 readsCommitted());
-        host.markRead(this);
+        host.log().markRead(this);
         int sizeBytes = found.sizeBytes();
         if (sizeBytes < wantedBytes) {
-            host.arm(this);
+            host.log().park(this);
         }
         return sizeBytes;
     }
@@ -213,16 +213,16 @@ final class FetchPart extends PartitionReader {
     }
 
     /** On the shard's loop. */
-    void disarmOnShard() {
+    void unparkOnShard() {
         if (host != null) {
-            host.disarm(this);
+            unpark();
         }
     }
 
     /** On the shard's loop: there was news, but too little of it. */
-    void rearmOnShard() {
+    void parkOnShard() {
         if (host != null) {
-            host.arm(this);
+            host.log().park(this);
         }
     }
 

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 
 /**
  * The partitions that one client fetches, kept between its requests so that each request names only what changed
- * (KIP-227). A partition that was read to its end waits armed on its shard; one that has news, or was just read with
+ * (KIP-227). A partition that was read to its end is parked on its shard; one that has news, or was just read with
  * success, stands in the queue of those that are ready. So a fetch costs what its ready partitions cost, not what all
  * partitions of the session would.
  *
@@ -25,7 +25,7 @@ final class FetchSession {
     /** The id of a fetch without a session. */
     static final int NO_SESSION = 0;
 
-    /** What a partition takes of the heap, about, armed on its shard. An estimate that no test measures. */
+    /** What a partition takes of the heap, about, parked on its shard. An estimate that no test measures. */
     private static final int PARTITION_BYTES = 220;
 
     /** A topic without partitions and the characters of its name. */
@@ -193,7 +193,7 @@ final class FetchSession {
             topics.remove(key);
             charge(-sizeOfTopic(topic.name()));
         }
-        disarm(gone);
+        unpark(gone);
     }
 
     private Object key(String name, Uuid topicId) {
@@ -259,13 +259,13 @@ final class FetchSession {
         charge(-sizeBytes);
         List<FetchPart> parts = new ArrayList<>();
         forEachPart(parts::add);
-        disarm(parts);
+        unpark(parts);
         if (pending != null) {
             pending.abandon();
         }
     }
 
-    private static void disarm(List<FetchPart> parts) {
+    private static void unpark(List<FetchPart> parts) {
         IdentityHashMap<Shard, List<FetchPart>> partsByShard = new IdentityHashMap<>();
         for (FetchPart part : parts) {
             if (part.shard() != null) {
@@ -275,7 +275,7 @@ final class FetchSession {
             }
         }
         partsByShard.forEach(
-                (shard, onShard) -> shard.cycle().execute(() -> onShard.forEach(FetchPart::disarmOnShard)));
+                (shard, onShard) -> shard.cycle().execute(() -> onShard.forEach(FetchPart::unparkOnShard)));
     }
 
     /** Partitions by the shard that they are read on, for a pass that spans several. */

@@ -4,7 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Loop;
-import io.journalq.server.shard.PartitionRead;
+import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.Shard;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,7 +78,7 @@ final class PendingFetch {
         } else if (grownBytes <= 0 || session.readyBytes() >= minSizeBytes) {
             registerPass();
         } else {
-            part.shard().cycle().execute(part::rearmOnShard);
+            part.shard().cycle().execute(part::parkOnShard);
         }
     }
 

@@ -111,7 +111,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             loadLater();
             return;
         }
-        long endOffset = partition.highWatermark();
+        long endOffset = partition.log().highWatermark();
         try {
             loading.loadingPool().execute(() -> loadSlice(partition, endOffset));
         } catch (RejectedExecutionException overloaded) {

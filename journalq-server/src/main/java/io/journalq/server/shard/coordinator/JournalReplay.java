@@ -10,7 +10,7 @@ import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.PartitionHost;
-import io.journalq.server.shard.PartitionRead;
+import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
@@ -77,7 +77,7 @@ final class JournalReplay {
     /** Replays from {@code fromOffset} to what can be seen of the partition. On the partition's loop. */
     void start(long fromOffset, Outcome whenDone) {
         outcome = whenDone;
-        offset = Math.max(fromOffset, partition.logStartOffset());
+        offset = Math.max(fromOffset, partition.log().startOffset());
         next();
     }
 

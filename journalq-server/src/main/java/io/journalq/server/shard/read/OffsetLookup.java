@@ -1,4 +1,4 @@
-package io.journalq.server.shard;
+package io.journalq.server.shard.read;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
@@ -7,7 +7,7 @@ import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds offsets by time in what one partition lets consumers see at this moment. Any thread; blocks. */
+/** Finds offsets by time among the records of one partition that consumers see at this moment. Any thread; blocks. */
 public final class OffsetLookup {
     private static final Logger log = LoggerFactory.getLogger(OffsetLookup.class);
     private static final Found NOTHING = new Found(ErrorCode.NONE, -1L, -1L, -1);
@@ -16,7 +16,7 @@ public final class OffsetLookup {
     private final long visibleOffset;
 
     /**
-     * What was found.
+     * The result of a lookup.
      *
      * @param error {@link ErrorCode#NONE} when the journal could be read
      * @param offset the record's; -1 when there is none
@@ -52,7 +52,7 @@ public final class OffsetLookup {
         }
     }
 
-    /** A look-up in the journal. */
+    /** A lookup in the journal. */
     private interface Search {
         TimestampOffset run() throws IOException;
     }

@@ -1,4 +1,4 @@
-package io.journalq.server.shard;
+package io.journalq.server.shard.read;
 
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.read.JournalSlice;
@@ -6,13 +6,13 @@ import io.journalq.server.journal.transaction.AbortedTransaction;
 import java.io.IOException;
 import java.util.List;
 
-/** Which transactions a reader of committed records is to leave out of what one read found. Any thread. */
+/** Finds the aborted transactions that a reader of committed records leaves out of one read's records. Any thread. */
 public final class AbortedLookup {
     private final Journal journal;
     private final long fromOffset;
     private final List<AbortedTransaction> known;
 
-    /** For what a read from {@code fromOffset} on found. On the partition's loop. */
+    /** For the records that a read from {@code fromOffset} on found. On the partition's loop. */
     AbortedLookup(Journal journal, long fromOffset, JournalSlice slice) {
         this.journal = journal;
         this.fromOffset = fromOffset;
@@ -23,16 +23,16 @@ public final class AbortedLookup {
         }
     }
 
-    /** The transactions; null when they have to be looked for with {@link #find}. */
+    /** The transactions; null when only {@link #find} can tell. */
     public List<AbortedTransaction> known() {
         return known;
     }
 
     /**
-     * Looks for the transactions. Blocks.
+     * Finds the transactions. Blocks.
      *
      * @param endOffset offset behind the last record that was found
-     * @return null when the records were deleted meanwhile, and nobody can tell any more
+     * @return null when the records were deleted in the meantime, so that their transactions are not known any more
      */
     public List<AbortedTransaction> find(long endOffset) throws IOException {
         if (known != null) {

@@ -1,19 +1,19 @@
-package io.journalq.server.shard;
+package io.journalq.server.shard.read;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.EpochEndOffset;
 
 /**
- * What one read of one partition found.
+ * The result of one read of one partition.
  *
  * @param error {@link ErrorCode#NONE} when the read was possible
  * @param highWatermark offset behind the last record that consumers may see; -1 when unknown
  * @param lastStableOffset offset behind the last record that readers of committed records may see; -1 when unknown
  * @param logStartOffset first offset; -1 when unknown
  * @param slice the records, to be released by the receiver; null when there are none
- * @param aborted which transactions to leave out of the records; null when there are none, or the reader sees them all
- * @param divergingEpoch where the reader's history parts from this partition's; null when it does not
+ * @param aborted the transactions to leave out of the records; null when there are none, or the reader sees all records
+ * @param divergingEpoch where the reader's history diverges from this partition's; null when it does not
  */
 public record PartitionRead(
         ErrorCode error,
