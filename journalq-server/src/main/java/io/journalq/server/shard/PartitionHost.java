@@ -8,6 +8,7 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.replication.KnownProducer;
+import io.journalq.server.shard.flush.Durability;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
@@ -58,9 +59,9 @@ public final class PartitionHost {
         this.readable = new ReadableLog(name, journal, recovered.transactions(), journal.endOffset());
         this.settings = settings;
         this.leaderEpoch = leaderEpoch;
-        this.durability = new Durability(shard, this);
+        this.durability = new Durability(name, journal, shard.flusher(), shard.walBuffers());
         this.writer = new PartitionWriter(shard, this, admission, producers, readable, durability);
-        durability.follow(settings.deliveryMode());
+        durability.follow(settings.deliveryMode() == DeliveryMode.CONSISTENT, settings.flushIntervalMs());
     }
 
     public TopicPartition name() {
@@ -79,6 +80,10 @@ public final class PartitionHost {
     /** The log as readers see it. */
     public ReadableLog log() {
         return readable;
+    }
+
+    Durability durability() {
+        return durability;
     }
 
     StoredPartition stored() {
@@ -129,7 +134,7 @@ public final class PartitionHost {
         settings = newSettings;
         leaderEpoch = newLeaderEpoch;
         journal.setConfig(newSettings.journal());
-        durability.follow(newSettings.deliveryMode());
+        durability.follow(newSettings.deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
     }
 
     /**
@@ -298,7 +303,7 @@ public final class PartitionHost {
             done.accept(ErrorCode.OFFSET_OUT_OF_RANGE);
             return;
         }
-        writeStaged();
+        writer.writeStaged();
         journal.deleteRecordsBefore(target);
         readable.wakeAll();
         if (!shard.runBlocking(() -> {
@@ -330,41 +335,8 @@ public final class PartitionHost {
         if (availability() != ErrorCode.NONE) {
             done.accept(availability());
         } else {
-            writer.flush(done);
+            durability.flush(done);
         }
-    }
-
-    /** Whether somebody waits for a flush of the journal, and not for what else makes it durable. */
-    boolean isFlushAwaited() {
-        return writer.isFlushAwaited();
-    }
-
-    /**
-     * Writes what is staged, before the end of the cycle: what was acknowledged from memory, or all of it before records are
-     * deleted, as the state of producers can be kept only while nothing is ahead of the journal.
-     */
-    void writeStaged() {
-        writer.writeStaged();
-    }
-
-    /** Whether everything that is written survives a power loss. */
-    boolean isDurable() {
-        return durability.durableOffset(journal.flushedOffset()) >= journal.writtenOffset();
-    }
-
-    /** Up to where it is durable, and what more waits for. */
-    Durability durability() {
-        return durability;
-    }
-
-    /** What was written before {@code offset} survives a power loss now. */
-    void onDurable(long offset) {
-        writer.onDurable(offset);
-    }
-
-    /** The disk failed under what was written: nobody can say what of it is safe. */
-    void onFlushFailure(IOException failure) {
-        writer.onFlushFailure(failure);
     }
 
     /** Forgets silent producers. */
@@ -379,7 +351,7 @@ public final class PartitionHost {
         }
         long nowMs = times.clock().millis();
         producers.countHanging(times, nowMs, readable.lastStableOffset());
-        writeStaged();
+        writer.writeStaged();
         if (journal.applyRetention(times.retentionClock().nowMs(), readable.highWatermark()) > 0) {
             readable.wakeAll();
         }
@@ -400,8 +372,6 @@ public final class PartitionHost {
         offline = true;
         journal.fence(reason);
         writer.takeOffline(reason);
-        shard.flusher().forget(this);
-        shard.lateWrites().forget(this);
         readable.wakeAll();
     }
 
@@ -441,7 +411,7 @@ public final class PartitionHost {
     /** Leaves the shard. Waiting appends are refused, waiting readers told. The journal stays open for its next owner. */
     void close() {
         // What is staged is in the producers' state already: both go on together.
-        writeStaged();
+        writer.writeStaged();
         if (journal.isDirty()) {
             log.error(
                     "what was acknowledged from memory is lost, as it cannot be written: partition={} fromOffset={}",
@@ -450,7 +420,6 @@ public final class PartitionHost {
             producers.truncateTo(journal.writtenOffset());
             lostAcknowledged = true;
         }
-        durability.end();
         producers.end();
         closed = true;
         writer.end();

@@ -3,9 +3,10 @@ package io.journalq.server.shard;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.shard.flush.Durability;
+import io.journalq.server.shard.flush.LateWrites;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * safe as the topic's delivery mode demands: at once, written, or durable. What the disk does not take is refused. On the
  * partition's loop.
  */
-final class PartitionWriter {
+final class PartitionWriter implements Durability.Listener, LateWrites.Target {
     private static final Logger log = LoggerFactory.getLogger(PartitionWriter.class);
 
     private final Shard shard;
@@ -50,6 +51,7 @@ final class PartitionWriter {
         this.readable = readable;
         this.durability = durability;
         this.acknowledgements = new PendingAcknowledgements(shard.cycle().counters());
+        durability.reportTo(this);
     }
 
     /** While writing fails, nothing is: what cannot be kept would be acknowledged without end. */
@@ -61,7 +63,7 @@ final class PartitionWriter {
     void acknowledgeFromMemory(Append append, int sizeBytes) {
         readable.onAppended(sizeBytes);
         acknowledgedOffset = Math.max(acknowledgedOffset, append.nextOffset());
-        shard.lateWrites().add(host, sizeBytes, host.settings().writeIntervalMs());
+        shard.lateWrites().add(this, sizeBytes, host.settings().writeIntervalMs());
         append.complete(journal.startOffset());
     }
 
@@ -75,8 +77,12 @@ final class PartitionWriter {
         }
     }
 
-    /** See {@link PartitionHost#writeStaged}. */
-    void writeStaged() {
+    /**
+     * Writes what is staged before the end of the cycle: batches that were acknowledged from memory, or everything before
+     * records are deleted, because the state of producers can be kept only while nothing is ahead of the journal.
+     */
+    @Override
+    public void writeStaged() {
         if (journal.isDirty()) {
             write();
         }
@@ -103,13 +109,15 @@ final class PartitionWriter {
             onWriteFailure(new IOException("unexpected failure of a write: " + defect, defect));
         }
         admission.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
-        shard.flusher().onWritten(host);
+        durability.onWritten();
         producers.snapshotIfRolled();
         if (host.settings().deliveryMode() == DeliveryMode.CONSISTENT) {
             acknowledgements.awaitDurability();
             if (journal.writtenOffset() == writtenBefore) {
                 // Repeated batches alone: what they wait for may be durable since long, and nobody would say so again.
-                onDurable(durability.durableOffset(journal.flushedOffset()));
+                long durableOffset = durability.durableOffset();
+                onDurable(durableOffset);
+                durability.completeFlushes(durableOffset);
             }
         } else {
             readable.advanceTo(journal.writtenOffset());
@@ -126,51 +134,26 @@ final class PartitionWriter {
             failing = true;
             log.error("cannot write: partition={} reason=\"{}\"", host.name(), failure.getMessage(), failure);
         }
-        shard.flusher().flushSoon(host);
+        durability.onWriteFailure();
         long keptOffset = Math.max(journal.writtenOffset(), acknowledgedOffset);
         if (journal.isDirty() && !host.isOffline()) {
-            shard.lateWrites().add(host, 0, host.settings().writeIntervalMs());
+            shard.lateWrites().add(this, 0, host.settings().writeIntervalMs());
         }
         producers.truncateTo(keptOffset);
         acknowledgements.refuseUnwritten(keptOffset, failure);
     }
 
-    /** See {@link PartitionHost#flush}. */
-    void flush(Consumer<ErrorCode> done) {
-        if (host.isDurable()) {
-            done.accept(ErrorCode.NONE);
-        } else {
-            acknowledgements.addFlushWait(journal.writtenOffset(), done);
-            if (isFlushAwaited() || journal.isFenced()) {
-                shard.flusher().flushSoon(host);
-            }
-        }
-    }
-
-    /** See {@link PartitionHost#isFlushAwaited}. */
-    boolean isFlushAwaited() {
-        return durability.awaitsFlush() || (acknowledgements.hasFlushWaits() && !durability.isCovered());
-    }
-
-    /** See {@link PartitionHost#onDurable}. */
-    void onDurable(long offset) {
-        if (host.isClosed()) {
-            return;
-        }
+    @Override
+    public void onDurable(long offset) {
         if (offset > readable.highWatermark()) {
             readable.advanceTo(offset);
         }
         acknowledgements.completeDurable(offset, journal.startOffset());
     }
 
-    /** See {@link PartitionHost#onFlushFailure}. */
-    void onFlushFailure(IOException failure) {
-        if (failure instanceof SyncNotBegunException) {
-            shard.flusher().onNotBegun(host, failure);
-            if (!isFlushAwaited()) {
-                return; // Appends that wait do so for something else.
-            }
-        } else if (!failing) {
+    @Override
+    public void onFlushFailure(IOException failure) {
+        if (!(failure instanceof SyncNotBegunException) && !failing) {
             failing = true;
             log.error("cannot flush: partition={} reason=\"{}\"", host.name(), failure.getMessage(), failure);
         }
@@ -181,10 +164,14 @@ final class PartitionWriter {
     void takeOffline(IOException reason) {
         failing = true;
         acknowledgements.refuseUnflushed(reason);
+        durability.takeOffline();
+        shard.lateWrites().forget(this);
     }
 
     /** The partition has left its shard: whoever waits is told so. */
     void end() {
         acknowledgements.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        durability.close();
+        shard.lateWrites().forget(this);
     }
 }

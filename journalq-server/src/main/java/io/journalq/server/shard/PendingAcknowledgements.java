@@ -6,12 +6,10 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 
 /**
- * The acknowledgements that one partition owes: to appends that are not written yet, or written and not durable, and to
- * those who wait for a flush; each in the order of offsets. Everybody hears once, of success or of failure. On the
- * partition's loop.
+ * The acknowledgements that one partition owes, each in the order of offsets: to appends that are not written yet, and to
+ * appends that are written and not durable. Every append is acknowledged or refused once. On the partition's loop.
  */
 final class PendingAcknowledgements {
     private final LoopCounters counters;
@@ -21,15 +19,9 @@ final class PendingAcknowledgements {
 
     private ArrayDeque<Append> unflushed;
 
-    /** Null until somebody waits for the first time. */
-    private ArrayDeque<FlushWait> flushWaits;
-
     PendingAcknowledgements(LoopCounters counters) {
         this.counters = counters;
     }
-
-    /** Somebody who waits until what is before an offset is on the disk. */
-    private record FlushWait(long offset, Consumer<ErrorCode> done) {}
 
     /** The append is staged. */
     void add(Append append) {
@@ -40,19 +32,7 @@ final class PendingAcknowledgements {
         unwritten.add(append);
     }
 
-    /** Somebody wants to hear that everything before {@code offset} is on the disk, or why it is not. */
-    void addFlushWait(long offset, Consumer<ErrorCode> done) {
-        if (flushWaits == null) {
-            flushWaits = new ArrayDeque<>(1);
-        }
-        flushWaits.add(new FlushWait(offset, done));
-    }
-
-    boolean hasFlushWaits() {
-        return flushWaits != null && !flushWaits.isEmpty();
-    }
-
-    /** What waited to be written is, and waits to be durable now. */
+    /** The appends that waited to be written are, and wait to be durable now. */
     void awaitDurability() {
         if (unwritten != null) {
             unflushed.addAll(unwritten);
@@ -60,15 +40,14 @@ final class PendingAcknowledgements {
         }
     }
 
-    /** To be written is enough, and everything before {@code offset} is. */
+    /** Acknowledges the appends before {@code offset}: they are written, which is enough. */
     void completeWritten(long offset, long logStartOffset) {
         completeUpTo(unwritten, offset, logStartOffset);
     }
 
-    /** Everything before {@code offset} is durable. */
+    /** Acknowledges the appends before {@code offset}: they are durable. */
     void completeDurable(long offset, long logStartOffset) {
         completeUpTo(unflushed, offset, logStartOffset);
-        endFlushWaits(offset, ErrorCode.NONE);
     }
 
     private static void completeUpTo(ArrayDeque<Append> waiting, long offset, long logStartOffset) {
@@ -80,7 +59,7 @@ final class PendingAcknowledgements {
         }
     }
 
-    /** What is behind {@code keptOffset} could not be written and is dropped. */
+    /** Refuses the appends behind {@code keptOffset}: they could not be written, and are dropped. */
     void refuseUnwritten(long keptOffset, IOException failure) {
         if (unwritten == null) {
             return;
@@ -95,14 +74,13 @@ final class PendingAcknowledgements {
         refuseByDisk(lost, failure);
     }
 
-    /** Nobody can say what is safe of that which is written. */
+    /** Refuses the appends that are written: it is not known which of them survive. */
     void refuseUnflushed(IOException failure) {
         if (unflushed != null) {
             List<Append> lost = List.copyOf(unflushed);
             unflushed.clear();
             refuseByDisk(lost, failure);
         }
-        endFlushWaits(Long.MAX_VALUE, ErrorCode.KAFKA_STORAGE_ERROR);
     }
 
     private void refuseByDisk(List<Append> lost, IOException failure) {
@@ -110,22 +88,15 @@ final class PendingAcknowledgements {
         lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
     }
 
-    /** Nothing more is written or flushed here. */
+    /** Refuses all: nothing more is written here. */
     void refuseAll(ErrorCode error) {
         refuseAll(unflushed, error);
         refuseAll(unwritten, error);
-        endFlushWaits(Long.MAX_VALUE, error);
     }
 
     private static void refuseAll(ArrayDeque<Append> waiting, ErrorCode error) {
         while (waiting != null && !waiting.isEmpty()) {
             waiting.poll().refuse(error, null);
-        }
-    }
-
-    private void endFlushWaits(long upToOffset, ErrorCode outcome) {
-        while (hasFlushWaits() && flushWaits.peek().offset() <= upToOffset) {
-            flushWaits.poll().done().accept(outcome);
         }
     }
 }

@@ -6,7 +6,9 @@ import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.DecompressionRoom;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.shard.commit.LoopCommits;
+import io.journalq.server.shard.flush.Flusher;
+import io.journalq.server.shard.flush.LateWrites;
+import io.journalq.server.shard.flush.WalLoopBuffers;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -39,7 +41,7 @@ public final class Shard {
     private final LargeBatches largeBatches;
     private final Flusher flusher;
     private final LateWrites lateWrites;
-    private final LoopCommits commits;
+    private final WalLoopBuffers walBuffers;
     private final Runnable keepTime;
     private final OfflinePartitions offlinePartitions;
     private final MemoryAccount producerMemory;
@@ -58,7 +60,7 @@ public final class Shard {
             ShardTimes times,
             long maxUnwrittenBytes,
             LargeBatches largeBatches,
-            LoopCommits commits,
+            WalLoopBuffers walBuffers,
             Runnable keepTime,
             Executor blockingPool,
             OfflinePartitions offlinePartitions,
@@ -66,7 +68,7 @@ public final class Shard {
         this.producerMemory = producerMemory;
         this.cycle = cycle;
         this.times = times;
-        this.commits = commits;
+        this.walBuffers = walBuffers;
         this.keepTime = keepTime;
         this.blockingPool = blockingPool;
         this.offlinePartitions = offlinePartitions;
@@ -194,8 +196,8 @@ public final class Shard {
         return lateWrites;
     }
 
-    LoopCommits commits() {
-        return commits;
+    WalLoopBuffers walBuffers() {
+        return walBuffers;
     }
 
     void add(Uuid topicId, int partition, PartitionHost host) {
@@ -215,8 +217,6 @@ public final class Shard {
             for (PartitionHost host : removed) {
                 if (host != null) {
                     host.close();
-                    flusher.forget(host);
-                    lateWrites.forget(host);
                     hosts.add(host);
                 }
             }

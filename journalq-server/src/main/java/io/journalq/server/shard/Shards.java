@@ -17,8 +17,8 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.commit.LoopCommits;
-import io.journalq.server.shard.commit.WriteAheads;
+import io.journalq.server.shard.flush.WalLoopBuffers;
+import io.journalq.server.shard.flush.WalSyncers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -51,7 +51,7 @@ public final class Shards {
     private final BrokerConfig config;
     private final Shard[] shards;
     private final PartitionFiles files;
-    private final WriteAheads writeAheads;
+    private final WalSyncers walSyncers;
     private final Executor blockingPool;
     /** Opens partitions: mostly work for processors. */
     private final Executor opening;
@@ -86,7 +86,7 @@ public final class Shards {
         this.blockingPool = blockingPool;
         this.opening = new NarrowExecutor(blockingPool, cycles.size() + 1);
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnds);
-        this.writeAheads = new WriteAheads(
+        this.walSyncers = new WalSyncers(
                 store,
                 config.dataDirectories(),
                 config.get(BrokerSettings.WRITE_AHEAD_MAX_BYTES),
@@ -117,7 +117,7 @@ public final class Shards {
                     times,
                     maxUnwrittenBytes,
                     largeBatches,
-                    new LoopCommits(writeAheads, cycle),
+                    new WalLoopBuffers(walSyncers, cycle),
                     this::keepTime,
                     blockingPool,
                     offlinePartitions,
@@ -147,7 +147,7 @@ public final class Shards {
      */
     public CompletableFuture<Void> takeOffline(Path dataDirectory, IOException reason) {
         files.takeOffline(dataDirectory);
-        writeAheads.fail(dataDirectory, reason);
+        walSyncers.fail(dataDirectory, reason);
         List<CompletableFuture<Void>> asked = new ArrayList<>();
         for (Shard shard : shards) {
             asked.add(shard.cycle().ask(() -> {
@@ -301,7 +301,7 @@ public final class Shards {
                             largeBatches.close();
                             retentionClock.nowMs();
                             keepTime();
-                            writeAheads.close();
+                            walSyncers.close();
                             return clean;
                         },
                         blockingPool)

@@ -252,7 +252,7 @@ class DurabilityTest {
         Outcome outcome = partition.append(1, EPOCH, sequence++, false, "waits");
 
         // when
-        partition.host().onFlushFailure(new SyncNotBegunException(directory, new IOException("Too many open files")));
+        partition.host().durability().onFlushFailure(new SyncNotBegunException(directory, new IOException("Too many open files")));
 
         // then
         assertThat(outcome.error()).isNull();
@@ -269,7 +269,7 @@ class DurabilityTest {
         assertThat(partition.host().journal().flushedOffset()).isEqualTo(2);
 
         // when
-        partition.host().onFlushFailure(new SyncNotBegunException(directory, new IOException("Too many open files")));
+        partition.host().durability().onFlushFailure(new SyncNotBegunException(directory, new IOException("Too many open files")));
         partition.loop().advance(1_000);
         partition.loop().fireTimers();
 

@@ -19,8 +19,8 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.shard.commit.LoopCommits;
-import io.journalq.server.shard.commit.WriteAheads;
+import io.journalq.server.shard.flush.WalLoopBuffers;
+import io.journalq.server.shard.flush.WalSyncers;
 import io.journalq.server.shard.read.PartitionRead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -48,7 +48,7 @@ final class SteppedPartition {
     private final Shard shard;
     private final PartitionHost host;
     private final LoopCounters counters;
-    private final WriteAheads writeAheads;
+    private final WalSyncers walSyncers;
     private boolean awaited = true;
 
     /** One append's outcome; null while it is not decided. */
@@ -85,13 +85,13 @@ final class SteppedPartition {
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         counters = cycle.counters();
         Clock clock = Clock.systemUTC();
-        writeAheads = new WriteAheads(store, List.of(directory), writeAheadBytes, 1, committing, clock);
+        walSyncers = new WalSyncers(store, List.of(directory), writeAheadBytes, 1, committing, clock);
         shard = new Shard(
                 cycle,
                 new ShardTimes(clock, retentionClock(clock), 1_000, 1_000, () -> 86_400_000, 900_000),
                 MAX_UNWRITTEN_BYTES,
                 new LargeBatches(maxInlineBytes, largeBatches, 1, clock),
-                new LoopCommits(writeAheads, cycle),
+                new WalLoopBuffers(walSyncers, cycle),
                 () -> {},
                 blockingPool,
                 new OfflinePartitions(),
@@ -187,7 +187,7 @@ final class SteppedPartition {
     }
 
     void closeWriteAheadFiles() {
-        writeAheads.close();
+        walSyncers.close();
     }
 
     private static PartitionSettings settings(DeliveryMode mode, JournalConfig journal) {

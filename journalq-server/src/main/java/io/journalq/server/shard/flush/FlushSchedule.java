@@ -1,4 +1,4 @@
-package io.journalq.server.shard;
+package io.journalq.server.shard.flush;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Which partitions to flush now, so that each is flushed within its interval of its first unflushed write, and
- * partitions that were written together are not all flushed together: their flushes are spread over the interval.
- * Partitions that wait add up to so many flushes a second as keep all of their intervals, and that many are handed out at
- * each look, the most urgent first, also before they are due. A lone partition waits for its whole interval.
+ * Decides which partitions are flushed now. Each is flushed within its interval of its first unflushed write, and the
+ * flushes of partitions that were written together are spread over the interval. The waiting partitions add up to a rate of
+ * flushes that keeps all of their intervals: each call of {@link #take} hands out as many as the rate allows, the most
+ * urgent first, before they are due. A single partition waits for its whole interval.
  *
  * <p>One thread at a time.
  */
@@ -24,7 +24,7 @@ final class FlushSchedule<P> {
     private long lastNanos;
     private long count;
 
-    /** Flushes that the waiting partitions need in a nanosecond. */
+    /** Flushes for each nanosecond that the waiting partitions need. */
     private double flushesPerNano;
 
     /** Flushes that may be handed out before they are due. */

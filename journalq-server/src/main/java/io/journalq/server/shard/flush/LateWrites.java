@@ -1,4 +1,4 @@
-package io.journalq.server.shard;
+package io.journalq.server.shard.flush;
 
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
@@ -8,32 +8,39 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has those partitions of a shard written whose batches were acknowledged from memory: all of them when the first is due,
- * or when they hold more bytes together than they may. On the shard's loop.
+ * Schedules the writes of a shard's partitions whose batches were acknowledged from memory. It writes all of them when the
+ * first is due, or when together they hold more bytes than {@code unwritten.max.bytes} allows. On the shard's loop.
  */
-final class LateWrites {
+public final class LateWrites {
     private final LoopCycle cycle;
     private final long maxUnwrittenBytes;
-    private final Set<PartitionHost> waiting = new LinkedHashSet<>();
+    private final Set<Target> waiting = new LinkedHashSet<>();
     private final Runnable writeAll = this::writeAll;
     private long unwrittenBytes;
     private boolean writeRegistered;
     private Loop.Timer timer;
     private long dueNanos;
 
+    /** A partition with batches that are only in memory. */
+    @FunctionalInterface
+    public interface Target {
+        /** Writes them now. */
+        void writeStaged();
+    }
+
     /** @param maxUnwrittenBytes the most that is left in memory at the end of a cycle */
-    LateWrites(LoopCycle cycle, long maxUnwrittenBytes) {
+    public LateWrites(LoopCycle cycle, long maxUnwrittenBytes) {
         this.cycle = cycle;
         this.maxUnwrittenBytes = maxUnwrittenBytes;
     }
 
     /** A partition has {@code sizeBytes} more in memory, to be written within {@code intervalMs}. */
-    void add(PartitionHost host, int sizeBytes, long intervalMs) {
+    public void add(Target partition, int sizeBytes, long intervalMs) {
         unwrittenBytes += sizeBytes;
         if (unwrittenBytes > maxUnwrittenBytes) {
             register();
         }
-        if (waiting.add(host)) {
+        if (waiting.add(partition)) {
             long itsDueNanos = cycle.loop().nanoTime() + TimeUnit.MILLISECONDS.toNanos(intervalMs);
             if (timer == null || itsDueNanos - dueNanos < 0) {
                 cancelTimer();
@@ -43,9 +50,9 @@ final class LateWrites {
         }
     }
 
-    /** A partition left the shard, written. */
-    void forget(PartitionHost host) {
-        waiting.remove(host);
+    /** A partition leaves the shard, with everything written. */
+    public void forget(Target partition) {
+        waiting.remove(partition);
     }
 
     private void onDue() {
@@ -63,10 +70,10 @@ final class LateWrites {
     private void writeAll() {
         writeRegistered = false;
         cancelTimer();
-        List<PartitionHost> hosts = List.copyOf(waiting);
+        List<Target> partitions = List.copyOf(waiting);
         waiting.clear();
         unwrittenBytes = 0;
-        hosts.forEach(PartitionHost::writeStaged);
+        partitions.forEach(Target::writeStaged);
     }
 
     private void cancelTimer() {

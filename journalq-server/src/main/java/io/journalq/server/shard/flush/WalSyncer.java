@@ -1,4 +1,4 @@
-package io.journalq.server.shard.commit;
+package io.journalq.server.shard.flush;
 
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Commits what loops bring to one data folder's write-ahead files, one commit at a time; what comes meanwhile goes into the
- * next one. Any thread; the commits themselves are in the blocking pool.
+ * Writes the frames of all loops into the write-ahead files of one data directory and fsyncs them: one commit at a time,
+ * and frames that arrive during a commit go into the next one. Any thread; the commits run in the blocking pool.
  */
-final class GroupCommit {
-    /** On a full disk no new file is tried to be made more often, in milliseconds. */
+final class WalSyncer {
+    /** Shortest time between two attempts to create a file on a full disk, in milliseconds. */
     private static final long RETRY_MS = 10_000;
 
-    private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
+    private static final Logger log = LoggerFactory.getLogger(WalSyncer.class);
 
     private final WriteAheadLog files;
     private final Executor blockingPool;
@@ -29,9 +29,21 @@ final class GroupCommit {
     private boolean makesSpare;
     private long nextTryMs;
 
-    private record Submission(LoopCommit from, WriteAheadFrames frames) {}
+    /** Gets its frames back after their commit. */
+    @FunctionalInterface
+    interface Submitter {
+        /**
+         * Called once for each submission, on any thread.
+         *
+         * @param committed whether the frames are durable in the write-ahead files
+         * @param failure why nothing is durable any more; null when only these frames were not taken
+         */
+        void onCommitted(WriteAheadFrames frames, boolean committed, IOException failure);
+    }
 
-    GroupCommit(WriteAheadLog files, Executor blockingPool, Clock clock) {
+    private record Submission(Submitter from, WriteAheadFrames frames) {}
+
+    WalSyncer(WriteAheadLog files, Executor blockingPool, Clock clock) {
         this.files = files;
         this.blockingPool = blockingPool;
         this.clock = clock;
@@ -41,12 +53,13 @@ final class GroupCommit {
         return files.maxFramesSizeBytes(loopCount);
     }
 
+    /** Why nothing is committed any more; null while it is. */
     IOException failure() {
         return files.failure();
     }
 
-    /** Has {@code frames} committed; {@code from} gets them back. */
-    void submit(LoopCommit from, WriteAheadFrames frames) {
+    /** Commits {@code frames}; {@code from} gets them back. */
+    void submit(Submitter from, WriteAheadFrames frames) {
         synchronized (this) {
             submitted.add(new Submission(from, frames));
             if (runs) {
@@ -81,7 +94,7 @@ final class GroupCommit {
         finish(all, committed, failure);
     }
 
-    /** What is to be committed now; when that is nothing, the next submission starts anew. */
+    /** The submissions of the next commit; when there are none, the next submission starts a new run. */
     private synchronized List<Submission> take() {
         List<Submission> taken = List.copyOf(submitted);
         submitted.clear();
@@ -96,7 +109,7 @@ final class GroupCommit {
     }
 
     private static void finish(List<Submission> all, boolean committed, IOException failure) {
-        all.forEach(one -> one.from().finish(one.frames(), committed, failure));
+        all.forEach(one -> one.from().onCommitted(one.frames(), committed, failure));
     }
 
     private void startSpare() {
@@ -132,7 +145,7 @@ final class GroupCommit {
         nextTryMs = clock.millis() + retryMs;
     }
 
-    /** Nothing more is committed. May block. */
+    /** Commits nothing more. May block. */
     void fail(IOException reason) {
         files.fail(reason);
     }

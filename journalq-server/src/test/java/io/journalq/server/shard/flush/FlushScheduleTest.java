@@ -1,4 +1,4 @@
-package io.journalq.server.shard;
+package io.journalq.server.shard.flush;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
