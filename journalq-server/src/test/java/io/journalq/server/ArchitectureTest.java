@@ -100,6 +100,10 @@ class ArchitectureTest {
         ROOT + "replication..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
     };
 
+    private static final String[] PARTITION_PARTS = {
+        ROOT + "shard.partition", ROOT + "shard.append", ROOT + "shard.flush", ROOT + "shard.read"
+    };
+
     private static final String[] WITH_EFFECTS = {
         "java.util.concurrent..",
         "java.net..",
@@ -170,6 +174,23 @@ class ArchitectureTest {
     @Test
     void shouldFormNoCycleAmongTheJournalsParts() {
         slices().matching(ROOT + "journal.(*)..").should().beFreeOfCycles().check(classes);
+    }
+
+    @Test
+    void shouldFormNoCycleAmongTheShardsParts() {
+        slices().matching(ROOT + "shard.(**)").should().beFreeOfCycles().check(classes);
+    }
+
+    @Test
+    void shouldKnowNoShardInAPartitionsParts() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(PARTITION_PARTS)
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(ROOT + "shard", ROOT + "shard.coordinator..", ROOT + "shard.compaction.."))
+                .because("a shard holds partitions, and a partition is put together from its parts: let a part declare what"
+                        + " it needs, as Durability.Listener does")
+                .check(classes);
     }
 
     @Test

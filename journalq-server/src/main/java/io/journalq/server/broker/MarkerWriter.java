@@ -9,11 +9,11 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.MarkerAppend;
-import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.transaction.MarkerRequest;
 import io.journalq.server.transaction.Markers;
 import io.journalq.server.transaction.TransactionMachine;
@@ -167,7 +167,7 @@ final class MarkerWriter implements Markers {
             if (host == null) {
                 onFailure(shard, ErrorCode.NOT_LEADER_OR_FOLLOWER);
             } else {
-                host.appendMarker(new Marker(shard, topicId));
+                host.append(new Marker(shard, topicId));
             }
         }
 

@@ -4,10 +4,10 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.journal.transaction.AbortedTransaction;
-import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.PartitionReader;
-import io.journalq.server.shard.Shard;
 import java.util.List;
 
 /**

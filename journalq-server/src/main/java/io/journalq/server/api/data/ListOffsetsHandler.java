@@ -9,9 +9,9 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.read.OffsetLookup;
-import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.read.OffsetLookup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -143,10 +143,14 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             return;
         }
         if (timestamp == LATEST) {
-            answer.setOffset(readCommitted ? host.log().lastStableOffset() : host.log().highWatermark())
+            answer.setOffset(
+                            readCommitted
+                                    ? host.log().lastStableOffset()
+                                    : host.log().highWatermark())
                     .setLeaderEpoch(host.leaderEpoch());
         } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
-            answer.setOffset(host.log().startOffset()).setLeaderEpoch(host.epochOf(host.log().startOffset()));
+            answer.setOffset(host.log().startOffset())
+                    .setLeaderEpoch(host.journal().epochOf(host.log().startOffset()));
         }
         done.run();
     }

@@ -102,8 +102,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
 
     /** The journal was written. */
     public void onWritten() {
-        flusher.onWritten(
-                this, isCovered() ? Math.max(flushIntervalMs, COVERED_FLUSH_INTERVAL_MS) : flushIntervalMs);
+        flusher.onWritten(this, isCovered() ? Math.max(flushIntervalMs, COVERED_FLUSH_INTERVAL_MS) : flushIntervalMs);
     }
 
     /** The journal could not be written: writes can succeed again after a flush. */

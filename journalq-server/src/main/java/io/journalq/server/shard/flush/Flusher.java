@@ -166,7 +166,9 @@ public final class Flusher {
 
     private void flushLater(Target partition, long intervalMs) {
         if (later.add(
-                partition, TimeUnit.MILLISECONDS.toNanos(intervalMs), cycle.loop().nanoTime())) {
+                partition,
+                TimeUnit.MILLISECONDS.toNanos(intervalMs),
+                cycle.loop().nanoTime())) {
             startTicks();
         }
     }

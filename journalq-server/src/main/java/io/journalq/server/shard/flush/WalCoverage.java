@@ -39,8 +39,7 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         this.buffer = buffer;
         this.journal = journal;
         this.listener = listener;
-        this.directoryName =
-                String.valueOf(journal.directory().getFileName()).getBytes(StandardCharsets.UTF_8);
+        this.directoryName = String.valueOf(journal.directory().getFileName()).getBytes(StandardCharsets.UTF_8);
         begin();
         this.committedOffset = coveredFrom;
     }

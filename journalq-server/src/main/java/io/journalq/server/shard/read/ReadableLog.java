@@ -33,8 +33,7 @@ public final class ReadableLog {
     private long unreadableBytes;
 
     /** @param highWatermark where readers see to at first */
-    public ReadableLog(
-            TopicPartition name, Journal journal, PartitionTransactions transactions, long highWatermark) {
+    public ReadableLog(TopicPartition name, Journal journal, PartitionTransactions transactions, long highWatermark) {
         this.name = name;
         this.journal = journal;
         this.transactions = transactions;
