@@ -45,7 +45,7 @@ class ArchitectureTest {
             Map.entry("folder", List.of("journal")),
             Map.entry("loop", List.of()),
             Map.entry("memory", List.of()),
-            Map.entry("replication", List.of("memory")),
+            Map.entry("producerstate", List.of("memory")),
             Map.entry("coordinator", List.of()),
             Map.entry("group", List.of("coordinator", "memory")),
             Map.entry("transaction", List.of("coordinator", "memory")),
@@ -57,7 +57,7 @@ class ArchitectureTest {
             Map.entry("control", List.of("config", "journal", "metadata")),
             Map.entry(
                     "shard",
-                    List.of("config", "coordinator", "journal", "loop", "memory", "metadata", "replication", "store")),
+                    List.of("config", "coordinator", "journal", "loop", "memory", "metadata", "producerstate", "store")),
             Map.entry(
                     "api",
                     List.of(
@@ -71,7 +71,7 @@ class ArchitectureTest {
                             "metadata",
                             "network",
                             "security",
-                            "replication",
+                            "producerstate",
                             "shard",
                             "transaction")),
             Map.entry("observe", List.of("loop", "memory", "network")),
@@ -90,14 +90,14 @@ class ArchitectureTest {
                             "metadata",
                             "network",
                             "observe",
-                            "replication",
+                            "producerstate",
                             "security",
                             "shard",
                             "store",
                             "transaction"))));
 
     private static final String[] PURE = {
-        ROOT + "replication..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
+        ROOT + "producerstate..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
     };
 
     private static final String[] PARTITION_PARTS = {

@@ -9,7 +9,7 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.replication.KnownProducer;
+import io.journalq.server.producerstate.KnownProducer;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.journalq.server.shard.partition;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.replication.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions;
 
 /**
  * A partition as it was found on disk, ready for a shard to host.

@@ -1,4 +1,4 @@
-package io.journalq.server.replication;
+package io.journalq.server.producerstate;
 
 /**
  * A transaction that has records in a partition and no end there yet.

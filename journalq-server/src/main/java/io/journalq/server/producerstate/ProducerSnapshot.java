@@ -1,4 +1,4 @@
-package io.journalq.server.replication;
+package io.journalq.server.producerstate;
 
 import java.nio.ByteBuffer;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package io.journalq.server.replication;
+package io.journalq.server.producerstate;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;

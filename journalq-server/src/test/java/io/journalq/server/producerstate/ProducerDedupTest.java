@@ -1,9 +1,9 @@
-package io.journalq.server.replication;
+package io.journalq.server.producerstate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.memory.ChargedBytes;
-import io.journalq.server.replication.ProducerDedup.Verdict;
+import io.journalq.server.producerstate.ProducerDedup.Verdict;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package io.journalq.server.replication;
+package io.journalq.server.producerstate;
 
 import io.journalq.common.record.RecordBatch;
 
@@ -217,7 +217,7 @@ final class ProducerState {
         return lastMarkerOffset != NO_OFFSET && (held == 0 || baseOffsets[slot(0)] < lastMarkerOffset);
     }
 
-    /** The producer's transaction ends. With a new epoch its sequence begins anew. */
+    /** The producer's transaction ends. With a new epoch its sequence starts again. */
     void end(short markerEpoch, int markerCoordinatorEpoch, long markerOffset, boolean commit) {
         if (markerEpoch != epoch) {
             epoch = markerEpoch;

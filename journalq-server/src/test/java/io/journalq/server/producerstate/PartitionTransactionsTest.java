@@ -1,11 +1,11 @@
-package io.journalq.server.replication;
+package io.journalq.server.producerstate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
-import io.journalq.server.replication.PartitionTransactions.MarkerVerdict;
-import io.journalq.server.replication.ProducerDedup.Verdict;
+import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
+import io.journalq.server.producerstate.ProducerDedup.Verdict;
 import org.junit.jupiter.api.Test;
 
 class PartitionTransactionsTest {

@@ -1,4 +1,4 @@
-package io.journalq.server.replication;
+package io.journalq.server.producerstate;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.RecordBatch;
@@ -12,8 +12,8 @@ import java.util.TreeMap;
 
 /**
  * Keeps an idempotent producer's batches in one partition in order and free of duplicates. For each producer id it
- * remembers the epoch and the last five batches: a batch sent again is answered as the first time, a batch that leaves
- * a gap is refused.
+ * remembers the epoch and the last five batches: a batch that is sent again gets the response of the first time, and a
+ * batch that leaves a gap is refused.
  *
  * <p>One gap is accepted: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer goes on behind
  * batches that were acknowledged and lost. The first batch ahead of what is known is refused with an error that every client
@@ -22,8 +22,8 @@ import java.util.TreeMap;
  * accepted: the older one comes in between.
  *
  * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
- * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory for all partitions' producers, the producer unused for longest is forgotten, and {@link
- * #onTick} forgets those that were silent for the expiry time.
+ * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory for the producers of all partitions, it forgets
+ * the producer that was unused for longest, and {@link #onTick} forgets those that were silent for the expiry time.
  *
  * <p>Source: KIP-98, KIP-360; five batches because that is a producer's limit of requests in flight.
  */
@@ -62,7 +62,7 @@ public final class ProducerDedup {
     public enum Verdict {
         /** New and in order: append it, then {@link ProducerDedup#replay} it. */
         APPEND(ErrorCode.NONE),
-        /** Appended before: answer with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
+        /** Appended before: respond with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
         DUPLICATE(ErrorCode.NONE),
         /** In order but for batches that were lost in an allowed way: append it, then {@link ProducerDedup#replay} it. */
         APPEND_AFTER_LOSS(ErrorCode.NONE),
@@ -217,8 +217,8 @@ public final class ProducerDedup {
     }
 
     /**
-     * Base offset of the newest batch of each producer; -1 for a producer of which only markers are remembered. What
-     * compaction must leave something of, so that a restart knows the producer still.
+     * Base offset of the newest batch of each producer; -1 if only markers are remembered of it. Compaction keeps a part
+     * of these batches, so that a restart still knows the producers.
      */
     public Map<Long, Long> newestBatchOffsets() {
         Map<Long, Long> offsets = new TreeMap<>();
