@@ -57,7 +57,17 @@ class ArchitectureTest {
             Map.entry("control", List.of("config", "journal", "metadata")),
             Map.entry(
                     "shard",
-                    List.of("config", "coordinator", "journal", "loop", "memory", "metadata", "producerstate", "store")),
+                    List.of(
+                            "config",
+                            "coordinator",
+                            "group",
+                            "journal",
+                            "loop",
+                            "memory",
+                            "metadata",
+                            "producerstate",
+                            "store",
+                            "transaction")),
             Map.entry(
                     "api",
                     List.of(
@@ -190,6 +200,19 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAnyPackage(ROOT + "shard", ROOT + "shard.coordinator..", ROOT + "shard.compaction.."))
                 .because("a shard holds partitions, and a partition is put together from its parts: let a part declare what"
                         + " it needs, as Durability.Listener does")
+                .check(classes);
+    }
+
+    @Test
+    void shouldKnowGroupsAndTransactionsOnlyInTheirCoordinators() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "shard..")
+                .and()
+                .resideOutsideOfPackages(ROOT + "shard.coordinator.group", ROOT + "shard.coordinator.transaction")
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(ROOT + "group..", ROOT + "transaction.."))
+                .because("shards run machines without knowing what these coordinate")
                 .check(classes);
     }
 

@@ -35,6 +35,9 @@ import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
 import io.journalq.server.shard.compaction.LogCleaner;
 import io.journalq.server.shard.coordinator.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorResources;
+import io.journalq.server.shard.coordinator.group.GroupCoordinators;
+import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 import io.journalq.server.shard.partition.RecoveredEnd;
 import io.journalq.server.shard.partition.StoredPartition;
 import io.journalq.server.store.CoordinatorSlices;
@@ -124,13 +127,14 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.cycles().get(0).loop(),
                 surroundings.blockingPool(),
                 this::takeOffline);
-        this.groups = new GroupCoordinators(config, shards, surroundings, slices);
+        CoordinatorResources coordinators =
+                new CoordinatorResources(shards, surroundings.blockingPool(), surroundings.clock(), slices);
+        this.groups = new GroupCoordinators(config, coordinators, surroundings.memory(), surroundings.ids());
         this.handlers = new HandlerTable(config, metadata, controller, surroundings.memory());
         this.transactions = new TransactionCoordinators(
                 config,
-                shards,
-                surroundings,
-                slices,
+                coordinators,
+                surroundings.memory(),
                 HandlerTable.producerIds(controller),
                 groups.coordinators(),
                 metadata::current);
@@ -218,7 +222,7 @@ public final class BrokerCore implements AutoCloseable {
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
         groups.start(image, ends);
         var unused = transactions.follow(image);
-        metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
+        metadata.addListener(new MetadataApplier(shards, groups, transactions, waiting));
         cleaner.start();
         for (Path directory : config.dataDirectories()) {
             RunMark.write(surroundings.store(), directory, offlinePartitions() == 0);

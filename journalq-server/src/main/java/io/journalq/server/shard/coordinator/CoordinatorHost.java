@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One machine on the loop of the partition that holds its records: loads it, runs its steps, appends its records, wakes it
- * when something is due. When an append fails, the machine's state is ahead of its journal: it is dropped and loaded anew.
+ * when something is due. When an append fails, the machine's state is ahead of its journal: it is dropped and loaded again.
  *
  * <p>Every method on the partition's loop.
  */
@@ -128,7 +128,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         try {
             appliedOffset = SliceReplay.replay(slice, endOffset, kind.types(), machine);
         } catch (IOException | RuntimeException useless) {
-            log.warn("a coordinator's stored state is built anew from its journal: partition={}", name, useless);
+            log.warn("a coordinator's stored state is rebuilt from its journal: partition={}", name, useless);
             if (!SliceFeed.wipe(slice, name)) {
                 cycle.execute(this::loadLater);
                 return;
@@ -288,7 +288,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 replies.onSafe(append.number);
             } else {
                 log.error(
-                        "a coordinator's records cannot be written, it is loaded anew: partition={} error={} reason=\"{}\"",
+                        "a coordinator's records cannot be written, it is loaded again: partition={} error={} reason=\"{}\"",
                         name,
                         append.error(),
                         append.errorMessage());

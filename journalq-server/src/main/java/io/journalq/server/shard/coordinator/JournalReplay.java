@@ -111,7 +111,7 @@ final class JournalReplay {
         } catch (IOException | CorruptBatchException | BadFrameException unreadable) {
             failure = unreadable.getMessage();
         } catch (RuntimeException | Error impossible) {
-            // Records that contradict each other; whoever waits for the load hears of it.
+            // Records that contradict each other: the load fails.
             log.error("a coordinator's records cannot be replayed: partition={}", partition.name(), impossible);
             failure = "records that cannot be replayed: " + impossible.getMessage();
         }

@@ -1,4 +1,4 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard.coordinator.group;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
@@ -15,16 +15,16 @@ import io.journalq.server.group.consumer.MigrationPolicy;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.consumer.assignor.RangeAssignor;
 import io.journalq.server.group.consumer.assignor.UniformAssignor;
+import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.MemoryPart;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.CoordinatorResources;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.partition.RecoveredEnd;
-import io.journalq.server.store.CoordinatorSlices;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -39,36 +39,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The coordinators of groups, and what they must hear of the rest of the broker: topics that go, and partitions that lost
- * their tails in a crash. Any thread, but for {@link #start}, {@link #open} and {@link #follow}: one at a time, not a loop's.
+ * The coordinators of groups. Informs them of topics that are deleted, and of partitions that lost their tails in a crash.
+ * Any thread, except for {@link #start}, {@link #open} and {@link #follow}: one thread at a time, not a loop's.
  */
-final class GroupCoordinators {
+public final class GroupCoordinators {
     private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
 
     private final BrokerConfig config;
     private final Coordinators<GroupMachine> coordinators;
-    /** What machines that are loaded from now on begin with. */
+    /** The topics for machines that are loaded from now on. */
     private volatile Topics topics = Topics.NONE;
-    /** With every topic that machines may know. */
+    /** An image with every topic that machines may know. */
     private volatile MetadataImage newest = MetadataImage.EMPTY;
-    /** As above. */
+    /** The times of groups for machines that are loaded from now on. */
     private volatile GroupTimes.Lookup times;
     /** Where partitions ended when the broker started: by topic, then by number; null when it is not known. */
     private volatile Map<String, RecoveredEnd[]> recoveredEnds = Map.of();
-    /** Coordinators' partitions that were loaded since, and whether it is kept what was moved back then. */
+    /** Coordinators' partitions that were loaded since, and whether the offsets that moved back then are kept. */
     private final Map<Integer, Boolean> moves = new ConcurrentHashMap<>();
 
-    /** @param slices what is stored of their state */
-    GroupCoordinators(
-            BrokerConfig config, Shards shards, BrokerCore.Surroundings surroundings, CoordinatorSlices slices) {
+    /**
+     * Makes coordinators; none is loaded before {@link #start}.
+     *
+     * @param memory where groups and offsets are charged
+     * @param ids gives ids for members, which nobody can guess
+     */
+    public GroupCoordinators(
+            BrokerConfig config, CoordinatorResources resources, MemoryBudget memory, Supplier<Uuid> ids) {
         this.config = config;
         this.times = new ImageGroupTimes(config, MetadataImage.EMPTY);
-        Supplier<Uuid> ids = surroundings.ids();
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
         GroupCounts counts = new GroupCounts(config.get(BrokerSettings.GROUP_MAX_COUNT));
-        MemoryPart ofGroups = surroundings.memory().part(StatePart.GROUPS);
-        MemoryPart ofOffsets = surroundings.memory().part(StatePart.OFFSETS);
+        MemoryPart ofGroups = memory.part(StatePart.GROUPS);
+        MemoryPart ofOffsets = memory.part(StatePart.OFFSETS);
         this.coordinators = new Coordinators<>(
                 new CoordinatorKind<>(
                         InternalTopics.GROUPS,
@@ -80,10 +84,7 @@ final class GroupCoordinators {
                                 new GroupMemory(ofGroups.newAccount(partition), ofOffsets.newAccount(partition)),
                                 outbox,
                                 () -> ids.get().toString())),
-                shards,
-                surroundings.blockingPool(),
-                surroundings.clock(),
-                slices,
+                resources,
                 this::onLoaded);
     }
 
@@ -108,17 +109,17 @@ final class GroupCoordinators {
                 List.of(new UniformAssignor(), new RangeAssignor()));
     }
 
-    Coordinators<GroupMachine> coordinators() {
+    public Coordinators<GroupMachine> coordinators() {
         return coordinators;
     }
 
     /**
-     * Loads what there is.
+     * Loads the coordinators.
      *
      * @param image whose partitions the shards host
      * @param ends where they end, before anything is appended to them
      */
-    void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
+    public void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
         recoveredEnds = byTopic(ends);
         newest = image;
         topics = new ImageTopics(image);
@@ -141,13 +142,13 @@ final class GroupCoordinators {
     }
 
     /** Loads the coordinators that {@code next} adds, whose partitions the shards host already; complete when that is done. */
-    CompletableFuture<Void> open(MetadataImage next) {
+    public CompletableFuture<Void> open(MetadataImage next) {
         newest = next;
         return coordinators.follow(next);
     }
 
-    /** Tells the machines of a new image. */
-    void follow(MetadataImage before, MetadataImage now) {
+    /** Informs the machines of a new image. */
+    public void follow(MetadataImage before, MetadataImage now) {
         newest = now;
         Topics newTopics = new ImageTopics(now);
         topics = newTopics;
@@ -192,7 +193,7 @@ final class GroupCoordinators {
         }
     }
 
-    CompletableFuture<Void> close() {
+    public CompletableFuture<Void> close() {
         return coordinators.close();
     }
 

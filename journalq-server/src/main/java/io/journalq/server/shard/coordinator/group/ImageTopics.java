@@ -1,4 +1,4 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard.coordinator.group;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.server.group.consumer.Topics;

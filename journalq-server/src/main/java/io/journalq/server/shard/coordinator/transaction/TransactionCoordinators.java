@@ -1,17 +1,16 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard.coordinator.transaction;
 
-import io.journalq.server.api.transaction.ProducerIds;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.MemoryPart;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.CoordinatorResources;
 import io.journalq.server.shard.coordinator.Coordinators;
-import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.transaction.MarkerRequest;
 import io.journalq.server.transaction.ProducerIdSource;
 import io.journalq.server.transaction.TransactionLimits;
@@ -23,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The coordinators of transactions, and what they need of the rest of the broker: ids for producers, and somebody to tell
- * partitions what was decided. Any thread, but for {@link #follow}: one at a time, not a loop's.
+ * The coordinators of transactions, with the producer ids that they assign and the writer of their markers. Any thread,
+ * except for {@link #follow}: one thread at a time, not a loop's.
  */
-final class TransactionCoordinators {
+public final class TransactionCoordinators {
     private static final Logger log = LoggerFactory.getLogger(TransactionCoordinators.class);
 
     private final ProducerIds producerIds;
@@ -36,14 +35,14 @@ final class TransactionCoordinators {
     /**
      * Makes coordinators; there are none before {@link #follow} finds their topic.
      *
-     * @param groups hear of the ends of transactions that hold offsets
+     * @param memory where transactions are charged
+     * @param groups are informed of the ends of transactions that hold offsets
      * @param images gives the newest image
      */
-    TransactionCoordinators(
+    public TransactionCoordinators(
             BrokerConfig config,
-            Shards shards,
-            BrokerCore.Surroundings surroundings,
-            CoordinatorSlices slices,
+            CoordinatorResources resources,
+            MemoryBudget memory,
             ProducerIds producerIds,
             Coordinators<GroupMachine> groups,
             Supplier<MetadataImage> images) {
@@ -51,26 +50,27 @@ final class TransactionCoordinators {
         TransactionLimits limits = new TransactionLimits(
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS),
                 config.get(BrokerSettings.TRANSACTIONAL_ID_EXPIRATION_MS));
-        MemoryPart memory = surroundings.memory().part(StatePart.TRANSACTIONS);
+        MemoryPart ofTransactions = memory.part(StatePart.TRANSACTIONS);
         this.coordinators = new Coordinators<>(
                 new CoordinatorKind<>(
                         InternalTopics.TRANSACTIONS,
                         TransactionRecords.TYPES,
                         (partition, outbox) -> new TransactionMachine(
-                                outbox, this::writeMarkers, this::requestId, limits, memory.newAccount(partition))),
-                shards,
-                surroundings.blockingPool(),
-                surroundings.clock(),
-                slices,
+                                outbox,
+                                this::writeMarkers,
+                                this::requestId,
+                                limits,
+                                ofTransactions.newAccount(partition))),
+                resources,
                 (partition, machine) -> {});
-        this.markers = new MarkerWriter(images, shards, groups, coordinators);
+        this.markers = new MarkerWriter(images, resources.shards(), groups, coordinators);
     }
 
-    Coordinators<TransactionMachine> coordinators() {
+    public Coordinators<TransactionMachine> coordinators() {
         return coordinators;
     }
 
-    ProducerIds producerIds() {
+    public ProducerIds producerIds() {
         return producerIds;
     }
 
@@ -78,7 +78,7 @@ final class TransactionCoordinators {
         markers.write(request);
     }
 
-    /** When the machine is lost meanwhile, so is who waited for the id. */
+    /** If the machine is lost in the meantime, so are the clients that waited for the id. */
     private void requestId(String transactionalId) {
         var unused = producerIds.next().whenComplete((id, failure) -> {
             if (failure != null) {
@@ -93,12 +93,12 @@ final class TransactionCoordinators {
     }
 
     /** Loads the coordinators that {@code image} adds, whose partitions the shards host already; complete when that is done. */
-    CompletableFuture<Void> follow(MetadataImage image) {
+    public CompletableFuture<Void> follow(MetadataImage image) {
         return coordinators.follow(image);
     }
 
     /** Ends every machine; complete when they are gone. */
-    CompletableFuture<Void> close() {
+    public CompletableFuture<Void> close() {
         markers.close();
         return coordinators.close();
     }

@@ -4,18 +4,20 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.loop.Waiting;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.group.GroupCoordinators;
+import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 
 /**
- * Has shards and coordinators follow the metadata: what an image adds is served before anybody can see it, and what it
- * takes away is given up when nobody sees it any more. On the controller's thread.
+ * Applies metadata images to shards and coordinators: what an image adds is served before clients see the image, and what it
+ * removes is deleted after they see it. On the controller's thread.
  */
-final class PartitionsFollow implements MetadataPublisher.Listener {
+final class MetadataApplier implements MetadataPublisher.Listener {
     private final Shards shards;
     private final GroupCoordinators groups;
     private final TransactionCoordinators transactions;
     private final Waiting waiting;
 
-    PartitionsFollow(Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, Waiting waiting) {
+    MetadataApplier(Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, Waiting waiting) {
         this.shards = shards;
         this.groups = groups;
         this.transactions = transactions;
@@ -25,7 +27,7 @@ final class PartitionsFollow implements MetadataPublisher.Listener {
     @Override
     public void prepare(MetadataImage now, MetadataImage next) {
         waiting.join(shards.open(next));
-        // Whoever finds a coordinator's topic finds its coordinators at work.
+        // A client that finds a coordinator's topic can use its coordinators.
         waiting.join(groups.open(next));
         waiting.join(transactions.follow(next));
     }

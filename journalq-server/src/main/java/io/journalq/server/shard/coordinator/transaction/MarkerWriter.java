@@ -1,4 +1,4 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard.coordinator.transaction;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
@@ -25,17 +25,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the partitions of decided transactions: data partitions by a marker in their journals, partitions of groups by
- * their coordinators; whatever their mode, that is synced. Goes on trying until each has heard it or is gone, then tells
- * the transaction's coordinator. At most one task for each transactional id; what a crash interrupts, the coordinator asks
- * for again.
+ * Informs the partitions of decided transactions: data partitions by a marker in their journals, partitions of groups by
+ * their coordinators. Both are fsynced in every delivery mode. Retries until each partition has been informed or does not
+ * exist any more, and then informs the transaction's coordinator. There is at most one task for each transactional id. If a
+ * crash interrupts it, the coordinator asks for it again.
  *
- * <p>{@link #write} on the loop of the transaction's coordinator; each partition is told on its own loop.
+ * <p>{@link #write} on the loop of the transaction's coordinator; each partition is informed on its own loop.
  */
 final class MarkerWriter implements Markers {
     private static final Logger log = LoggerFactory.getLogger(MarkerWriter.class);
 
-    /** Between tries to tell a partition that does not answer. */
+    /** Between two attempts to inform a partition, in milliseconds. */
     private static final long RETRY_DELAY_MS = 100;
 
     private final Supplier<MetadataImage> images;
@@ -49,7 +49,7 @@ final class MarkerWriter implements Markers {
      * Makes a writer without work.
      *
      * @param images gives the newest image
-     * @param transactions hear when all of a transaction's partitions know
+     * @param transactions are informed when all of a transaction's partitions are
      */
     MarkerWriter(
             Supplier<MetadataImage> images,
@@ -66,7 +66,7 @@ final class MarkerWriter implements Markers {
     public void write(MarkerRequest request) {
         Task running = tasks.get(request.transactionalId());
         if (running != null && running.request.equals(request)) {
-            // A coordinator that was loaded anew asks again; the task tells whichever is in force when it is done.
+            // A coordinator that was loaded again asks again; the task informs the one that is in force when it ends.
             return;
         }
         Task task = new Task(request);
@@ -74,7 +74,7 @@ final class MarkerWriter implements Markers {
         task.start();
     }
 
-    /** Tries nothing again from now on; what is not done is done after the next start. */
+    /** Retries nothing from now on. The next start does the rest. */
     void close() {
         closed = true;
     }
@@ -101,7 +101,7 @@ final class MarkerWriter implements Markers {
             }
         }
 
-        /** One more partition knows. Any thread. */
+        /** One more partition is informed. Any thread. */
         void onTold() {
             if (missing.decrementAndGet() == 0) {
                 report();
@@ -120,7 +120,7 @@ final class MarkerWriter implements Markers {
         }
     }
 
-    /** One partition on its way to know. */
+    /** The delivery to one partition. */
     private final class Delivery {
         private final Task task;
         private final TopicPartition partition;
@@ -185,8 +185,8 @@ final class MarkerWriter implements Markers {
         }
 
         /**
-         * The coordinator keeps on the disk that the transaction is over, and never tells of it again: a power loss must not
-         * take what it has told.
+         * The coordinator has on the disk that the transaction is over, and never informs the partition again. So a power
+         * loss must not take the marker.
          */
         private void onTold(Shard shard, Uuid topicId) {
             PartitionHost host = shard.host(topicId, partition.partition());
@@ -231,7 +231,7 @@ final class MarkerWriter implements Markers {
             protected void onDecided() {
                 switch (error()) {
                     case NONE -> onTold(shard, topicId);
-                    // A producer at a later epoch has left this transaction behind: nothing of it is open there.
+                    // The producer has a later epoch: nothing of this transaction is open there.
                     case INVALID_PRODUCER_EPOCH -> onDone();
                     default -> onFailure(shard, error());
                 }

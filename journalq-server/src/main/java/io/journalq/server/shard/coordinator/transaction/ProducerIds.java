@@ -1,4 +1,4 @@
-package io.journalq.server.api.transaction;
+package io.journalq.server.shard.coordinator.transaction;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +31,7 @@ public final class ProducerIds {
         this.allocator = allocator;
     }
 
-    /** An id that nobody else has; fails when the controller cannot allocate. */
+    /** An id that no other producer has; fails when the controller cannot allocate. */
     public CompletableFuture<Long> next() {
         CompletableFuture<Long> id = new CompletableFuture<>();
         synchronized (this) {

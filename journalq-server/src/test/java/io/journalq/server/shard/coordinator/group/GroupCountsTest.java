@@ -1,4 +1,4 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard.coordinator.group;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,7 +24,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** One limit on the groups of all partitions, and groups that nobody came to be in. */
-class GroupCountTest {
+class GroupCountsTest {
     private static final int SESSION_MS = 10_000;
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 100, 50_000, 1_000);
     private static final Origin CLIENT = new Origin("client", "/127.0.0.1");

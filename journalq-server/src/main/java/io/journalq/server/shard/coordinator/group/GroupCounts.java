@@ -1,4 +1,4 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard.coordinator.group;
 
 import io.journalq.server.group.GroupCount;
 import java.util.Map;
