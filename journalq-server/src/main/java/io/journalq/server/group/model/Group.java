@@ -1,4 +1,4 @@
-package io.journalq.server.group;
+package io.journalq.server.group.model;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;

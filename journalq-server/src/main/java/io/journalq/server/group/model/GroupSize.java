@@ -1,4 +1,4 @@
-package io.journalq.server.group;
+package io.journalq.server.group.model;
 
 import io.journalq.server.memory.MemoryAccount;
 import java.util.Map;
@@ -9,13 +9,13 @@ import java.util.Map;
  */
 public final class GroupSize {
     /** A group without members, with its place in maps. */
-    static final int GROUP_BYTES = 700;
+    public static final int GROUP_BYTES = 700;
 
     /** A member without what it says of itself, with its deadlines, its address and its places in maps. */
     public static final int MEMBER_BYTES = 800;
 
     /** A member that is expected back, without its id. */
-    static final int EXPECTED_MEMBER_BYTES = 200;
+    public static final int EXPECTED_MEMBER_BYTES = 200;
 
     /** A text, or some bytes, without its characters, with its place in a list. */
     public static final int TEXT_BYTES = 60;
@@ -30,13 +30,13 @@ public final class GroupSize {
     private long bytes = GROUP_BYTES;
 
     /** The group is one of a machine's now. */
-    void begin(MemoryAccount machines) {
+    public void begin(MemoryAccount machines) {
         account = machines;
         account.add(bytes);
     }
 
     /** It is not any more. */
-    void end() {
+    public void end() {
         account.add(-bytes);
         account = MemoryAccount.UNBOUNDED;
     }
@@ -71,7 +71,7 @@ public final class GroupSize {
     }
 
     /** Size of what a leader gives to members. */
-    static long of(Map<String, byte[]> assignments) {
+    public static long of(Map<String, byte[]> assignments) {
         return assignments.values().stream().mapToLong(GroupSize::of).sum();
     }
 }

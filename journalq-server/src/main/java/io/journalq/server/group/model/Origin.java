@@ -1,4 +1,4 @@
-package io.journalq.server.group;
+package io.journalq.server.group.model;
 
 /**
  * Who asks.
