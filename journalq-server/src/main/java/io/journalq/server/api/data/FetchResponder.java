@@ -18,16 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns what the reads of a fetch found into its answer. Records that were written lately go out as they lie in the
- * file or are copied when few; older ones may have to come from the disk, and are read by threads that may block before
- * the answer is given. An incremental fetch is told only of partitions with news (KIP-227).
+ * Turns the results of a fetch's reads into its response. Records that were written lately are sent from their file, or
+ * copied if they are few. Older ones may have to come from the disk: threads that may block read them before the response is
+ * sent. The response of an incremental fetch has only partitions with news (KIP-227).
  *
- * <p>One for each fetch, on its connection's loop but for the reading.
+ * <p>One for each fetch, on its connection's loop, except for the reads.
  */
-final class FetchAnswer {
-    private static final Logger log = LoggerFactory.getLogger(FetchAnswer.class);
+final class FetchResponder {
+    private static final Logger log = LoggerFactory.getLogger(FetchResponder.class);
 
-    /** What so few partitions have copied is little: below half a megabyte. */
+    /** The records that this number of partitions copy are below half a megabyte. */
     private static final int FEW_PARTS = 16;
 
     private final FetchSessions sessions;
@@ -36,29 +36,29 @@ final class FetchAnswer {
     private RequestContext context;
     private FetchSession session;
     private List<FetchPart> parts;
-    private List<SessionTopic> answeredTopics;
+    private List<SessionTopic<FetchPart>> respondedTopics;
     private List<FetchResponse.FetchableTopicResponse> topicResponses;
     private int outstandingReads;
 
     /**
-     * An answer to a request.
+     * Prepares the response to a request.
      *
-     * @param full whether every partition is told of, not only those with news
+     * @param full whether the response has every partition, not only those with news
      */
-    FetchAnswer(FetchSessions sessions, Executor blockingPool, boolean full) {
+    FetchResponder(FetchSessions sessions, Executor blockingPool, boolean full) {
         this.sessions = sessions;
         this.blockingPool = blockingPool;
         this.full = full;
     }
 
-    /** Answers with what the last pass found in {@code foundParts}; takes over the slices. */
+    /** Responds with the records that the last pass found in {@code foundParts}; takes over the slices. */
     void send(RequestContext requestContext, FetchSession fetchSession, List<FetchPart> foundParts) {
         context = requestContext;
         session = fetchSession;
         parts = foundParts;
         long copiedBytes = parts.size() <= FEW_PARTS ? 0 : copiedBytes();
         if (copiedBytes > 0) {
-            // The copies, and the answer that they are written to.
+            // The copies, and the response that they are written to.
             context.whenRoom(2 * copiedBytes, this::takeRecords);
         } else {
             takeRecords();
@@ -128,7 +128,7 @@ final class FetchAnswer {
             try {
                 blockingPool.execute(() -> loadAndPassOn(part, slice, aborted));
             } catch (RejectedExecutionException overloaded) {
-                // Told of no records, the client asks again.
+                // Without records in the response, the client asks again.
                 slice.release();
                 onColdRead(part, ColdRead.NOTHING);
             }
@@ -145,13 +145,13 @@ final class FetchAnswer {
         try {
             read[0] = load(part, slice, aborted);
         } finally {
-            // Also when memory has run out: an answer that never came would hold its connection up for good.
+            // Also when memory has run out: without a response the connection would never go on.
             session.cycle().execute(() -> onColdRead(part, read[0]));
         }
     }
 
     /**
-     * Brings the records into the page cache, on the blocking pool. They go out as they lie in the file, so that answers which
+     * Brings the records into the page cache, on the blocking pool. They are sent from the file, so that responses that
      * their client leaves unread take no memory. Null when the disk failed.
      */
     private static ColdRead load(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
@@ -185,7 +185,7 @@ final class FetchAnswer {
     }
 
     private void respond() {
-        answeredTopics = new ArrayList<>();
+        respondedTopics = new ArrayList<>();
         topicResponses = new ArrayList<>();
         for (FetchPart part : parts) {
             part.remember(part.found());
@@ -195,11 +195,11 @@ final class FetchAnswer {
         } else {
             parts.forEach(this::addIfNews);
         }
-        answeredTopics.forEach(topic -> topic.setResponse(null));
+        respondedTopics.forEach(topic -> topic.setResponse(null));
         keepReady();
         session.setPending(null);
         context.respond(new FetchResponse().setSessionId(session.id()).setResponses(topicResponses));
-        sessions.onAnswered(session);
+        sessions.onResponded(session);
     }
 
     /**
@@ -235,10 +235,10 @@ final class FetchAnswer {
     }
 
     private void add(FetchPart part) {
-        SessionTopic topic = part.topic();
+        SessionTopic<FetchPart> topic = part.topic();
         if (topic.response() == null) {
             topic.setResponse(topic.newResponse().setPartitions(new ArrayList<>()));
-            answeredTopics.add(topic);
+            respondedTopics.add(topic);
             topicResponses.add(topic.response());
         }
         topic.response().partitions().add(data(part));
@@ -247,13 +247,13 @@ final class FetchAnswer {
 
     private static List<FetchResponse.AbortedTransaction> aborted(FetchPart part) {
         List<AbortedTransaction> aborted = part.takeAborted();
-        List<FetchResponse.AbortedTransaction> answer = new ArrayList<>(aborted.size());
+        List<FetchResponse.AbortedTransaction> transactions = new ArrayList<>(aborted.size());
         for (AbortedTransaction transaction : aborted) {
-            answer.add(new FetchResponse.AbortedTransaction()
+            transactions.add(new FetchResponse.AbortedTransaction()
                     .setProducerId(transaction.producerId())
                     .setFirstOffset(transaction.firstOffset()));
         }
-        return answer;
+        return transactions;
     }
 
     private FetchResponse.PartitionData data(FetchPart part) {
