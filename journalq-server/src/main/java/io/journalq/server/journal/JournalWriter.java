@@ -70,7 +70,7 @@ final class JournalWriter {
         return staged.count() > 0;
     }
 
-    /** See {@link Journal#appendAsIs}. */
+    /** See {@link Journal#append}. */
     long append(ByteBuf batch) {
         int at = batch.readerIndex();
         Check.that(RecordBatch.sizeBytes(batch, at) == batch.readableBytes(), "a batch's length is its length");
