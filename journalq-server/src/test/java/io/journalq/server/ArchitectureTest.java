@@ -182,13 +182,8 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldFormNoCycleAmongTheJournalsParts() {
-        slices().matching(ROOT + "journal.(*)..").should().beFreeOfCycles().check(classes);
-    }
-
-    @Test
-    void shouldFormNoCycleAmongTheShardsParts() {
-        slices().matching(ROOT + "shard.(**)").should().beFreeOfCycles().check(classes);
+    void shouldFormNoCycleAmongPackagesAndTheirParts() {
+        slices().matching(ROOT + "(**)").should().beFreeOfCycles().check(classes);
     }
 
     @Test
@@ -197,9 +192,11 @@ class ArchitectureTest {
                 .that()
                 .resideInAnyPackage(PARTITION_PARTS)
                 .should()
-                .dependOnClassesThat(resideInAnyPackage(ROOT + "shard", ROOT + "shard.coordinator..", ROOT + "shard.compaction.."))
-                .because("a shard holds partitions, and a partition is put together from its parts: let a part declare what"
-                        + " it needs, as Durability.Listener does")
+                .dependOnClassesThat(
+                        resideInAnyPackage(ROOT + "shard", ROOT + "shard.coordinator..", ROOT + "shard.compaction.."))
+                .because(
+                        "a shard holds partitions, and a partition is put together from its parts: let a part declare what"
+                                + " it needs, as Durability.Listener does")
                 .check(classes);
     }
 

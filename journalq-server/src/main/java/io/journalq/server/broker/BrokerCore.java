@@ -17,9 +17,9 @@ import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.folder.DataDirectories;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.LastEnd;
 import io.journalq.server.journal.RunMark;
+import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
@@ -183,7 +183,7 @@ public final class BrokerCore implements AutoCloseable {
         FileStore store = surroundings.store();
         for (var directory : config.dataDirectories()) {
             Journal.deleteLeftovers(store, directory);
-            JournalRedo.run(store, directory);
+            WalReplay.run(store, directory);
         }
         Journal journal = Journal.openWhole(
                 store,

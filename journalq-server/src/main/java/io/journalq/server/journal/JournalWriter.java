@@ -31,7 +31,7 @@ final class JournalWriter {
     /** Null when nobody wants to see. */
     private JournalWrites observer;
 
-    /** Somebody else may hold what was written: {@link JournalRedo}. */
+    /** Somebody else may hold what was written: {@link WalReplay}. */
     private boolean observed;
 
     JournalWriter(

@@ -51,7 +51,7 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
 
     @Override
     public void onWritten(long segmentBaseOffset, int position, long endOffset, List<ByteBuf> batches) {
-        // A flush syncs the name of a new segment; write-ahead files hold only what is in one, see JournalRedo.
+        // A flush syncs the name of a new segment; write-ahead files hold only what is in one, see WalReplay.
         boolean named = position > 0;
         if (!named || !buffer.stage(this, directoryName, segmentBaseOffset, position, endOffset, batches)) {
             coveredFrom = endOffset;

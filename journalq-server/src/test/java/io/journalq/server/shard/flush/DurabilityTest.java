@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
-import io.journalq.server.journal.JournalRedo;
+import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.Segment;
@@ -241,7 +241,7 @@ class DurabilityTest {
         try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
             channel.truncate(flushedBytes);
         }
-        JournalRedo.run(store, directory);
+        WalReplay.run(store, directory);
 
         // then
         SteppedPartition again = SteppedPartition.openCovered(store, directory, WRITE_AHEAD_BYTES, committing::add);
@@ -339,7 +339,7 @@ class DurabilityTest {
         append("covered, too");
 
         // when
-        long redone = JournalRedo.run(store, directory);
+        long redone = WalReplay.run(store, directory);
         SteppedPartition again = SteppedPartition.openCovered(store, directory, WRITE_AHEAD_BYTES, committing::add);
 
         // then

@@ -16,57 +16,57 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what the write-ahead files of a data folder hold of the journals' newest segments there once more, syncs that, and
- * deletes the files: afterwards the journals are all there is. Before any journal of the folder is opened; stopped at any
- * point, it begins anew. A damaged file is kept under another name. One thread; blocks.
+ * Replays the write-ahead files of a data directory into the newest segments of its journals, syncs these, and deletes the
+ * files. Runs before any journal of the directory is opened; if it is stopped at any point, the next run starts again. A
+ * damaged file is kept under another name. One thread; blocks.
  *
- * <p>The bytes go to where they were ({@link RedoneJournal}). No segment is ever made: nothing of one counts as covered before
- * its name is synced, so that one which is not there was deleted.
+ * <p>The bytes go to where they were ({@link ReplayedJournal}). Replay never creates a segment: nothing in a segment counts as
+ * covered before its name is synced, so a segment that is not there was deleted.
  */
-public final class JournalRedo {
-    /** As many files are open at once, however many journals there are. */
+public final class WalReplay {
+    /** Files that are open at the same time, for any number of journals. */
     private static final int MOST_OPEN_FILES = 64;
 
-    /** Ends the name of a file that nobody reads any more; whoever has looked at it may delete it. */
+    /** The end of the name of a damaged file. It is not read any more, and an operator may delete it. */
     private static final String DAMAGED_SUFFIX = ".damaged";
 
-    private static final Logger LOG = LoggerFactory.getLogger(JournalRedo.class);
+    private static final Logger LOG = LoggerFactory.getLogger(WalReplay.class);
 
     private final FileStore store;
     private final Path dataDirectory;
     private final Set<String> present;
     private final Set<Path> damaged = new HashSet<>();
-    /** By the names of their folders; null for one that is not there. */
-    private final Map<String, RedoneJournal> journals = new HashMap<>();
+    /** By the names of their directories; null for one that is not there. */
+    private final Map<String, ReplayedJournal> journals = new HashMap<>();
 
-    /** Those with an open file, the one that was used last at the end. */
-    private final Set<RedoneJournal> open = new LinkedHashSet<>();
+    /** The journals with an open file, the most recently used last. */
+    private final Set<ReplayedJournal> open = new LinkedHashSet<>();
 
-    private JournalRedo(FileStore store, Path dataDirectory) throws IOException {
+    private WalReplay(FileStore store, Path dataDirectory) throws IOException {
         this.store = store;
         this.dataDirectory = dataDirectory;
         this.present = new HashSet<>(store.list(dataDirectory));
     }
 
     /**
-     * Does it.
+     * Replays the write-ahead files.
      *
      * @return how many records were written into journals
-     * @throws IOException when a file cannot be read or written, or is of a newer format; then nothing may be served, as
-     *     what is missing was acknowledged
+     * @throws IOException when a file cannot be read or written, or has a newer format; then nothing may be served, because
+     *     acknowledged records are missing
      */
     public static long run(FileStore store, Path dataDirectory) throws IOException {
         if (store.list(dataDirectory.resolve(WriteAheadLog.FOLDER_NAME)).isEmpty()) {
             return 0;
         }
-        JournalRedo redo = new JournalRedo(store, dataDirectory);
+        WalReplay replay = new WalReplay(store, dataDirectory);
         try {
-            long count = redo.apply();
-            redo.sync();
-            redo.deleteFiles();
+            long count = replay.apply();
+            replay.sync();
+            replay.deleteFiles();
             return count;
         } finally {
-            redo.close();
+            replay.close();
         }
     }
 
@@ -91,32 +91,31 @@ public final class JournalRedo {
     }
 
     private boolean apply(WriteAheadRecord record) throws IOException {
-        RedoneJournal journal = journal(record.folder());
+        ReplayedJournal journal = journal(record.folder());
         if (journal == null) {
             return false;
         }
         open.remove(journal);
         open.add(journal);
         if (open.size() > MOST_OPEN_FILES) {
-            Iterator<RedoneJournal> oldest = open.iterator();
+            Iterator<ReplayedJournal> oldest = open.iterator();
             oldest.next().closeFile();
             oldest.remove();
         }
         return journal.apply(record);
     }
 
-    private RedoneJournal journal(String folder) throws IOException {
-        if (!journals.containsKey(folder)) {
-            // A folder that is not there was deleted. Only names that the data folder has are ever resolved.
-            journals.put(
-                    folder, present.contains(folder) ? new RedoneJournal(store, dataDirectory.resolve(folder)) : null);
+    private ReplayedJournal journal(String name) throws IOException {
+        if (!journals.containsKey(name)) {
+            // A directory that is not there was deleted. Only names that the data directory has are resolved.
+            journals.put(name, present.contains(name) ? new ReplayedJournal(store, dataDirectory.resolve(name)) : null);
         }
-        return journals.get(folder);
+        return journals.get(name);
     }
 
     private void sync() throws IOException {
         close();
-        for (RedoneJournal journal : journals.values()) {
+        for (ReplayedJournal journal : journals.values()) {
             if (journal != null) {
                 journal.sync();
             }
@@ -139,7 +138,7 @@ public final class JournalRedo {
     }
 
     private void close() {
-        open.forEach(RedoneJournal::closeFile);
+        open.forEach(ReplayedJournal::closeFile);
         open.clear();
     }
 }

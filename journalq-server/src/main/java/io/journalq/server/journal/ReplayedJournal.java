@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One journal's part of {@link JournalRedo}: the newest segment that has its name for good. All before it is on the disk, as
+ * One journal's part of {@link WalReplay}: the newest segment that has its name for good. All before it is on the disk, as
  * that name says ({@link Segment#settle}), and nothing of what is behind it counts. Until there is a newer one nothing but
  * appends changes it, so that whatever was written there belongs there. One thread; blocks.
  */
-final class RedoneJournal {
-    private static final Logger LOG = LoggerFactory.getLogger(RedoneJournal.class);
+final class ReplayedJournal {
+    private static final Logger LOG = LoggerFactory.getLogger(ReplayedJournal.class);
 
     private final FileStore store;
     private final Path directory;
@@ -30,7 +30,7 @@ final class RedoneJournal {
     private boolean written;
     private boolean told;
 
-    RedoneJournal(FileStore store, Path directory) throws IOException {
+    ReplayedJournal(FileStore store, Path directory) throws IOException {
         this.store = store;
         this.directory = directory;
         this.newestLog = newestLog(store, directory);

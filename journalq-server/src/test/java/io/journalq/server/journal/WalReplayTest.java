@@ -29,7 +29,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 /** What write-ahead files hold comes back into journals, once and where it belongs. */
-class JournalRedoTest {
+class WalReplayTest {
     private static final Path DATA = Path.of("data");
     private static final Path DIRECTORY = DATA.resolve("topic-0");
     private static final int SEGMENT_BYTES = 1_000;
@@ -142,7 +142,7 @@ class JournalRedoTest {
         loseWhatIsNotSynced();
 
         // when
-        long count = JournalRedo.run(store, DATA);
+        long count = WalReplay.run(store, DATA);
 
         // then
         assertThat(count).isPositive();
@@ -163,7 +163,7 @@ class JournalRedoTest {
         List<String> names = store.list(DIRECTORY);
 
         // when
-        JournalRedo.run(store, DATA);
+        WalReplay.run(store, DATA);
 
         // then
         assertThat(store.list(DIRECTORY)).isEqualTo(names);
@@ -187,14 +187,14 @@ class JournalRedoTest {
             CrashingFileStore crashing = new CrashingFileStore(store);
             crashing.crashAfter(changes);
             try {
-                JournalRedo.run(crashing, DATA);
+                WalReplay.run(crashing, DATA);
             } catch (IOException killed) {
                 assertThat(crashing.hasCrashed()).isTrue();
             }
             stopped = crashing.hasCrashed();
 
             // then
-            JournalRedo.run(store, DATA);
+            WalReplay.run(store, DATA);
             assertThat(readAll(open(store), 0)).isEqualTo(offsets(end));
         }
     }
@@ -212,7 +212,7 @@ class JournalRedoTest {
         List<String> names = store.list(DIRECTORY);
 
         // when
-        JournalRedo.run(store, DATA);
+        WalReplay.run(store, DATA);
 
         // then
         assertThat(store.list(DIRECTORY)).isEqualTo(names);
@@ -240,7 +240,7 @@ class JournalRedoTest {
         store.replace(first, ByteBuffer.wrap(compacted), true);
 
         // when
-        JournalRedo.run(store, DATA);
+        WalReplay.run(store, DATA);
 
         // then
         assertThat(content(first)).isEqualTo(compacted);
@@ -265,7 +265,7 @@ class JournalRedoTest {
         }
 
         // when
-        JournalRedo.run(store, DATA);
+        WalReplay.run(store, DATA);
 
         // then
         assertThat(content(first)).isEqualTo(content);
@@ -284,7 +284,7 @@ class JournalRedoTest {
         store.replace(first, ByteBuffer.wrap(cut), true);
 
         // when
-        long count = JournalRedo.run(store, DATA);
+        long count = WalReplay.run(store, DATA);
 
         // then
         assertThat(count).isZero();
@@ -315,7 +315,7 @@ class JournalRedoTest {
 
         // when
         OpenFileCount counting = new OpenFileCount(store);
-        long count = JournalRedo.run(counting, DATA);
+        long count = WalReplay.run(counting, DATA);
 
         // then
         assertThat(count).isEqualTo(2L * journals);
@@ -362,11 +362,11 @@ class JournalRedoTest {
         // when
         FaultyFileStore faulty = new FaultyFileStore(store);
         faulty.syncFails = true;
-        assertThatThrownBy(() -> JournalRedo.run(faulty, DATA)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> WalReplay.run(faulty, DATA)).isInstanceOf(IOException.class);
 
         // then
         assertThat(store.list(DIRECTORY)).contains(JournalFlusher.FENCE_FILE_NAME);
-        assertThat(JournalRedo.run(store, DATA)).isEqualTo(1);
+        assertThat(WalReplay.run(store, DATA)).isEqualTo(1);
         assertThat(readAll(open(store), 0)).isEqualTo(offsets(end));
     }
 
@@ -379,7 +379,7 @@ class JournalRedoTest {
         journal.delete();
 
         // when, then
-        assertThat(JournalRedo.run(store, DATA)).isZero();
+        assertThat(WalReplay.run(store, DATA)).isZero();
         assertThat(store.list(DIRECTORY)).isEmpty();
     }
 
@@ -507,7 +507,7 @@ class JournalRedoTest {
         }
 
         // when, then
-        assertThatThrownBy(() -> JournalRedo.run(store, DATA))
+        assertThatThrownBy(() -> WalReplay.run(store, DATA))
                 .isInstanceOf(NewerFormatException.class)
                 .hasMessageContaining("99");
         assertThat(store.list(DATA.resolve(WriteAheadLog.FOLDER_NAME))).isNotEmpty();
