@@ -1,8 +1,8 @@
 package io.journalq.fuzz;
 
-import io.journalq.server.replication.PartitionTransactions;
-import io.journalq.server.replication.ProducerDedup;
-import io.journalq.server.replication.ProducerSnapshot;
+import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.ProducerDedup;
+import io.journalq.server.producerstate.ProducerSnapshot;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.journalq.fuzz;
 
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.RecordBatch;
-import io.journalq.server.journal.JournalRedo;
+import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.wal.WriteAheadScan;
@@ -98,7 +98,7 @@ final class WriteAheadTarget implements FuzzTarget {
         }
         try {
             WriteAheadScan.count(store, DATA);
-            JournalRedo.run(store, DATA);
+            WalReplay.run(store, DATA);
             new JournalUse(store, directory).use();
         } catch (IOException expected) {
             return;

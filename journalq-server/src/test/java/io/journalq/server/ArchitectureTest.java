@@ -45,7 +45,7 @@ class ArchitectureTest {
             Map.entry("folder", List.of("journal")),
             Map.entry("loop", List.of()),
             Map.entry("memory", List.of()),
-            Map.entry("replication", List.of("memory")),
+            Map.entry("producerstate", List.of("memory")),
             Map.entry("coordinator", List.of()),
             Map.entry("group", List.of("coordinator", "memory")),
             Map.entry("transaction", List.of("coordinator", "memory")),
@@ -57,7 +57,17 @@ class ArchitectureTest {
             Map.entry("control", List.of("config", "journal", "metadata")),
             Map.entry(
                     "shard",
-                    List.of("config", "coordinator", "journal", "loop", "memory", "metadata", "replication", "store")),
+                    List.of(
+                            "config",
+                            "coordinator",
+                            "group",
+                            "journal",
+                            "loop",
+                            "memory",
+                            "metadata",
+                            "producerstate",
+                            "store",
+                            "transaction")),
             Map.entry(
                     "api",
                     List.of(
@@ -71,7 +81,7 @@ class ArchitectureTest {
                             "metadata",
                             "network",
                             "security",
-                            "replication",
+                            "producerstate",
                             "shard",
                             "transaction")),
             Map.entry("observe", List.of("loop", "memory", "network")),
@@ -90,14 +100,18 @@ class ArchitectureTest {
                             "metadata",
                             "network",
                             "observe",
-                            "replication",
+                            "producerstate",
                             "security",
                             "shard",
                             "store",
                             "transaction"))));
 
     private static final String[] PURE = {
-        ROOT + "replication..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
+        ROOT + "producerstate..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
+    };
+
+    private static final String[] PARTITION_PARTS = {
+        ROOT + "shard.partition", ROOT + "shard.append", ROOT + "shard.flush", ROOT + "shard.read"
     };
 
     private static final String[] WITH_EFFECTS = {
@@ -168,8 +182,35 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldFormNoCycleAmongTheJournalsParts() {
-        slices().matching(ROOT + "journal.(*)..").should().beFreeOfCycles().check(classes);
+    void shouldFormNoCycleAmongPackagesAndTheirParts() {
+        slices().matching(ROOT + "(**)").should().beFreeOfCycles().check(classes);
+    }
+
+    @Test
+    void shouldKnowNoShardInAPartitionsParts() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(PARTITION_PARTS)
+                .should()
+                .dependOnClassesThat(
+                        resideInAnyPackage(ROOT + "shard", ROOT + "shard.coordinator..", ROOT + "shard.compaction.."))
+                .because(
+                        "a shard holds partitions, and a partition is put together from its parts: let a part declare what"
+                                + " it needs, as Durability.Listener does")
+                .check(classes);
+    }
+
+    @Test
+    void shouldKnowGroupsAndTransactionsOnlyInTheirCoordinators() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "shard..")
+                .and()
+                .resideOutsideOfPackages(ROOT + "shard.coordinator.group", ROOT + "shard.coordinator.transaction")
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(ROOT + "group..", ROOT + "transaction.."))
+                .because("shards run machines without knowing what these coordinate")
+                .check(classes);
     }
 
     @Test

@@ -7,7 +7,7 @@ import io.journalq.cli.shell.Quantity;
 import io.journalq.server.folder.DataLocks;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.JournalFinding;
-import io.journalq.server.journal.JournalRedo;
+import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
@@ -62,7 +62,7 @@ final class RepairCommand extends ClientCommand {
             DataLocks held = lock(folder);
             try {
                 // Else the next start would write it over what is repaired here.
-                JournalRedo.run(store, folder.dataFolder());
+                WalReplay.run(store, folder.dataFolder());
                 steps = plan(store, folder, to);
                 for (RepairStep step : steps) {
                     step.run();

@@ -17,9 +17,9 @@ import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.folder.DataDirectories;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.JournalRedo;
 import io.journalq.server.journal.LastEnd;
 import io.journalq.server.journal.RunMark;
+import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
@@ -31,12 +31,15 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.RecoveredEnd;
 import io.journalq.server.shard.Shards;
-import io.journalq.server.shard.StoredPartition;
 import io.journalq.server.shard.compaction.CleanerCounters;
 import io.journalq.server.shard.compaction.LogCleaner;
 import io.journalq.server.shard.coordinator.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorResources;
+import io.journalq.server.shard.coordinator.group.GroupCoordinators;
+import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
+import io.journalq.server.shard.partition.RecoveredEnd;
+import io.journalq.server.shard.partition.StoredPartition;
 import io.journalq.server.store.CoordinatorSlices;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
@@ -128,13 +131,14 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.cycles().get(0).loop(),
                 surroundings.blockingPool(),
                 this::takeOffline);
-        this.groups = new GroupCoordinators(config, shards, surroundings, slices);
+        CoordinatorResources coordinators =
+                new CoordinatorResources(shards, surroundings.blockingPool(), surroundings.clock(), slices);
+        this.groups = new GroupCoordinators(config, coordinators, surroundings.memory(), surroundings.ids());
         this.handlers = new HandlerTable(config, metadata, controller, surroundings.memory());
         this.transactions = new TransactionCoordinators(
                 config,
-                shards,
-                surroundings,
-                slices,
+                coordinators,
+                surroundings.memory(),
                 HandlerTable.producerIds(controller),
                 groups.coordinators(),
                 metadata::current);
@@ -183,7 +187,7 @@ public final class BrokerCore implements AutoCloseable {
         FileStore store = surroundings.store();
         for (var directory : config.dataDirectories()) {
             Journal.deleteLeftovers(store, directory);
-            JournalRedo.run(store, directory);
+            WalReplay.run(store, directory);
         }
         Journal journal = Journal.openWhole(
                 store,
@@ -222,7 +226,7 @@ public final class BrokerCore implements AutoCloseable {
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
         groups.start(image, ends);
         var unused = transactions.follow(image);
-        metadata.addListener(new PartitionsFollow(shards, groups, transactions, waiting));
+        metadata.addListener(new MetadataApplier(shards, groups, transactions, waiting));
         cleaner.start();
         config.dataDirectories().forEach(this::markRunning);
         watch.start();

@@ -13,6 +13,8 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.ClassicGroup.State;
 import io.journalq.server.group.consumer.ClassicSnapshot;
+import io.journalq.server.group.model.GroupSize;
+import io.journalq.server.group.model.Origin;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.Arrays;

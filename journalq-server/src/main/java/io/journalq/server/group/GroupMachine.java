@@ -26,6 +26,8 @@ import io.journalq.server.group.consumer.ConsumerGroups;
 import io.journalq.server.group.consumer.Fault;
 import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.Topics;
+import io.journalq.server.group.model.Group;
+import io.journalq.server.group.model.Origin;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;

@@ -51,6 +51,34 @@ public final class Journal implements AutoCloseable {
 
     private boolean closed;
 
+    /** What this journal's parts see of it. */
+    private final class State implements JournalState {
+        @Override
+        public JournalConfig config() {
+            return config;
+        }
+
+        @Override
+        public long startOffset() {
+            return start.offset();
+        }
+
+        @Override
+        public boolean isStartKeptInCheckpointOnly() {
+            return start.isKeptInCheckpointOnly();
+        }
+
+        @Override
+        public long compactedOffset() {
+            return compactor.compactedOffset();
+        }
+
+        @Override
+        public boolean isClosed() {
+            return closed;
+        }
+    }
+
     private Journal(
             FileStore store,
             Path directory,
@@ -61,12 +89,14 @@ public final class Journal implements AutoCloseable {
         this.directory = directory;
         this.config = config;
         this.epochs = recovered.epochs();
+        JournalState state = new State();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
         segments.setDeleteDelayMs(config.deleteDelayMs());
-        this.flusher = new JournalFlusher(store, directory, this, segments, epochs, recovered.flushedOffset());
-        this.compactor = new JournalCompactor(this, segments, flusher, recovered.compactedOffset());
+        this.flusher = new JournalFlusher(store, directory, state, segments, epochs, recovered.flushedOffset());
         this.writer = new JournalWriter(directory, segments, epochs, reads, flusher);
         this.derived = new DerivedState(recovered.snapshots(), recovered.transactions(), segments, writer, flusher);
+        this.compactor =
+                new JournalCompactor(directory, state, segments, flusher, writer, derived, recovered.compactedOffset());
         this.start = new JournalStart(directory, segments, epochs, flusher, writer, derived, recovered.startOffset());
     }
 
@@ -131,15 +161,6 @@ public final class Journal implements AutoCloseable {
     public long append(ByteBuf batch, int leaderEpoch) {
         RecordBatch.setBaseOffset(batch, batch.readerIndex(), writer.endOffset());
         RecordBatch.setLeaderEpoch(batch, batch.readerIndex(), leaderEpoch);
-        return appendAsIs(batch);
-    }
-
-    /**
-     * Takes a batch in with the offset and epoch that it carries, as a follower does.
-     *
-     * @throws IllegalStateException when the batch begins before the journal's end
-     */
-    public long appendAsIs(ByteBuf batch) {
         return writer.append(batch);
     }
 
@@ -245,15 +266,6 @@ public final class Journal implements AutoCloseable {
 
     Segment[] segments() {
         return segments.all();
-    }
-
-    /** See {@link JournalStart#isKeptInCheckpointOnly}. */
-    boolean isStartKeptInCheckpointOnly() {
-        return start.isKeptInCheckpointOnly();
-    }
-
-    boolean isClosed() {
-        return closed;
     }
 
     /** The newest leader epoch that wrote here, -1 when there is none. Any thread. */

@@ -14,7 +14,10 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /** Compaction's view of a journal, and how far it came. Any thread, but where {@link CompactedLog} says otherwise. */
 final class JournalCompactor implements CompactedLog {
-    private final Journal journal;
+    private final Path directory;
+    private final JournalState state;
+    private final JournalWriter writer;
+    private final DerivedState derived;
     private final SegmentList segments;
     private final JournalFlusher flusher;
     private volatile long compactedOffset;
@@ -22,8 +25,18 @@ final class JournalCompactor implements CompactedLog {
     /** The last one that was begun; null before the first. */
     private volatile SegmentSwap swap;
 
-    JournalCompactor(Journal journal, SegmentList segments, JournalFlusher flusher, long compactedOffset) {
-        this.journal = journal;
+    JournalCompactor(
+            Path directory,
+            JournalState state,
+            SegmentList segments,
+            JournalFlusher flusher,
+            JournalWriter writer,
+            DerivedState derived,
+            long compactedOffset) {
+        this.directory = directory;
+        this.state = state;
+        this.writer = writer;
+        this.derived = derived;
         this.segments = segments;
         this.flusher = flusher;
         this.compactedOffset = compactedOffset;
@@ -41,7 +54,7 @@ final class JournalCompactor implements CompactedLog {
 
     @Override
     public Path directory() {
-        return journal.directory();
+        return directory;
     }
 
     @Override
@@ -51,17 +64,17 @@ final class JournalCompactor implements CompactedLog {
 
     @Override
     public CompactionConfig config() {
-        return journal.config().compaction();
+        return state.config().compaction();
     }
 
     @Override
     public int segmentSizeBytes() {
-        return journal.config().segmentSizeBytes();
+        return state.config().segmentSizeBytes();
     }
 
     @Override
     public int indexIntervalBytes() {
-        return journal.config().indexIntervalBytes();
+        return state.config().indexIntervalBytes();
     }
 
     @Override
@@ -76,12 +89,12 @@ final class JournalCompactor implements CompactedLog {
 
     @Override
     public TransactionIndex abortedTransactions() {
-        return journal.derivedState().abortedTransactions();
+        return derived.abortedTransactions();
     }
 
     @Override
     public void compactedUpTo(long offset) throws IOException {
-        compactedOffset = Math.min(offset, journal.writtenOffset());
+        compactedOffset = Math.min(offset, writer.writtenOffset());
         flusher.stateChanged();
         flusher.flush(true);
     }
@@ -90,10 +103,10 @@ final class JournalCompactor implements CompactedLog {
     public boolean keepDerivedState(CompactionJob.Owner owner) throws IOException {
         AtomicReference<DerivedState.Snapshot> keep = new AtomicReference<>();
         boolean quiet = owner.run(() -> {
-            if (!journal.isDirty()) {
-                keep.set(journal.derivedState().snapshotOfNow());
+            if (!writer.isDirty()) {
+                keep.set(derived.snapshotOfNow());
             }
-            return !journal.isDirty();
+            return !writer.isDirty();
         });
         if (quiet) {
             keep.get().write();
@@ -108,7 +121,7 @@ final class JournalCompactor implements CompactedLog {
 
     @Override
     public boolean beginSwap(SegmentSwap next) throws IOException {
-        if (journal.isClosed() || !segments.swap(next)) {
+        if (state.isClosed() || !segments.swap(next)) {
             return false;
         }
         swap = next;

@@ -28,7 +28,7 @@ final class JournalFlusher {
 
     private final FileStore store;
     private final Path directory;
-    private final Journal journal;
+    private final JournalState state;
     private final SegmentList listed;
     private final LeaderEpochs epochs;
     private volatile long flushedOffset;
@@ -49,13 +49,13 @@ final class JournalFlusher {
     JournalFlusher(
             FileStore store,
             Path directory,
-            Journal journal,
+            JournalState state,
             SegmentList listed,
             LeaderEpochs epochs,
             long flushedOffset) {
         this.store = store;
         this.directory = directory;
-        this.journal = journal;
+        this.state = state;
         this.listed = listed;
         this.epochs = epochs;
         this.flushedOffset = flushedOffset;
@@ -111,7 +111,7 @@ final class JournalFlusher {
         }
         Segment[] segments = listed.all();
         List<SegmentState> states = syncWritten(segments);
-        boolean due = uncheckpointedBytes >= journal.config().checkpointIntervalBytes();
+        boolean due = uncheckpointedBytes >= state.config().checkpointIntervalBytes();
         if (due || (checkpointNow && (stateChanged || uncheckpointedBytes > 0))) {
             tryCheckpoint(List.of(segments), states);
         }
@@ -351,8 +351,8 @@ final class JournalFlusher {
                 }
             }
             JournalCheckpoint checkpoint =
-                    new JournalCheckpoint(journal.startOffset(), journal.compactedOffset(), epochs.entries(), known);
-            boolean durable = sync || journal.isStartKeptInCheckpointOnly();
+                    new JournalCheckpoint(state.startOffset(), state.compactedOffset(), epochs.entries(), known);
+            boolean durable = sync || state.isStartKeptInCheckpointOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;
             written = true;

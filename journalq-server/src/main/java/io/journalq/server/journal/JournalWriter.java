@@ -31,7 +31,7 @@ final class JournalWriter {
     /** Null when nobody wants to see. */
     private JournalWrites observer;
 
-    /** Somebody else may hold what was written: {@link JournalRedo}. */
+    /** Somebody else may hold what was written: {@link WalReplay}. */
     private boolean observed;
 
     JournalWriter(
@@ -70,7 +70,7 @@ final class JournalWriter {
         return staged.count() > 0;
     }
 
-    /** See {@link Journal#appendAsIs}. */
+    /** See {@link Journal#append}. */
     long append(ByteBuf batch) {
         int at = batch.readerIndex();
         Check.that(RecordBatch.sizeBytes(batch, at) == batch.readableBytes(), "a batch's length is its length");

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The partitions that this broker leads and cannot serve, as their files cannot be used. Any thread. */
+/** The partitions that this broker leads and cannot serve, because their files cannot be used. Any thread. */
 public final class OfflinePartitions {
     private final Map<Key, TopicPartition> names = new ConcurrentHashMap<>();
     private final AtomicLong changes = new AtomicLong();
@@ -42,7 +42,7 @@ public final class OfflinePartitions {
         return changes.get();
     }
 
-    /** What a client is told when no shard hosts the partition: its disk is at fault, or it is elsewhere or gone. */
+    /** The error for a partition that no shard hosts: its disk failed, or this broker does not have it. */
     public ErrorCode errorOfMissing(Uuid topicId, int partition) {
         return contains(topicId, partition) ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NOT_LEADER_OR_FOLLOWER;
     }

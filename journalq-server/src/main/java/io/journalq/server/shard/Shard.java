@@ -2,12 +2,11 @@ package io.journalq.server.shard;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.record.BatchValidator;
-import io.journalq.common.record.DecompressionRoom;
+import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.shard.commit.LoopCommits;
-import io.netty.buffer.PooledByteBufAllocator;
+import io.journalq.server.shard.append.OffLoopBatchValidator;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.partition.PartitionResources;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,13 +14,11 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The partitions of one event loop. Every method on that loop, but for {@link #cycle}. */
+/** The partitions of one event loop. Every method on that loop, except for {@link #cycle}. */
 public final class Shard {
     private static final Logger log = LoggerFactory.getLogger(Shard.class);
 
@@ -32,55 +29,47 @@ public final class Shard {
 
     private final LoopCycle cycle;
     private final ShardTimes times;
-    private final Executor blockingPool;
-    private final DecompressionRoom decompressionRoom = DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT);
-    private final BatchValidator validator = new BatchValidator(decompressionRoom);
-    private final InlineRoom inlineRoom;
-    private final LargeBatches largeBatches;
-    private final Flusher flusher;
-    private final LateWrites lateWrites;
-    private final LoopCommits commits;
+    private final BlockingWork blockingWork;
+    private final OffLoopBatchValidator offLoopValidator;
+    private final PartitionResources resources;
     private final Runnable keepTime;
     private final OfflinePartitions offlinePartitions;
-    private final MemoryAccount producerMemory;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
     private volatile int hangingTransactions;
 
     /**
      * Hosts nothing yet.
      *
-     * @param maxUnwrittenBytes the most that is left in memory at the end of a cycle
-     * @param largeBatches for those that the loop does not look into itself
-     * @param keepTime keeps the time that the broker runs at, for the next start; blocks
+     * @param resources what its partitions share
+     * @param offLoopValidator shared by all shards
+     * @param keepTime saves the time at which the broker runs, for the next start; blocks
      */
     Shard(
-            LoopCycle cycle,
+            PartitionResources resources,
             ShardTimes times,
-            long maxUnwrittenBytes,
-            LargeBatches largeBatches,
-            LoopCommits commits,
+            OffLoopBatchValidator offLoopValidator,
             Runnable keepTime,
-            Executor blockingPool,
-            OfflinePartitions offlinePartitions,
-            MemoryAccount producerMemory) {
-        this.producerMemory = producerMemory;
-        this.cycle = cycle;
+            OfflinePartitions offlinePartitions) {
+        this.resources = resources;
+        this.cycle = resources.cycle();
+        this.blockingWork = resources.blockingWork();
         this.times = times;
-        this.commits = commits;
+        this.offLoopValidator = offLoopValidator;
         this.keepTime = keepTime;
-        this.blockingPool = blockingPool;
         this.offlinePartitions = offlinePartitions;
-        this.inlineRoom = new InlineRoom(cycle, largeBatches.maxInlineBytes());
-        this.largeBatches = largeBatches;
-        this.flusher = new Flusher(cycle, blockingPool);
-        this.lateWrites = new LateWrites(cycle, maxUnwrittenBytes);
         cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
         cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs());
     }
 
     private void expireProducers() {
-        sweep(hosts(), 0, host -> host.expireProducers(times), () -> cycle.loop()
-                .schedule(this::expireProducers, times.producerCheckIntervalMs()));
+        sweep(
+                hosts(),
+                0,
+                host -> host.producers()
+                        .expire(
+                                times.retentionClock().nowMs(),
+                                times.producerExpiryMs().getAsLong()),
+                () -> cycle.loop().schedule(this::expireProducers, times.producerCheckIntervalMs()));
     }
 
     private void maintain() {
@@ -89,15 +78,16 @@ public final class Shard {
                 hosts(),
                 0,
                 host -> {
-                    host.maintain(times);
-                    hanging[0] += host.hangingTransactions();
+                    host.maintain(
+                            times.clock().millis(), times.retentionClock().nowMs(), times.transactionMaxTimeoutMs());
+                    hanging[0] += host.producers().hangingTransactions();
                 },
                 () -> {
                     hangingTransactions = hanging[0];
                     if (cycle.index() == 0) {
-                        runBlocking(keepTime);
+                        blockingWork.start(keepTime);
                     }
-                    largeBatches.releaseIdle();
+                    offLoopValidator.releaseIdle();
                     cycle.loop().schedule(this::maintain, times.retentionCheckIntervalMs());
                 });
     }
@@ -135,17 +125,6 @@ public final class Shard {
         return hangingTransactions;
     }
 
-    /** Runs {@code work} on a thread that may wait for the disk; false when too much is waiting already. */
-    boolean runBlocking(Runnable work) {
-        try {
-            blockingPool.execute(work);
-            return true;
-        } catch (RejectedExecutionException overloaded) {
-            log.warn("too much work waits for the disk: loop={}", cycle.index());
-            return false;
-        }
-    }
-
     /** The cycle of the loop that this shard lives on. Any thread. */
     public LoopCycle cycle() {
         return cycle;
@@ -162,40 +141,9 @@ public final class Shard {
         return offlinePartitions.errorOfMissing(topicId, partition);
     }
 
-    /** Where the producers of all partitions are charged. */
-    MemoryAccount producerMemory() {
-        return producerMemory;
-    }
-
-    ShardTimes times() {
-        return times;
-    }
-
-    /** Shared by the partitions of this loop. */
-    BatchValidator validator() {
-        return validator;
-    }
-
-    /** Likewise. */
-    InlineRoom inlineRoom() {
-        return inlineRoom;
-    }
-
-    /** Shared by all shards. */
-    LargeBatches largeBatches() {
-        return largeBatches;
-    }
-
-    Flusher flusher() {
-        return flusher;
-    }
-
-    LateWrites lateWrites() {
-        return lateWrites;
-    }
-
-    LoopCommits commits() {
-        return commits;
+    /** What its partitions share. */
+    PartitionResources resources() {
+        return resources;
     }
 
     void add(Uuid topicId, int partition, PartitionHost host) {
@@ -215,8 +163,6 @@ public final class Shard {
             for (PartitionHost host : removed) {
                 if (host != null) {
                     host.close();
-                    flusher.forget(host);
-                    lateWrites.forget(host);
                     hosts.add(host);
                 }
             }
@@ -255,7 +201,7 @@ public final class Shard {
         for (Uuid topicId : new ArrayList<>(hostsByTopic.keySet())) {
             hosts.addAll(remove(topicId));
         }
-        decompressionRoom.close();
+        resources.appends().close();
         return hosts;
     }
 }

@@ -8,6 +8,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.LastEnd;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.NarrowExecutor;
 import io.journalq.server.memory.MemoryAccount;
@@ -17,8 +18,18 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.commit.LoopCommits;
-import io.journalq.server.shard.commit.WriteAheads;
+import io.journalq.server.shard.append.AppendResources;
+import io.journalq.server.shard.append.OffLoopBatchValidator;
+import io.journalq.server.shard.flush.Flusher;
+import io.journalq.server.shard.flush.WalLoopBuffers;
+import io.journalq.server.shard.flush.WalSyncers;
+import io.journalq.server.shard.partition.PartitionFiles;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.partition.PartitionResources;
+import io.journalq.server.shard.partition.PartitionSettings;
+import io.journalq.server.shard.partition.RecoveredEnd;
+import io.journalq.server.shard.partition.RecoveredPartition;
+import io.journalq.server.shard.partition.StoredPartition;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -51,12 +62,12 @@ public final class Shards {
     private final BrokerConfig config;
     private final Shard[] shards;
     private final PartitionFiles files;
-    private final WriteAheads writeAheads;
+    private final WalSyncers walSyncers;
     private final Executor blockingPool;
     /** Opens partitions: mostly work for processors. */
     private final Executor opening;
 
-    private final LargeBatches largeBatches;
+    private final OffLoopBatchValidator offLoopValidator;
     private final RetentionClock retentionClock;
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private MetadataImage followed = MetadataImage.EMPTY;
@@ -86,7 +97,7 @@ public final class Shards {
         this.blockingPool = blockingPool;
         this.opening = new NarrowExecutor(blockingPool, cycles.size() + 1);
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnds);
-        this.writeAheads = new WriteAheads(
+        this.walSyncers = new WalSyncers(
                 store,
                 config.dataDirectories(),
                 config.get(BrokerSettings.WRITE_AHEAD_MAX_BYTES),
@@ -109,19 +120,17 @@ public final class Shards {
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
         long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
         // As many as there are loops, so that together they cannot take the machine from these.
-        largeBatches = new LargeBatches(
+        offLoopValidator = new OffLoopBatchValidator(
                 config.get(BrokerSettings.DECOMPRESSION_INLINE_MAX_BYTES), blockingPool, cycles.size(), clock);
         for (LoopCycle cycle : cycles) {
-            shards[cycle.index()] = new Shard(
+            PartitionResources resources = new PartitionResources(
                     cycle,
-                    times,
-                    maxUnwrittenBytes,
-                    largeBatches,
-                    new LoopCommits(writeAheads, cycle),
-                    this::keepTime,
-                    blockingPool,
-                    offlinePartitions,
+                    new AppendResources(cycle, clock, offLoopValidator, maxUnwrittenBytes),
+                    new Flusher(cycle, blockingPool),
+                    new WalLoopBuffers(walSyncers, cycle),
+                    new BlockingWork(blockingPool, cycle.index()),
                     producerMemory);
+            shards[cycle.index()] = new Shard(resources, times, offLoopValidator, this::keepTime, offlinePartitions);
         }
     }
 
@@ -147,7 +156,7 @@ public final class Shards {
      */
     public CompletableFuture<Void> takeOffline(Path dataDirectory, IOException reason) {
         files.takeOffline(dataDirectory);
-        writeAheads.fail(dataDirectory, reason);
+        walSyncers.fail(dataDirectory, reason);
         List<CompletableFuture<Void>> asked = new ArrayList<>();
         for (Shard shard : shards) {
             asked.add(shard.cycle().ask(() -> {
@@ -212,7 +221,7 @@ public final class Shards {
     public long oldestUnsyncedAgeNanos() {
         long oldest = 0;
         for (Shard shard : shards) {
-            oldest = Math.max(oldest, shard.flusher().oldestUnsyncedAgeNanos());
+            oldest = Math.max(oldest, shard.resources().flusher().oldestUnsyncedAgeNanos());
         }
         return oldest;
     }
@@ -254,7 +263,7 @@ public final class Shards {
     private PartitionSettings settingsOf(TopicImage topic) {
         if (InternalTopics.contains(topic.name())) {
             return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
-                    .kept();
+                    .ofInternalTopic();
         }
         if (settingsByConfigs.size() >= MAX_SHARED_SETTINGS) {
             settingsByConfigs.clear();
@@ -303,10 +312,10 @@ public final class Shards {
                 })
                 .thenApplyAsync(
                         clean -> {
-                            largeBatches.close();
+                            offLoopValidator.close();
                             retentionClock.nowMs();
                             keepTime();
-                            writeAheads.close();
+                            walSyncers.close();
                             return clean;
                         },
                         blockingPool)
@@ -371,7 +380,7 @@ public final class Shards {
                         recovered -> shard.add(
                                 topic.id(),
                                 partition,
-                                new PartitionHost(shard, recovered, settings, state.leaderEpoch())),
+                                new PartitionHost(shard.resources(), recovered, settings, state.leaderEpoch())),
                         shard.cycle()::execute)
                 .exceptionally(failure -> {
                     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;

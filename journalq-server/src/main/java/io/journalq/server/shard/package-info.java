@@ -1,6 +1,6 @@
 /**
- * Shards: an event loop and the partitions that it alone touches. In come appends and reads from the handlers, images
- * from the controller; out go calls to journals, and to whoever waits for an append or for news of a partition.
+ * Shards: an event loop and the partitions that only this loop touches. In come appends and reads from the handlers, and
+ * metadata images from the controller; out go calls to {@code shard.partition}.
  *
  * <p>Knows nothing of sockets, frames or requests.
  */

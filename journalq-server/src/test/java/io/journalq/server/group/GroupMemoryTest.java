@@ -13,6 +13,7 @@ import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.Topics;
+import io.journalq.server.group.model.Origin;
 import io.journalq.server.memory.ChargedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

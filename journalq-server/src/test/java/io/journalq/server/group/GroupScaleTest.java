@@ -12,6 +12,7 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.model.Origin;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -20,6 +20,7 @@ import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.EmbeddedProtocol;
 import io.journalq.server.group.consumer.Topics;
+import io.journalq.server.group.model.Origin;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;

@@ -106,7 +106,7 @@ class CompactionModelTest {
 
     private void open() throws IOException {
         store = new CrashingFileStore(files);
-        JournalRedo.run(store, DATA);
+        WalReplay.run(store, DATA);
         journal = Journal.open(store, DIRECTORY, config, Runnable::run);
         if (covered) {
             cover();

@@ -136,7 +136,7 @@ class DamagedWriteAheadTest {
         if (content != null) {
             put(WAL, content);
         }
-        JournalRedo.run(store, DATA);
+        WalReplay.run(store, DATA);
         List<List<Long>> read = new ArrayList<>();
         for (Path directory : JOURNALS) {
             try (Journal journal = open(directory)) {
@@ -232,7 +232,7 @@ class DamagedWriteAheadTest {
         put(Segment.logPath(DATA.resolve("three-0"), 0), new byte[0]);
 
         // when
-        long count = JournalRedo.run(store, DATA);
+        long count = WalReplay.run(store, DATA);
 
         // then
         assertThat(count).isZero();
@@ -276,7 +276,7 @@ class DamagedWriteAheadTest {
         put(Segment.logPath(directory, 0), first);
         put(files.get(0), contents.get(1));
         put(files.get(1), contents.get(0));
-        JournalRedo.run(store, DATA);
+        WalReplay.run(store, DATA);
 
         // then
         assertThat(readAll(open(directory), 0)).isEqualTo(upTo(end));

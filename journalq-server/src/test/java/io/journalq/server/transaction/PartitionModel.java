@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
-import io.journalq.server.replication.EndedTransaction;
-import io.journalq.server.replication.PartitionTransactions;
-import io.journalq.server.replication.PartitionTransactions.MarkerVerdict;
-import io.journalq.server.replication.ProducerDedup;
+import io.journalq.server.producerstate.EndedTransaction;
+import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
+import io.journalq.server.producerstate.ProducerDedup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

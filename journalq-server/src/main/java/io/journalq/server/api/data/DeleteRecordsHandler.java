@@ -81,7 +81,7 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
                         host.deleteRecordsBefore(wanted.offset(), outcome -> {
                             answer.setErrorCode(outcome.code());
                             if (outcome == ErrorCode.NONE) {
-                                answer.setLowWatermark(host.logStartOffset());
+                                answer.setLowWatermark(host.log().startOffset());
                             }
                             done.run();
                         });

@@ -9,9 +9,9 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.replication.KnownProducer;
-import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.producerstate.KnownProducer;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -74,7 +74,7 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
 
     private static List<DescribeProducersResponse.ProducerState> producers(PartitionHost host) {
         List<DescribeProducersResponse.ProducerState> states = new ArrayList<>();
-        for (KnownProducer producer : host.producers()) {
+        for (KnownProducer producer : host.producers().known()) {
             states.add(new DescribeProducersResponse.ProducerState()
                     .setProducerId(producer.producerId())
                     .setProducerEpoch(producer.epoch())

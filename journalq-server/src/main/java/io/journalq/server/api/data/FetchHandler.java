@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  * Fetch, versions 4 to 18: records from an offset on, whole batches as they lie in the journal.
  *
  * <p>Sessions (KIP-227) belong to their connection; an id of another connection is not found and the client begins
- * anew. A fetch that finds less than its minimum waits up to its time limit and is woken by appends. The first batch is
+ * again. A fetch that finds less than its minimum waits up to its time limit and is woken by appends. The first batch is
  * given even when it exceeds the limits (KIP-74). Topics by name up to version 12, by id from 13 on (KIP-516). Leader
  * epochs are checked (KIP-320) and diverging ones reported (KIP-595). Readers of committed records see up to the last stable
  * offset and are told which transactions to leave out (KIP-98). Followers of other brokers are not served yet and read as consumers do.
@@ -48,7 +48,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
      *
      * @param images gives the newest image
      * @param blockingPool reads what is not in memory
-     * @param maxResponseSizeBytes most that one answer carries, whatever the client asks for, unless one batch alone is
+     * @param maxResponseSizeBytes most that one response carries, whatever the client asks for, unless one batch alone is
      *     larger
      * @param maxSessionPartitions most partitions that all sessions together remember
      * @param sessionMemory where these are charged
@@ -88,7 +88,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         FetchSession session = sessions.find(request.sessionId());
         ErrorCode error = check(session, request, usesTopicIds);
         if (error == ErrorCode.NONE && !takeRoom(context, request)) {
-            // The client begins anew, and is served without a session.
+            // The client begins again, and is served without a session.
             sessions.end(request.sessionId());
             error = ErrorCode.FETCH_SESSION_ID_NOT_FOUND;
         }
@@ -121,7 +121,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         return partitions;
     }
 
-    /** Has all waiting fetches answered with what there is, and none wait any more: the broker stops. Any thread. */
+    /** Responds to all parked fetches with the records that there are, and parks none any more: the broker stops. Any thread. */
     public void stopWaiting() {
         stopping = true;
         for (FetchSessions sessions : connections) {
@@ -148,8 +148,8 @@ public final class FetchHandler implements Handler<FetchRequest> {
         int maxWaitMs = stopping ? 0 : Math.min(request.maxWaitMs(), MAX_WAIT_MS);
         int maxSizeBytes = Math.min(Math.max(0, request.maxBytes()), maxResponseSizeBytes);
         PendingFetch.Limits limits = new PendingFetch.Limits(request.minBytes(), maxSizeBytes, maxWaitMs);
-        FetchAnswer answer = new FetchAnswer(sessions, blockingPool, full);
-        new PendingFetch(context, session, answer, limits, this::locate).start(maxWaitMs);
+        FetchResponder responder = new FetchResponder(sessions, blockingPool, full);
+        new PendingFetch(context, session, responder, limits, this::locate).start(maxWaitMs);
     }
 
     private FetchSessions openSessions(RequestContext context) {
@@ -162,7 +162,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     private void locate(FetchPart part) {
         MetadataImage image = images.get();
-        SessionTopic topic = part.topic();
+        SessionTopic<FetchPart> topic = part.topic();
         TopicImage found = topic.usesId() ? image.topic(topic.resolvedId()) : image.topic(topic.name());
         if (found == null) {
             part.locate(null, topic.usesId() ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);

@@ -4,23 +4,24 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.journal.transaction.AbortedTransaction;
-import io.journalq.server.shard.PartitionHost;
-import io.journalq.server.shard.PartitionRead;
-import io.journalq.server.shard.PartitionReader;
+import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.read.PartitionRead;
+import io.journalq.server.shard.read.PartitionReader;
 import java.util.List;
 
 /**
- * One partition of a fetch session: how far its client has read it, and what the client was last told about it.
+ * One partition of a fetch session: how far its client has read it, and which offsets the client was sent last.
  *
- * <p>Belongs to its connection's loop, but for {@link #read}, {@link #disarmOnShard} and {@link #rearmOnShard}, which
+ * <p>Belongs to its connection's loop, except for {@link #read}, {@link #unparkOnShard} and {@link #parkOnShard}, which
  * the partition's loop calls while the connection's loop leaves the part alone.
  */
 final class FetchPart extends PartitionReader {
     private static final long UNKNOWN = -1L;
 
-    private final FetchSession session;
-    private final SessionTopic topic;
+    private final Listener listener;
+    private final SessionTopic<FetchPart> topic;
     private final int partition;
     private long fetchOffset;
     private int maxSizeBytes;
@@ -43,13 +44,25 @@ final class FetchPart extends PartitionReader {
     private long toldLastStableOffset = UNKNOWN;
     private long toldLogStartOffset = UNKNOWN;
 
-    FetchPart(FetchSession session, SessionTopic topic, int partition) {
-        this.session = session;
+    /** The session of a part. On its connection's loop, except for {@link #readsCommitted}. */
+    interface Listener {
+        /** The cycle of the connection's loop. Any thread. */
+        LoopCycle cycle();
+
+        /** Whether the client sees records only once their transactions have ended. Changes between requests only. */
+        boolean readsCommitted();
+
+        /** The partition has news, see {@link PartitionReader#onNews}. */
+        void onNews(FetchPart part, long grownBytes);
+    }
+
+    FetchPart(Listener listener, SessionTopic<FetchPart> topic, int partition) {
+        this.listener = listener;
         this.topic = topic;
         this.partition = partition;
     }
 
-    /** Takes over what a request says of the partition. */
+    /** Takes over a request's settings for the partition. */
     void update(FetchRequest.FetchPartition wanted) {
         fetchOffset = wanted.fetchOffset();
         maxSizeBytes = Math.max(0, wanted.partitionMaxBytes());
@@ -57,7 +70,7 @@ final class FetchPart extends PartitionReader {
         lastFetchedEpoch = wanted.lastFetchedEpoch();
     }
 
-    SessionTopic topic() {
+    SessionTopic<FetchPart> topic() {
         return topic;
     }
 
@@ -74,7 +87,7 @@ final class FetchPart extends PartitionReader {
      * Sets where to read.
      *
      * @param newShard null when there is no such partition
-     * @param errorWhenMissing what the client is told when there is none
+     * @param errorWhenMissing the error for the client when there is none
      */
     void locate(Shard newShard, ErrorCode errorWhenMissing) {
         if (newShard != shard) {
@@ -115,7 +128,7 @@ final class FetchPart extends PartitionReader {
         found = read;
     }
 
-    /** The records that go into the answer; null when there are none. */
+    /** The records that go into the response; null when there are none. */
     RecordsData takeRecords() {
         RecordsData taken = records;
         records = null;
@@ -166,7 +179,7 @@ final class FetchPart extends PartitionReader {
         return logStartOffset;
     }
 
-    /** Whether the client was told other offsets than those of the last read. */
+    /** Whether the client was sent other offsets than those of the last read. */
     boolean hasNewOffsets() {
         return highWatermark != toldHighWatermark
                 || lastStableOffset != toldLastStableOffset
@@ -180,7 +193,7 @@ final class FetchPart extends PartitionReader {
     }
 
     /**
-     * Reads on the shard's loop, and arms for news when that found less than {@code wantedBytes}.
+     * Reads on the shard's loop, and parks until there is news when that found less than {@code wantedBytes}.
      *
      * @return size of what was found
      */
@@ -199,10 +212,10 @@ final class FetchPart extends PartitionReader {
                 Math.min(budgetBytes, maxSizeBytes),
                 atLeastOneBatch,
                 readsCommitted());
-        host.markRead(this);
+        host.log().markRead(this);
         int sizeBytes = found.sizeBytes();
         if (sizeBytes < wantedBytes) {
-            host.arm(this);
+            host.log().park(this);
         }
         return sizeBytes;
     }
@@ -213,30 +226,30 @@ final class FetchPart extends PartitionReader {
     }
 
     /** On the shard's loop. */
-    void disarmOnShard() {
+    void unparkOnShard() {
         if (host != null) {
-            host.disarm(this);
+            unpark();
         }
     }
 
     /** On the shard's loop: there was news, but too little of it. */
-    void rearmOnShard() {
+    void parkOnShard() {
         if (host != null) {
-            host.arm(this);
+            host.log().park(this);
         }
     }
 
     @Override
     protected boolean readsCommitted() {
-        return session.readsCommitted();
+        return listener.readsCommitted();
     }
 
     @Override
     protected void onNews(long grownBytes) {
-        if (shard.cycle() == session.cycle()) {
-            session.onNews(this, grownBytes);
+        if (shard.cycle() == listener.cycle()) {
+            listener.onNews(this, grownBytes);
         } else {
-            shard.cycle().handOver(session.cycle(), () -> session.onNews(this, grownBytes));
+            shard.cycle().handOver(listener.cycle(), () -> listener.onNews(this, grownBytes));
         }
     }
 }

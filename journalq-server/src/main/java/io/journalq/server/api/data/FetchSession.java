@@ -15,17 +15,17 @@ import java.util.function.Consumer;
 
 /**
  * The partitions that one client fetches, kept between its requests so that each request names only what changed
- * (KIP-227). A partition that was read to its end waits armed on its shard; one that has news, or was just read with
+ * (KIP-227). A partition that was read to its end is parked on its shard; one that has news, or was just read with
  * success, stands in the queue of those that are ready. So a fetch costs what its ready partitions cost, not what all
  * partitions of the session would.
  *
  * <p>On its connection's loop. A fetch without a session uses one of these once.
  */
-final class FetchSession {
+final class FetchSession implements FetchPart.Listener {
     /** The id of a fetch without a session. */
     static final int NO_SESSION = 0;
 
-    /** What a partition takes of the heap, about, armed on its shard. An estimate that no test measures. */
+    /** What a partition takes of the heap, about, parked on its shard. An estimate that no test measures. */
     private static final int PARTITION_BYTES = 220;
 
     /** A topic without partitions and the characters of its name. */
@@ -38,7 +38,7 @@ final class FetchSession {
     private final boolean usesTopicIds;
     private final LoopCycle cycle;
     private final SessionRoom room;
-    private final Map<Object, SessionTopic> topics = new LinkedHashMap<>();
+    private final Map<Object, SessionTopic<FetchPart>> topics = new LinkedHashMap<>();
     private final ArrayDeque<FetchPart> ready = new ArrayDeque<>();
     private int nextEpoch = FIRST_INCREMENTAL_EPOCH;
     private int partCount;
@@ -48,9 +48,21 @@ final class FetchSession {
 
     private long sizeBytes;
     private long readyBytes;
-    private PendingFetch pending;
+    private Waiting pending;
     private boolean readsCommitted;
     private boolean closed;
+
+    /** The fetch that is under way in a session. */
+    interface Waiting {
+        /** A partition of the session has news, and is among the ready ones now. */
+        void onNews(FetchPart part, long grownBytes);
+
+        /** The wait time has passed: responds with the records that there are. */
+        void onTimeout();
+
+        /** The session has ended, usually because the client is gone. */
+        void abandon();
+    }
 
     /** @param room shared by all sessions; partitions of a fetch without a session take none */
     FetchSession(int id, boolean usesTopicIds, LoopCycle cycle, SessionRoom room) {
@@ -90,7 +102,8 @@ final class FetchSession {
         return usesTopicIds;
     }
 
-    LoopCycle cycle() {
+    @Override
+    public LoopCycle cycle() {
         return cycle;
     }
 
@@ -111,20 +124,20 @@ final class FetchSession {
         return partCount;
     }
 
-    PendingFetch pending() {
+    Waiting pending() {
         return pending;
     }
 
-    void setPending(PendingFetch fetch) {
+    void setPending(Waiting fetch) {
         pending = fetch;
     }
 
-    /** Whether the client sees records only once their transactions have ended. It changes between requests only. */
-    boolean readsCommitted() {
+    @Override
+    public boolean readsCommitted() {
         return readsCommitted;
     }
 
-    /** There is room for so many more partitions: a request is about to name them. */
+    /** There is room for {@code taken} more partitions: a request is about to name them. */
     void count(int taken) {
         counted += taken;
     }
@@ -149,9 +162,9 @@ final class FetchSession {
                 continue;
             }
             Object key = key(wanted.topic(), wanted.topicId());
-            SessionTopic topic = topics.get(key);
+            SessionTopic<FetchPart> topic = topics.get(key);
             if (topic == null) {
-                topic = new SessionTopic(wanted.topic(), wanted.topicId());
+                topic = new SessionTopic<>(wanted.topic(), wanted.topicId());
                 topics.put(key, topic);
                 charge(sizeOfTopic(topic.name()));
             }
@@ -175,7 +188,7 @@ final class FetchSession {
 
     private void forget(FetchRequest.ForgottenTopic forgotten) {
         Object key = key(forgotten.topic(), forgotten.topicId());
-        SessionTopic topic = topics.get(key);
+        SessionTopic<FetchPart> topic = topics.get(key);
         if (topic == null) {
             return;
         }
@@ -193,15 +206,15 @@ final class FetchSession {
             topics.remove(key);
             charge(-sizeOfTopic(topic.name()));
         }
-        disarm(gone);
+        unpark(gone);
     }
 
     private Object key(String name, Uuid topicId) {
         return usesTopicIds ? topicId : name;
     }
 
-    /** A partition has news. Also called from the hand-over of a partition's loop. */
-    void onNews(FetchPart part, long grownBytes) {
+    @Override
+    public void onNews(FetchPart part, long grownBytes) {
         if (closed || part.isForgotten()) {
             return;
         }
@@ -244,12 +257,12 @@ final class FetchSession {
     }
 
     void forEachPart(Consumer<FetchPart> action) {
-        for (SessionTopic topic : topics.values()) {
+        for (SessionTopic<FetchPart> topic : topics.values()) {
             topic.parts().values().forEach(action);
         }
     }
 
-    /** Leaves every partition. A fetch that is under way ends without an answer. */
+    /** Leaves every partition. A fetch that is under way ends without records. */
     void close() {
         if (closed) {
             return;
@@ -259,13 +272,13 @@ final class FetchSession {
         charge(-sizeBytes);
         List<FetchPart> parts = new ArrayList<>();
         forEachPart(parts::add);
-        disarm(parts);
+        unpark(parts);
         if (pending != null) {
             pending.abandon();
         }
     }
 
-    private static void disarm(List<FetchPart> parts) {
+    private static void unpark(List<FetchPart> parts) {
         IdentityHashMap<Shard, List<FetchPart>> partsByShard = new IdentityHashMap<>();
         for (FetchPart part : parts) {
             if (part.shard() != null) {
@@ -275,7 +288,7 @@ final class FetchSession {
             }
         }
         partsByShard.forEach(
-                (shard, onShard) -> shard.cycle().execute(() -> onShard.forEach(FetchPart::disarmOnShard)));
+                (shard, onShard) -> shard.cycle().execute(() -> onShard.forEach(FetchPart::unparkOnShard)));
     }
 
     /** Partitions by the shard that they are read on, for a pass that spans several. */

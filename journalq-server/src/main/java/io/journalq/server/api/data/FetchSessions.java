@@ -66,7 +66,7 @@ final class FetchSessions implements AutoCloseable {
         return session;
     }
 
-    /** What a fetch without a session uses until it is answered. */
+    /** The session of a fetch that has none, until its response is sent. */
     FetchSession openSessionless(boolean usesTopicIds) {
         FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle, room);
         sessionless.add(session);
@@ -80,15 +80,15 @@ final class FetchSessions implements AutoCloseable {
         }
     }
 
-    /** A fetch is answered; without a session nothing stays of it. */
-    void onAnswered(FetchSession session) {
+    /** The response to a fetch is sent; without a session nothing remains of it. */
+    void onResponded(FetchSession session) {
         if (session.id() == FetchSession.NO_SESSION) {
             sessionless.remove(session);
             session.close();
         }
     }
 
-    /** Has every fetch that waits answered with what there is. */
+    /** Responds to every parked fetch with the records that there are. */
     void hurry() {
         List<FetchSession> all = new ArrayList<>(sessionById.values());
         all.addAll(sessionless);

@@ -9,9 +9,9 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.OffsetLookup;
-import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.read.OffsetLookup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -139,14 +139,18 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
         }
         long timestamp = wanted.timestamp();
         if (timestamp >= 0 || timestamp == MAX_TIMESTAMP) {
-            lookByTime(host.offsetLookup(readCommitted), timestamp, answer, done);
+            lookByTime(host.log().offsetLookup(readCommitted), timestamp, answer, done);
             return;
         }
         if (timestamp == LATEST) {
-            answer.setOffset(readCommitted ? host.lastStableOffset() : host.highWatermark())
+            answer.setOffset(
+                            readCommitted
+                                    ? host.log().lastStableOffset()
+                                    : host.log().highWatermark())
                     .setLeaderEpoch(host.leaderEpoch());
         } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
-            answer.setOffset(host.logStartOffset()).setLeaderEpoch(host.epochOf(host.logStartOffset()));
+            answer.setOffset(host.log().startOffset())
+                    .setLeaderEpoch(host.journal().epochOf(host.log().startOffset()));
         }
         done.run();
     }

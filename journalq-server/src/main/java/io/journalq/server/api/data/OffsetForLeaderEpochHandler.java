@@ -10,8 +10,8 @@ import io.journalq.server.api.ServedApi;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -87,7 +87,7 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
             answer.setErrorCode(error.code());
             return;
         }
-        EpochEndOffset end = host.endOffsetForEpoch(wanted.leaderEpoch());
+        EpochEndOffset end = host.journal().endOffsetForEpoch(wanted.leaderEpoch());
         answer.setLeaderEpoch(end.epoch()).setEndOffset(end.endOffset());
     }
 }

@@ -2,8 +2,8 @@ package io.journalq.server.api.data;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

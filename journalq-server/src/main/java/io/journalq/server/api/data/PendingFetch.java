@@ -4,23 +4,23 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Loop;
-import io.journalq.server.shard.PartitionRead;
 import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.read.PartitionRead;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
- * One Fetch request from its arrival to its answer. It reads the session's ready partitions in passes: partitions of
- * the connection's own loop at once, those of other loops by one hand-over each. A pass that finds too little leaves
- * the request parked until its partitions have news or its time is up.
+ * One Fetch request from its arrival to its response. It reads the session's ready partitions in passes: partitions of the
+ * connection's own loop at once, those of other loops by one hand-over each. A pass that finds too little leaves the request
+ * parked until its partitions have news or its wait time has passed.
  *
  * <p>On the connection's loop.
  */
-final class PendingFetch {
+final class PendingFetch implements FetchSession.Waiting {
     private final RequestContext context;
     private final FetchSession session;
-    private final FetchAnswer answer;
+    private final FetchResponder responder;
     private final int minSizeBytes;
     private final int maxSizeBytes;
     private final boolean mayPark;
@@ -42,7 +42,7 @@ final class PendingFetch {
     }
 
     /**
-     * How a request wants to be answered.
+     * What a request asks for.
      *
      * @param minSizeBytes records to wait for
      * @param maxSizeBytes records at which to stop
@@ -50,10 +50,11 @@ final class PendingFetch {
      */
     record Limits(int minSizeBytes, int maxSizeBytes, int maxWaitMs) {}
 
-    PendingFetch(RequestContext context, FetchSession session, FetchAnswer answer, Limits limits, Locator locator) {
+    PendingFetch(
+            RequestContext context, FetchSession session, FetchResponder responder, Limits limits, Locator locator) {
         this.context = context;
         this.session = session;
-        this.answer = answer;
+        this.responder = responder;
         this.minSizeBytes = Math.max(1, limits.minSizeBytes());
         this.maxSizeBytes = limits.maxSizeBytes();
         this.mayPark = limits.maxWaitMs() > 0 && limits.minSizeBytes() > 0;
@@ -68,8 +69,8 @@ final class PendingFetch {
         startPass();
     }
 
-    /** A partition of the session has news, and now stands among the ready ones. */
-    void onNews(FetchPart part, long grownBytes) {
+    @Override
+    public void onNews(FetchPart part, long grownBytes) {
         if (done || passRegistered) {
             return;
         }
@@ -78,20 +79,20 @@ final class PendingFetch {
         } else if (grownBytes <= 0 || session.readyBytes() >= minSizeBytes) {
             registerPass();
         } else {
-            part.shard().cycle().execute(part::rearmOnShard);
+            part.shard().cycle().execute(part::parkOnShard);
         }
     }
 
-    /** The time is up: answers with what there is. */
-    void onTimeout() {
+    @Override
+    public void onTimeout() {
         timedOut = true;
         if (!done && !isInPass() && !passRegistered) {
             startPass();
         }
     }
 
-    /** The session has ended, usually because the client is gone. */
-    void abandon() {
+    @Override
+    public void abandon() {
         timedOut = true;
         if (!done && !isInPass()) {
             evaluate();
@@ -114,7 +115,7 @@ final class PendingFetch {
         }
         missedNews = false;
         parts = session.takeReady();
-        List<FetchPart> elsewhere = List.of();
+        List<FetchPart> onOtherLoops = List.of();
         int budgetBytes = maxSizeBytes;
         boolean nothingYet = true;
         for (FetchPart part : parts) {
@@ -126,21 +127,21 @@ final class PendingFetch {
                 nothingYet &= foundBytes == 0;
                 budgetBytes = Math.max(0, budgetBytes - foundBytes);
             } else {
-                if (elsewhere.isEmpty()) {
-                    elsewhere = new ArrayList<>();
+                if (onOtherLoops.isEmpty()) {
+                    onOtherLoops = new ArrayList<>();
                 }
-                elsewhere.add(part);
+                onOtherLoops.add(part);
             }
         }
-        if (elsewhere.isEmpty()) {
+        if (onOtherLoops.isEmpty()) {
             evaluate();
         } else {
-            readElsewhere(elsewhere, budgetBytes);
+            readOnOtherLoops(onOtherLoops, budgetBytes);
         }
     }
 
-    private void readElsewhere(List<FetchPart> elsewhere, int budgetBytes) {
-        Map<Shard, List<FetchPart>> partsByShard = FetchSession.byShard(elsewhere);
+    private void readOnOtherLoops(List<FetchPart> onOtherLoops, int budgetBytes) {
+        Map<Shard, List<FetchPart>> partsByShard = FetchSession.byShard(onOtherLoops);
         outstandingShards = partsByShard.size();
         partsByShard.forEach((shard, onShard) -> session.cycle().handOver(shard.cycle(), () -> {
             int rest = budgetBytes;
@@ -172,13 +173,13 @@ final class PendingFetch {
         long foundBytes = trimToBudget();
         if (foundBytes >= minSizeBytes || !mayPark || timedOut || session.partCount() == 0 || hasErrors()) {
             finish();
-            answer.send(context, session, parts);
+            responder.send(context, session, parts);
         } else {
             park();
         }
     }
 
-    /** Shards were each given the whole budget; what exceeds it together is left for the next fetch. */
+    /** Each shard got the whole budget; records beyond it are left for the next fetch. */
     private long trimToBudget() {
         long foundBytes = 0;
         for (FetchPart part : parts) {
@@ -208,6 +209,10 @@ final class PendingFetch {
         return false;
     }
 
+    /**
+     * Drops what was found, and reads it again when there is enough: holding it would pin segments for the wait time, and
+     * the response would lack the records that arrive in the meantime.
+     */
     private void park() {
         for (FetchPart part : parts) {
             PartitionRead found = part.found();

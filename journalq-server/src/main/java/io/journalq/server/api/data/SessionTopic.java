@@ -6,13 +6,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * One topic of a fetch session, by name in the older versions and by id in the newer. On the connection's loop; the
- * resolved id is also read by shards while the connection's loop leaves it alone.
+ * One topic of a fetch session, by name in the older versions and by id in the newer. On the connection's loop; shards read
+ * the resolved id while the connection's loop does not touch it.
+ *
+ * @param <P> one partition of the topic
  */
-final class SessionTopic {
+final class SessionTopic<P> {
     private final String name;
     private final Uuid id;
-    private final Map<Integer, FetchPart> parts = new LinkedHashMap<>();
+    private final Map<Integer, P> parts = new LinkedHashMap<>();
     private Uuid resolvedId;
     private FetchResponse.FetchableTopicResponse response;
 
@@ -44,7 +46,7 @@ final class SessionTopic {
         resolvedId = foundId;
     }
 
-    Map<Integer, FetchPart> parts() {
+    Map<Integer, P> parts() {
         return parts;
     }
 

@@ -13,10 +13,10 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.shard.MarkerAppend;
-import io.journalq.server.shard.PartitionHost;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -104,7 +104,7 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
             Runnable done) {
         TransactionMarker marker = new TransactionMarker(
                 wanted.producerId(), wanted.producerEpoch(), wanted.transactionResult(), wanted.coordinatorEpoch());
-        host.appendMarker(new MarkerAppend(marker, wanted.transactionVersion()) {
+        host.append(new MarkerAppend(marker, wanted.transactionVersion()) {
             @Override
             protected void onDecided() {
                 answer.setErrorCode(error().code());

@@ -10,6 +10,7 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.shard.coordinator.transaction.ProducerIds;
 import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
 import org.slf4j.Logger;

@@ -1,6 +1,6 @@
 package io.journalq.server.group.consumer;
 
-import io.journalq.server.group.Origin;
+import io.journalq.server.group.model.Origin;
 import java.util.Arrays;
 import java.util.List;
 

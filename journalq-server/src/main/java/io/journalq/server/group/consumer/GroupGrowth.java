@@ -1,7 +1,7 @@
 package io.journalq.server.group.consumer;
 
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
-import io.journalq.server.group.GroupSize;
+import io.journalq.server.group.model.GroupSize;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

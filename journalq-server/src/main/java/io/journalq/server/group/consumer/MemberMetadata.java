@@ -1,6 +1,6 @@
 package io.journalq.server.group.consumer;
 
-import io.journalq.server.group.GroupSize;
+import io.journalq.server.group.model.GroupSize;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;

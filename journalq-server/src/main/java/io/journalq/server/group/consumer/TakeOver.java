@@ -2,8 +2,8 @@ package io.journalq.server.group.consumer;
 
 import io.journalq.common.protocol.message.ConsumerProtocolSubscription;
 import io.journalq.server.coordinator.CoordinatorRecord;
-import io.journalq.server.group.Origin;
 import io.journalq.server.group.consumer.assignor.Assignment;
+import io.journalq.server.group.model.Origin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -55,7 +55,7 @@ public final class WriteAheadLog {
     /**
      * Uses what there is room for; makes no file yet.
      *
-     * @param dataDirectory holds none that is not recovered ({@link io.journalq.server.journal.JournalRedo})
+     * @param dataDirectory holds none that is not recovered ({@link io.journalq.server.journal.WalReplay})
      * @param sizeBytes room for all files
      */
     public WriteAheadLog(FileStore store, Path dataDirectory, long sizeBytes) {

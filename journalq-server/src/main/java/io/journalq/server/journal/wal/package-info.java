@@ -3,7 +3,7 @@
  * makes all of it durable at once. The journals' own files are synced later.
  *
  * <p>In: stretches of segment files as they were written. Out: whether they are on the disk now; after a crash, the same
- * stretches, for {@link io.journalq.server.journal.JournalRedo} to write once more. It must not know what a journal is: a
+ * stretches, for {@link io.journalq.server.journal.WalReplay} to write once more. It must not know what a journal is: a
  * folder of segment files is covered, and says itself up to where it is synced ({@link
  * io.journalq.server.journal.wal.Covered}).
  *

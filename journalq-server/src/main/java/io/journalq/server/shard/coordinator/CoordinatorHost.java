@@ -10,8 +10,8 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.shard.Append;
-import io.journalq.server.shard.PartitionHost;
+import io.journalq.server.shard.append.Append;
+import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One machine on the loop of the partition that holds its records: loads it, runs its steps, appends its records, wakes it
- * when something is due. When an append fails, the machine's state is ahead of its journal: it is dropped and loaded anew.
+ * when something is due. When an append fails, the machine's state is ahead of its journal: it is dropped and loaded again.
  *
  * <p>Every method on the partition's loop.
  */
@@ -111,7 +111,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             loadLater();
             return;
         }
-        long endOffset = partition.highWatermark();
+        long endOffset = partition.log().highWatermark();
         try {
             loading.loadingPool().execute(() -> loadSlice(partition, endOffset));
         } catch (RejectedExecutionException overloaded) {
@@ -128,7 +128,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         try {
             appliedOffset = SliceReplay.replay(slice, endOffset, kind.types(), machine);
         } catch (IOException | RuntimeException useless) {
-            log.warn("a coordinator's stored state is built anew from its journal: partition={}", name, useless);
+            log.warn("a coordinator's stored state is rebuilt from its journal: partition={}", name, useless);
             if (!SliceFeed.wipe(slice, name)) {
                 cycle.execute(this::loadLater);
                 return;
@@ -288,7 +288,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 replies.onSafe(append.number);
             } else {
                 log.error(
-                        "a coordinator's records cannot be written, it is loaded anew: partition={} error={} reason=\"{}\"",
+                        "a coordinator's records cannot be written, it is loaded again: partition={} error={} reason=\"{}\"",
                         name,
                         append.error(),
                         append.errorMessage());

@@ -9,15 +9,12 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
-import io.journalq.server.store.CoordinatorSlices;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
@@ -41,24 +38,16 @@ public final class Coordinators<M extends CoordinatorMachine> {
     /**
      * Makes coordinators; there are none before {@link #follow} finds their topic.
      *
-     * @param blockingPool for what waits for the disk
-     * @param slices what is stored of their state, so that they need not read their whole journals
-     * @param listener hears of every machine that is loaded, before it serves
+     * @param listener is informed of every machine that is loaded, before it serves
      */
-    public Coordinators(
-            CoordinatorKind<M> kind,
-            Shards shards,
-            Executor blockingPool,
-            Clock clock,
-            CoordinatorSlices slices,
-            LoadListener<M> listener) {
+    public Coordinators(CoordinatorKind<M> kind, CoordinatorResources resources, LoadListener<M> listener) {
         this.kind = kind;
-        this.shards = shards;
+        this.shards = resources.shards();
         this.loading = new CoordinatorLoading<>(
-                blockingPool,
-                new NarrowExecutor(blockingPool, shards.all().size() + 1),
-                clock,
-                slices,
+                resources.blockingPool(),
+                new NarrowExecutor(resources.blockingPool(), shards.all().size() + 1),
+                resources.clock(),
+                resources.slices(),
                 new CoordinatorCounters(),
                 listener);
     }
@@ -193,7 +182,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * Asks every machine.
      *
      * @param query is run with each machine on its loop
-     * @param done takes the answers in the order of partitions, on any thread
+     * @param done takes the results in the order of partitions, on any thread
      * @param unavailable called instead when one cannot be asked, with the reason. On any thread
      */
     public <T> void gather(BiFunction<M, Long, T> query, Consumer<List<T>> done, Consumer<ErrorCode> unavailable) {
@@ -236,7 +225,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         return CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0]));
     }
 
-    /** Answers of all machines, and how many are missing. Any thread. */
+    /** The results of all machines, and how many are missing. Any thread. */
     private static final class Gathering<T> {
         private final AtomicReferenceArray<T> answers;
         private final AtomicInteger missing;

@@ -9,8 +9,8 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.shard.PartitionHost;
-import io.journalq.server.shard.PartitionRead;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
@@ -77,7 +77,7 @@ final class JournalReplay {
     /** Replays from {@code fromOffset} to what can be seen of the partition. On the partition's loop. */
     void start(long fromOffset, Outcome whenDone) {
         outcome = whenDone;
-        offset = Math.max(fromOffset, partition.logStartOffset());
+        offset = Math.max(fromOffset, partition.log().startOffset());
         next();
     }
 
@@ -111,7 +111,7 @@ final class JournalReplay {
         } catch (IOException | CorruptBatchException | BadFrameException unreadable) {
             failure = unreadable.getMessage();
         } catch (RuntimeException | Error impossible) {
-            // Records that contradict each other; whoever waits for the load hears of it.
+            // Records that contradict each other: the load fails.
             log.error("a coordinator's records cannot be replayed: partition={}", partition.name(), impossible);
             failure = "records that cannot be replayed: " + impossible.getMessage();
         }

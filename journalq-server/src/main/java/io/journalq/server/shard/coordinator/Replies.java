@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The replies of one machine: answers are held until what was appended before them is safe. When the machine is lost, all
- * that were not sent fail. On the loop of the machine's host.
+ * The replies of one machine. Each is held until the records that were appended before it are safe. When the machine is
+ * lost, all replies that were not sent fail. On the loop of the machine's host.
  */
 public final class Replies {
     private final Set<HeldReply<?>> open = new LinkedHashSet<>();
@@ -23,8 +23,8 @@ public final class Replies {
     /**
      * Makes a reply.
      *
-     * @param send takes the answer, on the host's loop
-     * @param fail takes the reason when there will be no answer, on the host's loop
+     * @param send takes the result, on the host's loop
+     * @param fail takes the reason when there will be no result, on the host's loop
      */
     public <T> Reply<T> to(Consumer<T> send, Consumer<ErrorCode> fail) {
         HeldReply<T> reply = new HeldReply<>(send, fail);
@@ -32,7 +32,7 @@ public final class Replies {
         return reply;
     }
 
-    /** Answers from now on wait for one more append; returns its number. */
+    /** Replies from now on wait for one more append; returns its number. */
     long onAppended() {
         return ++appended;
     }

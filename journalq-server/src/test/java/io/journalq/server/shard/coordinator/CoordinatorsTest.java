@@ -171,10 +171,7 @@ class CoordinatorsTest {
                 MemoryAccount.UNBOUNDED);
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
-                shards,
-                blockingPool,
-                Clock.systemUTC(),
-                slices,
+                new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), slices),
                 (partition, machine) -> {});
         MetadataImage image = image();
         shards.open(image).join();

@@ -1,0 +1,285 @@
+package io.journalq.server.api.data;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.shard.read.AbortedLookup;
+import io.journalq.server.shard.read.PartitionRead;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns the results of a fetch's reads into its response. Records that were written lately are sent from their file, or
+ * copied if they are few. Older ones may have to come from the disk: threads that may block read them before the response is
+ * sent. The response of an incremental fetch has only partitions with news (KIP-227).
+ *
+ * <p>One for each fetch, on its connection's loop, except for the reads.
+ */
+final class FetchResponder {
+    private static final Logger log = LoggerFactory.getLogger(FetchResponder.class);
+
+    /** The records that this number of partitions copy are below half a megabyte. */
+    private static final int FEW_PARTS = 16;
+
+    private final FetchSessions sessions;
+    private final Executor blockingPool;
+    private final boolean full;
+    private RequestContext context;
+    private FetchSession session;
+    private List<FetchPart> parts;
+    private List<SessionTopic<FetchPart>> respondedTopics;
+    private List<FetchResponse.FetchableTopicResponse> topicResponses;
+    private int outstandingReads;
+
+    /**
+     * Prepares the response to a request.
+     *
+     * @param full whether the response has every partition, not only those with news
+     */
+    FetchResponder(FetchSessions sessions, Executor blockingPool, boolean full) {
+        this.sessions = sessions;
+        this.blockingPool = blockingPool;
+        this.full = full;
+    }
+
+    /** Responds with the records that the last pass found in {@code foundParts}; takes over the slices. */
+    void send(RequestContext requestContext, FetchSession fetchSession, List<FetchPart> foundParts) {
+        context = requestContext;
+        session = fetchSession;
+        parts = foundParts;
+        long copiedBytes = parts.size() <= FEW_PARTS ? 0 : copiedBytes();
+        if (copiedBytes > 0) {
+            // The copies, and the response that they are written to.
+            context.whenRoom(2 * copiedBytes, this::takeRecords);
+        } else {
+            takeRecords();
+        }
+    }
+
+    /** Records that are copied and do not go out as they lie in their file. */
+    private long copiedBytes() {
+        long copiedBytes = 0;
+        for (FetchPart part : parts) {
+            JournalSlice slice = part.found().slice();
+            if (slice != null) {
+                copiedBytes += slice.copiedSizeBytes();
+            }
+        }
+        return copiedBytes;
+    }
+
+    private void takeRecords() {
+        List<FetchPart> cold = List.of();
+        for (FetchPart part : parts) {
+            JournalSlice slice = part.found().slice();
+            if (slice != null && slice.isWarm() && isKnown(part.found().aborted())) {
+                takeWarm(part, slice);
+            } else if (slice != null) {
+                cold = cold.isEmpty() ? new ArrayList<>() : cold;
+                cold.add(part);
+            }
+        }
+        if (cold.isEmpty()) {
+            respond();
+        } else {
+            List<FetchPart> unread = cold;
+            sessions.coldReads().add(context, () -> readCold(unread));
+        }
+    }
+
+    private static boolean isKnown(AbortedLookup aborted) {
+        return aborted == null || aborted.known() != null;
+    }
+
+    private static void takeWarm(FetchPart part, JournalSlice slice) {
+        AbortedLookup aborted = part.found().aborted();
+        try {
+            part.setRecords(
+                    slice.toRecordsData(PooledByteBufAllocator.DEFAULT), aborted == null ? List.of() : aborted.known());
+        } catch (IOException failure) {
+            onReadFailure(part, failure);
+            part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
+        }
+    }
+
+    private static void onReadFailure(FetchPart part, IOException failure) {
+        log.error("cannot read: topic={} partition={}", part.topic().resolvedId(), part.partition(), failure);
+    }
+
+    private void readCold(List<FetchPart> cold) {
+        outstandingReads = cold.size();
+        for (FetchPart part : cold) {
+            JournalSlice slice = part.found().slice();
+            AbortedLookup aborted = part.found().aborted();
+            if (sessions.isClosed()) {
+                slice.release();
+                onColdRead(part, ColdRead.NOTHING);
+                continue;
+            }
+            try {
+                blockingPool.execute(() -> loadAndPassOn(part, slice, aborted));
+            } catch (RejectedExecutionException overloaded) {
+                // Without records in the response, the client asks again.
+                slice.release();
+                onColdRead(part, ColdRead.NOTHING);
+            }
+        }
+    }
+
+    /** What came from the disk. */
+    private record ColdRead(RecordsData records, List<AbortedTransaction> aborted) {
+        static final ColdRead NOTHING = new ColdRead(RecordsData.EMPTY, List.of());
+    }
+
+    private void loadAndPassOn(FetchPart part, JournalSlice slice, AbortedLookup aborted) {
+        ColdRead[] read = new ColdRead[1];
+        try {
+            read[0] = load(part, slice, aborted);
+        } finally {
+            // Also when memory has run out: without a response the connection would never go on.
+            session.cycle().execute(() -> onColdRead(part, read[0]));
+        }
+    }
+
+    /**
+     * Brings the records into the page cache, on the blocking pool. They are sent from the file, so that responses that
+     * their client leaves unread take no memory. Null when the disk failed.
+     */
+    private static ColdRead load(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
+        try {
+            JournalSlice loaded = slice.load();
+            try {
+                List<AbortedTransaction> aborted = lookup == null ? List.of() : lookup.find(loaded.offsetLimit());
+                return aborted == null
+                        ? ColdRead.NOTHING
+                        : new ColdRead(loaded.toRecordsData(PooledByteBufAllocator.DEFAULT), aborted);
+            } finally {
+                loaded.release();
+            }
+        } catch (IOException failure) {
+            onReadFailure(part, failure);
+            return null;
+        }
+    }
+
+    private void onColdRead(FetchPart part, ColdRead read) {
+        if (read == null) {
+            part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
+        } else {
+            part.setRecords(read.records(), read.aborted());
+        }
+        outstandingReads--;
+        if (outstandingReads == 0) {
+            sessions.coldReads().done();
+            respond();
+        }
+    }
+
+    private void respond() {
+        respondedTopics = new ArrayList<>();
+        topicResponses = new ArrayList<>();
+        for (FetchPart part : parts) {
+            part.remember(part.found());
+        }
+        if (full) {
+            session.forEachPart(this::add);
+        } else {
+            parts.forEach(this::addIfNews);
+        }
+        respondedTopics.forEach(topic -> topic.setResponse(null));
+        keepReady();
+        session.setPending(null);
+        context.respond(new FetchResponse().setSessionId(session.id()).setResponses(topicResponses));
+        sessions.onResponded(session);
+    }
+
+    /**
+     * Has the next fetch read what may still have something: first the partitions that the limits left out, then those
+     * that gave records now, so that each has its turn.
+     */
+    private void keepReady() {
+        for (FetchPart part : parts) {
+            if (part.found().slice() == null
+                    && (part.hasUnread() || part.found().error() != ErrorCode.NONE)) {
+                session.markReady(part);
+            }
+        }
+        for (FetchPart part : parts) {
+            if (part.takeFound().slice() != null) {
+                session.markReady(part);
+            }
+            RecordsData unused = part.takeRecords();
+            if (unused != null) {
+                unused.release(); // of a partition that was forgotten meanwhile
+            }
+        }
+    }
+
+    private void addIfNews(FetchPart part) {
+        PartitionRead found = part.found();
+        if (found.slice() != null
+                || found.error() != ErrorCode.NONE
+                || found.divergingEpoch() != null
+                || part.hasNewOffsets()) {
+            add(part);
+        }
+    }
+
+    private void add(FetchPart part) {
+        SessionTopic<FetchPart> topic = part.topic();
+        if (topic.response() == null) {
+            topic.setResponse(topic.newResponse().setPartitions(new ArrayList<>()));
+            respondedTopics.add(topic);
+            topicResponses.add(topic.response());
+        }
+        topic.response().partitions().add(data(part));
+        part.markTold();
+    }
+
+    private static List<FetchResponse.AbortedTransaction> aborted(FetchPart part) {
+        List<AbortedTransaction> aborted = part.takeAborted();
+        List<FetchResponse.AbortedTransaction> transactions = new ArrayList<>(aborted.size());
+        for (AbortedTransaction transaction : aborted) {
+            transactions.add(new FetchResponse.AbortedTransaction()
+                    .setProducerId(transaction.producerId())
+                    .setFirstOffset(transaction.firstOffset()));
+        }
+        return transactions;
+    }
+
+    private FetchResponse.PartitionData data(FetchPart part) {
+        RecordsData records = part.takeRecords();
+        if (records != null) {
+            session.cycle().counters().onFetched(records.sizeBytes());
+        }
+        FetchResponse.PartitionData data = new FetchResponse.PartitionData()
+                .setPartitionIndex(part.partition())
+                .setHighWatermark(part.highWatermark())
+                .setLastStableOffset(part.lastStableOffset())
+                .setLogStartOffset(part.logStartOffset())
+                .setAbortedTransactions(session.readsCommitted() ? aborted(part) : null)
+                .setRecords(records == null ? RecordsData.EMPTY : records);
+        PartitionRead found = part.found();
+        if (found != null) {
+            data.setErrorCode(found.error().code());
+            if (found.error() != ErrorCode.NONE) {
+                session.cycle().counters().onFetchError(found.error());
+            }
+            if (found.divergingEpoch() != null) {
+                data.setDivergingEpoch(new FetchResponse.EpochEndOffset()
+                        .setEpoch(found.divergingEpoch().epoch())
+                        .setEndOffset(found.divergingEpoch().endOffset()));
+            }
+        }
+        return data;
+    }
+}

@@ -1,0 +1,40 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.loop.Waiting;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.group.GroupCoordinators;
+import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
+
+/**
+ * Applies metadata images to shards and coordinators: what an image adds is served before clients see the image, and what it
+ * removes is deleted after they see it. On the controller's thread.
+ */
+final class MetadataApplier implements MetadataPublisher.Listener {
+    private final Shards shards;
+    private final GroupCoordinators groups;
+    private final TransactionCoordinators transactions;
+    private final Waiting waiting;
+
+    MetadataApplier(Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, Waiting waiting) {
+        this.shards = shards;
+        this.groups = groups;
+        this.transactions = transactions;
+        this.waiting = waiting;
+    }
+
+    @Override
+    public void prepare(MetadataImage now, MetadataImage next) {
+        waiting.join(shards.open(next));
+        // A client that finds a coordinator's topic can use its coordinators.
+        waiting.join(groups.open(next));
+        waiting.join(transactions.follow(next));
+    }
+
+    @Override
+    public void onImage(MetadataImage before, MetadataImage now) {
+        groups.follow(before, now);
+        shards.deleteGone(before, now);
+    }
+}

@@ -1,0 +1,144 @@
+package io.journalq.server.journal;
+
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.wal.WriteAheadLog;
+import io.journalq.server.journal.wal.WriteAheadRecord;
+import io.journalq.server.journal.wal.WriteAheadScan;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Replays the write-ahead files of a data directory into the newest segments of its journals, syncs these, and deletes the
+ * files. Runs before any journal of the directory is opened; if it is stopped at any point, the next run starts again. A
+ * damaged file is kept under another name. One thread; blocks.
+ *
+ * <p>The bytes go to where they were ({@link ReplayedJournal}). Replay never creates a segment: nothing in a segment counts as
+ * covered before its name is synced, so a segment that is not there was deleted.
+ */
+public final class WalReplay {
+    /** Files that are open at the same time, for any number of journals. */
+    private static final int MOST_OPEN_FILES = 64;
+
+    /** The end of the name of a damaged file. It is not read any more, and an operator may delete it. */
+    private static final String DAMAGED_SUFFIX = ".damaged";
+
+    private static final Logger LOG = LoggerFactory.getLogger(WalReplay.class);
+
+    private final FileStore store;
+    private final Path dataDirectory;
+    private final Set<String> present;
+    private final Set<Path> damaged = new HashSet<>();
+    /** By the names of their directories; null for one that is not there. */
+    private final Map<String, ReplayedJournal> journals = new HashMap<>();
+
+    /** The journals with an open file, the most recently used last. */
+    private final Set<ReplayedJournal> open = new LinkedHashSet<>();
+
+    private WalReplay(FileStore store, Path dataDirectory) throws IOException {
+        this.store = store;
+        this.dataDirectory = dataDirectory;
+        this.present = new HashSet<>(store.list(dataDirectory));
+    }
+
+    /**
+     * Replays the write-ahead files.
+     *
+     * @return how many records were written into journals
+     * @throws IOException when a file cannot be read or written, or has a newer format; then nothing may be served, because
+     *     acknowledged records are missing
+     */
+    public static long run(FileStore store, Path dataDirectory) throws IOException {
+        if (store.list(dataDirectory.resolve(WriteAheadLog.FOLDER_NAME)).isEmpty()) {
+            return 0;
+        }
+        WalReplay replay = new WalReplay(store, dataDirectory);
+        try {
+            long count = replay.apply();
+            replay.sync();
+            replay.deleteFiles();
+            return count;
+        } finally {
+            replay.close();
+        }
+    }
+
+    private long apply() throws IOException {
+        long count = 0;
+        for (Path file : WriteAheadScan.files(store, dataDirectory)) {
+            try (WriteAheadScan scan = WriteAheadScan.open(store, file)) {
+                for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
+                    if (apply(record)) {
+                        count++;
+                    }
+                }
+                if (scan.isDamaged()) {
+                    damaged.add(file);
+                }
+            }
+        }
+        if (count > 0) {
+            LOG.info("{}: {} records of the write-ahead files were written into the journals", dataDirectory, count);
+        }
+        return count;
+    }
+
+    private boolean apply(WriteAheadRecord record) throws IOException {
+        ReplayedJournal journal = journal(record.folder());
+        if (journal == null) {
+            return false;
+        }
+        open.remove(journal);
+        open.add(journal);
+        if (open.size() > MOST_OPEN_FILES) {
+            Iterator<ReplayedJournal> oldest = open.iterator();
+            oldest.next().closeFile();
+            oldest.remove();
+        }
+        return journal.apply(record);
+    }
+
+    private ReplayedJournal journal(String name) throws IOException {
+        if (!journals.containsKey(name)) {
+            // A directory that is not there was deleted. Only names that the data directory has are resolved.
+            journals.put(name, present.contains(name) ? new ReplayedJournal(store, dataDirectory.resolve(name)) : null);
+        }
+        return journals.get(name);
+    }
+
+    private void sync() throws IOException {
+        close();
+        for (ReplayedJournal journal : journals.values()) {
+            if (journal != null) {
+                journal.sync();
+            }
+        }
+    }
+
+    private void deleteFiles() throws IOException {
+        Path directory = dataDirectory.resolve(WriteAheadLog.FOLDER_NAME);
+        for (String name : store.list(directory)) {
+            Path file = directory.resolve(name);
+            if (damaged.contains(file)) {
+                Path kept = directory.resolve(name + DAMAGED_SUFFIX);
+                store.move(file, kept);
+                LOG.error("{} is damaged: what can be read of it is in the journals, the file is now {}", file, kept);
+            } else if (name.endsWith(WriteAheadLog.FILE_SUFFIX)) {
+                store.delete(file);
+            }
+        }
+        store.syncDirectory(directory);
+    }
+
+    private void close() {
+        open.forEach(ReplayedJournal::closeFile);
+        open.clear();
+    }
+}

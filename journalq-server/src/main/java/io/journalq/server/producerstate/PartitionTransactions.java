@@ -1,0 +1,292 @@
+package io.journalq.server.producerstate;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.TransactionMarker;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * The transactions of one partition: which have records there and no end, and so how far the partition is stable. Judges
+ * batches of transactions and the markers that end them; what it keeps of a producer stands in {@link ProducerDedup}.
+ *
+ * <p>Pure and single-threaded: the {@code check} methods change nothing, {@code replay} methods change the state, live and
+ * in recovery alike. Bounded by {@link #MAX_OPEN_TRANSACTIONS}; what markers above the high watermark replaced is kept
+ * until {@link #onHighWatermark} passes them, so that {@link #truncateTo} can bring it back.
+ *
+ * <p>Source: KIP-98, KIP-890, KIP-1228.
+ */
+public final class PartitionTransactions {
+    /** Transactions that may be open in one partition; more wait. Well below {@link ProducerDedup#MAX_PRODUCERS}. */
+    public static final int MAX_OPEN_TRANSACTIONS = 5_000;
+
+    /** Offset when no transaction is open. */
+    public static final long NONE = Long.MAX_VALUE;
+
+    /** From this generation of the protocol on, the epoch grows with every transaction (KIP-890). */
+    private static final short FIRST_VERSION_WITH_GROWING_EPOCHS = 2;
+
+    /** Nothing is ever added to it. */
+    private static final Deque<Replaced> NONE_REPLACED = new ArrayDeque<>(0);
+
+    private final ProducerDedup producers;
+    /** As all that follows, made with the first transaction: most partitions never have one. */
+    private NavigableMap<Long, OpenTransaction> openByFirstOffset = Collections.emptyNavigableMap();
+
+    /** Ended ones whose marker is not below the high watermark: offset of the marker by first offset. */
+    private NavigableMap<Long, Long> endingByFirstOffset = Collections.emptyNavigableMap();
+
+    /** What the markers that are not below the high watermark replaced, in the order of the markers. */
+    private Deque<Replaced> replaced = NONE_REPLACED;
+
+    private long repeatedMarkerOffset;
+
+    /** What is to be done with a marker. */
+    public enum MarkerVerdict {
+        /** Append it, then {@link PartitionTransactions#replayMarker} it. */
+        APPEND(ErrorCode.NONE),
+        /** It is there already, at {@link PartitionTransactions#repeatedMarkerOffset}, and nothing came after it. */
+        REPEATED(ErrorCode.NONE),
+        /** The producer is at a later epoch, so that this marker is not for its transaction. */
+        FENCED(ErrorCode.INVALID_PRODUCER_EPOCH),
+        /** A later coordinator has written a marker. */
+        COORDINATOR_FENCED(ErrorCode.TRANSACTION_COORDINATOR_FENCED);
+
+        private final ErrorCode error;
+
+        MarkerVerdict(ErrorCode error) {
+            this.error = error;
+        }
+
+        public ErrorCode error() {
+            return error;
+        }
+    }
+
+    /**
+     * A producer as it was before a marker.
+     *
+     * @param before null when the producer was not known
+     */
+    private record Replaced(long markerOffset, long producerId, ProducerState before) {}
+
+    /** The transactions of producers that {@code producers} knows; both are fed with the same batches. */
+    public PartitionTransactions(ProducerDedup producers) {
+        this.producers = producers;
+    }
+
+    // ---- batches of producers
+
+    /**
+     * Judges a producer's batch that is in order.
+     *
+     * @param producerId 0 or more
+     * @param admitted whether the transaction's coordinator knows that the partition takes part (KIP-890)
+     * @return {@link ErrorCode#NONE}; INVALID_TXN_STATE for a batch outside of a transaction or in none;
+     *     NOT_ENOUGH_REPLICAS, which producers try again, when too many transactions are open
+     */
+    public ErrorCode checkBatch(long producerId, boolean transactional, boolean admitted) {
+        if (!transactional && openByFirstOffset.isEmpty()) {
+            return ErrorCode.NONE;
+        }
+        ProducerState known = producers.statesById().get(producerId);
+        boolean open = known != null && known.transaction() != null;
+        if (!transactional) {
+            return open ? ErrorCode.INVALID_TXN_STATE : ErrorCode.NONE;
+        }
+        if (!admitted) {
+            return ErrorCode.INVALID_TXN_STATE;
+        }
+        return open || openByFirstOffset.size() < MAX_OPEN_TRANSACTIONS
+                ? ErrorCode.NONE
+                : ErrorCode.NOT_ENOUGH_REPLICAS;
+    }
+
+    /** Takes a batch of a transaction into account, after {@link ProducerDedup#replay}. The first begins it here. */
+    public void replayBatch(long producerId, long baseOffset, long nowMs) {
+        ProducerState state = producers.stateFor(producerId);
+        if (state.transaction() == null) {
+            open(state, new OpenTransaction(producerId, baseOffset, nowMs));
+        }
+    }
+
+    void open(ProducerState state, OpenTransaction transaction) {
+        state.setTransaction(transaction);
+        putOpen(transaction);
+    }
+
+    // ---- markers
+
+    /**
+     * Judges a marker. One for a producer without an open transaction is appended like any other: it fences what may
+     * still come with an older epoch. Only one that would change nothing at all is not.
+     *
+     * @param transactionVersion generation of the protocol in which the transaction ended
+     */
+    public MarkerVerdict check(TransactionMarker marker, short transactionVersion) {
+        ProducerState known = producers.statesById().get(marker.producerId());
+        if (known == null) {
+            return MarkerVerdict.APPEND;
+        }
+        if (marker.producerEpoch() < known.epoch()) {
+            return MarkerVerdict.FENCED;
+        }
+        if (marker.coordinatorEpoch() < known.coordinatorEpoch()) {
+            return MarkerVerdict.COORDINATOR_FENCED;
+        }
+        boolean sameEpoch = marker.producerEpoch() == known.epoch();
+        boolean open = known.transaction() != null;
+        if (sameEpoch && open && transactionVersion >= FIRST_VERSION_WITH_GROWING_EPOCHS) {
+            // The producer is in its next transaction already: this marker ended the one before.
+            return MarkerVerdict.FENCED;
+        }
+        boolean changesNothing = sameEpoch
+                && !open
+                && known.endsWithMarker()
+                && known.lastMarkerCommit() == marker.commit()
+                && known.coordinatorEpoch() == marker.coordinatorEpoch();
+        if (changesNothing) {
+            repeatedMarkerOffset = known.lastMarkerOffset();
+            return MarkerVerdict.REPEATED;
+        }
+        return MarkerVerdict.APPEND;
+    }
+
+    /** Offset of the marker that the last {@link #check} found to be there. */
+    public long repeatedMarkerOffset() {
+        return repeatedMarkerOffset;
+    }
+
+    /**
+     * Takes a marker of the journal into account.
+     *
+     * @param nowMs when it was appended, or the time of recovery; for expiry
+     * @return the transaction that it ended; null when there was none
+     */
+    public EndedTransaction replayMarker(TransactionMarker marker, long offset, long nowMs) {
+        ProducerState before = producers.statesById().get(marker.producerId());
+        if (replaced == NONE_REPLACED) {
+            replaced = new ArrayDeque<>();
+        }
+        replaced.add(new Replaced(offset, marker.producerId(), before == null ? null : before.copy()));
+        ProducerState state = producers.stateFor(marker.producerId());
+        OpenTransaction open = state.transaction();
+        state.use(nowMs);
+        state.end(marker.producerEpoch(), marker.coordinatorEpoch(), offset, marker.commit());
+        if (open == null) {
+            return null;
+        }
+        openByFirstOffset.remove(open.firstOffset());
+        if (!(endingByFirstOffset instanceof TreeMap)) {
+            endingByFirstOffset = new TreeMap<>();
+        }
+        endingByFirstOffset.put(open.firstOffset(), offset);
+        long stableOffset = openByFirstOffset.isEmpty() ? offset + 1 : openByFirstOffset.firstKey();
+        return new EndedTransaction(marker.producerId(), open.firstOffset(), offset, stableOffset, marker.commit());
+    }
+
+    // ---- offsets
+
+    /**
+     * First offset of the oldest transaction that is open, or whose end is not below the high watermark yet; {@link #NONE}
+     * when there is none.
+     */
+    public long firstUnstableOffset() {
+        long open = openByFirstOffset.isEmpty() ? NONE : openByFirstOffset.firstKey();
+        return endingByFirstOffset.isEmpty() ? open : Math.min(open, endingByFirstOffset.firstKey());
+    }
+
+    /** The high watermark has moved on to {@code offset}: markers before it are final. */
+    public void onHighWatermark(long offset) {
+        while (!replaced.isEmpty() && replaced.peek().markerOffset() < offset) {
+            replaced.poll();
+        }
+        Iterator<Long> markers = endingByFirstOffset.values().iterator();
+        while (markers.hasNext() && markers.next() < offset) {
+            markers.remove();
+        }
+    }
+
+    /**
+     * Forgets what stands at {@code offset} and behind, which the journal has lost, the batches of {@link ProducerDedup}
+     * among it.
+     *
+     * @param offset not below the high watermark
+     */
+    public void truncateTo(long offset) {
+        while (!replaced.isEmpty() && replaced.peekLast().markerOffset() >= offset) {
+            Replaced last = replaced.pollLast();
+            if (last.before() == null) {
+                producers.forget(last.producerId());
+                continue;
+            }
+            producers.restore(last.producerId(), last.before());
+            OpenTransaction open = last.before().transaction();
+            if (open != null) {
+                putOpen(open);
+                if (!endingByFirstOffset.isEmpty()) {
+                    endingByFirstOffset.remove(open.firstOffset());
+                }
+            }
+        }
+        for (OpenTransaction lost : openByFirstOffset.tailMap(offset, true).values()) {
+            ProducerState state = producers.statesById().get(lost.producerId());
+            if (state != null) {
+                state.setTransaction(null);
+            }
+        }
+        if (!openByFirstOffset.isEmpty()) {
+            openByFirstOffset.tailMap(offset, true).clear();
+        }
+        producers.truncateTo(offset);
+    }
+
+    private void putOpen(OpenTransaction open) {
+        if (!(openByFirstOffset instanceof TreeMap)) {
+            openByFirstOffset = new TreeMap<>();
+        }
+        openByFirstOffset.put(open.firstOffset(), open);
+    }
+
+    /** Number of open transactions. */
+    public int openCount() {
+        return openByFirstOffset.size();
+    }
+
+    /** Number of transactions that were begun here more than {@code ageMs} ago and are open still. */
+    public int openLongerThan(long ageMs, long nowMs) {
+        int count = 0;
+        for (OpenTransaction open : openByFirstOffset.values()) {
+            if (nowMs - open.startedMs() > ageMs) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Every producer that the partition knows, the one unused for longest first. */
+    public List<KnownProducer> knownProducers() {
+        List<KnownProducer> known = new ArrayList<>(producers.producerCount());
+        producers.statesById().forEach((producerId, state) -> {
+            OpenTransaction open = state.transaction();
+            known.add(new KnownProducer(
+                    producerId,
+                    state.epoch(),
+                    state.lastSequence(),
+                    state.lastUsedMs(),
+                    state.coordinatorEpoch(),
+                    open == null ? ProducerState.NO_OFFSET : open.firstOffset()));
+        });
+        return known;
+    }
+
+    /** The producers whose transactions these are. */
+    public ProducerDedup producers() {
+        return producers;
+    }
+}

@@ -1,0 +1,315 @@
+package io.journalq.server.producerstate;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.memory.MemoryAccount;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Keeps an idempotent producer's batches in one partition in order and free of duplicates. For each producer id it
+ * remembers the epoch and the last five batches: a batch that is sent again gets the response of the first time, and a
+ * batch that leaves a gap is refused.
+ *
+ * <p>One gap is accepted: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer goes on behind
+ * batches that were acknowledged and lost. The first batch ahead of what is known is refused with an error that every client
+ * retries without a new epoch, and is accepted when it comes again with nothing before it in the meantime. A client sends the
+ * oldest batch that it still has first, so what comes again is that batch. A batch that only overtook an older one is not
+ * accepted: the older one comes in between.
+ *
+ * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
+ * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory for the producers of all partitions, it forgets
+ * the producer that was unused for longest, and {@link #onTick} forgets those that were silent for the expiry time.
+ *
+ * <p>Source: KIP-98, KIP-360; five batches because that is a producer's limit of requests in flight.
+ */
+public final class ProducerDedup {
+    /** Batches remembered for each producer. */
+    public static final int REMEMBERED_BATCHES = 5;
+
+    /** Producers remembered in one partition. */
+    public static final int MAX_PRODUCERS = 20_000;
+
+    private static final long NO_BATCH = -1L;
+    /** Half of all sequences. */
+    private static final int MOST_AHEAD = 1 << 30;
+
+    private static final float LOAD_FACTOR = 0.75f;
+    private static final int INITIAL_CAPACITY = 4;
+
+    /** What a producer takes of the heap, about, also with a transaction. An estimate that no test measures. */
+    public static final int PRODUCER_BYTES = 500;
+
+    /**
+     * In order of use, so that the first is the one that is forgotten next. Made with the first producer: most partitions
+     * never have one.
+     */
+    private Map<Long, ProducerState> statesById = Map.of();
+
+    /** A producer whose newest batch lies before this may have lost acknowledged batches behind it; 0 for none. */
+    private long lossOffset;
+
+    private MemoryAccount memory = MemoryAccount.UNBOUNDED;
+    private long forgottenCount;
+    private long duplicateBaseOffset;
+    private long duplicateAppendTimeMs;
+
+    /** What is to be done with a batch. */
+    public enum Verdict {
+        /** New and in order: append it, then {@link ProducerDedup#replay} it. */
+        APPEND(ErrorCode.NONE),
+        /** Appended before: respond with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
+        DUPLICATE(ErrorCode.NONE),
+        /** In order but for batches that were lost in an allowed way: append it, then {@link ProducerDedup#replay} it. */
+        APPEND_AFTER_LOSS(ErrorCode.NONE),
+        /** Ahead of what is known, perhaps because of a loss: accepted when it comes again and nothing before it does. */
+        SEND_AGAIN(ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        OUT_OF_ORDER(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        FENCED(ErrorCode.INVALID_PRODUCER_EPOCH);
+
+        private final ErrorCode error;
+
+        Verdict(ErrorCode error) {
+            this.error = error;
+        }
+
+        public ErrorCode error() {
+            return error;
+        }
+    }
+
+    /** From now on producers are charged there; with less room than one takes, the one unused for longest is forgotten. */
+    public void begin(MemoryAccount account) {
+        memory = account;
+        memory.add((long) PRODUCER_BYTES * statesById.size());
+    }
+
+    /** Gives back what is charged: nobody keeps these producers any more. */
+    public void end() {
+        memory.add(-(long) PRODUCER_BYTES * statesById.size());
+        memory = MemoryAccount.UNBOUNDED;
+    }
+
+    /**
+     * The log was recovered and ends at {@code endOffset}, and acknowledged batches that followed may be lost. Until a
+     * producer appends again, its next batch may leave a gap. A producer of which all remembered batches are lost is as good
+     * as unknown: any sequence may come next.
+     */
+    public void onPossibleLoss(long endOffset) {
+        lossOffset = endOffset;
+        statesById.values().forEach(ProducerState::forgetSequenceWhenEmpty);
+    }
+
+    /** What {@link #onPossibleLoss} was last called with; 0 if it was not. */
+    long lossOffset() {
+        return lossOffset;
+    }
+
+    /**
+     * Judges a producer's batch. Changes nothing but which producer counts as used last, and which batch of it was told to
+     * come again.
+     *
+     * @param producerId 0 or more
+     * @param baseSequence the first record's sequence number, 0 or more
+     * @param recordCount 1 or more
+     */
+    public Verdict check(long producerId, short epoch, int baseSequence, int recordCount) {
+        ProducerState known = statesById.get(producerId);
+        if (known == null) {
+            // Its records may have been deleted by retention: any sequence may come next (KIP-360).
+            return Verdict.APPEND;
+        }
+        if (epoch < known.epoch()) {
+            return Verdict.FENCED;
+        }
+        if (epoch > known.epoch()) {
+            return checkOrder(known, epoch, 0, baseSequence);
+        }
+        if (known.isEmpty()) {
+            boolean fits = known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
+                    || known.sequenceWhenEmpty() == baseSequence;
+            return fits ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+        }
+        int slot = known.find(baseSequence, lastSequence(baseSequence, recordCount));
+        if (slot >= 0) {
+            duplicateBaseOffset = known.baseOffset(slot);
+            duplicateAppendTimeMs = known.appendTimeMs(slot);
+            return Verdict.DUPLICATE;
+        }
+        return checkOrder(known, epoch, next(known.lastSequence(known.slot(0))), baseSequence);
+    }
+
+    private Verdict checkOrder(ProducerState known, short epoch, int expected, int baseSequence) {
+        if (baseSequence == expected) {
+            return Verdict.APPEND;
+        }
+        if (!known.mayHaveLostBatches(lossOffset) || !isAhead(baseSequence, expected)) {
+            return Verdict.OUT_OF_ORDER;
+        }
+        if (known.isAwaited(epoch, baseSequence)) {
+            return Verdict.APPEND_AFTER_LOSS;
+        }
+        if (known.isAnyAwaited(epoch) && isAhead(baseSequence, known.awaitedSequence())) {
+            return Verdict.OUT_OF_ORDER;
+        }
+        known.await(epoch, baseSequence);
+        return Verdict.SEND_AGAIN;
+    }
+
+    /** Base offset of the batch that the last {@link #check} found to be a duplicate. */
+    public long duplicateBaseOffset() {
+        return duplicateBaseOffset;
+    }
+
+    /** Append time of that batch in milliseconds since 1970 UTC; -1 where the topic keeps the producers' times. */
+    public long duplicateAppendTimeMs() {
+        return duplicateAppendTimeMs;
+    }
+
+    /**
+     * Takes a batch of the journal into account. Batches come in offset order; one without a producer id is ignored.
+     *
+     * @param appendTimeMs the batch's append time when the topic keeps append times, else -1
+     * @param nowMs when this batch was appended, or the time of recovery; for expiry
+     */
+    public void replay(
+            long producerId,
+            short epoch,
+            int baseSequence,
+            int recordCount,
+            long baseOffset,
+            long appendTimeMs,
+            long nowMs) {
+        if (producerId == RecordBatch.NO_PRODUCER_ID) {
+            return;
+        }
+        ProducerState state = stateFor(producerId);
+        state.use(nowMs);
+        if (baseSequence == RecordBatch.NO_SEQUENCE) {
+            return;
+        }
+        state.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
+    }
+
+    /** Forgets the batches from {@code offset} on, which the journal has lost. */
+    public void truncateTo(long offset) {
+        statesById.values().forEach(state -> state.truncateTo(offset));
+    }
+
+    /**
+     * Forgets the producers that appended nothing since {@code expiryMs} before {@code nowMs}. One that was only idle goes
+     * on all the same: of a producer that is not known, any sequence is accepted.
+     */
+    public void onTick(long nowMs, long expiryMs) {
+        Iterator<ProducerState> oldestFirst = statesById.values().iterator();
+        while (oldestFirst.hasNext()) {
+            ProducerState oldest = oldestFirst.next();
+            if (nowMs - oldest.lastUsedMs() <= expiryMs) {
+                return;
+            }
+            if (oldest.transaction() == null) {
+                oldestFirst.remove();
+                memory.add(-PRODUCER_BYTES);
+            }
+        }
+    }
+
+    /**
+     * Base offset of the newest batch of each producer; -1 if only markers are remembered of it. Compaction keeps a part
+     * of these batches, so that a restart still knows the producers.
+     */
+    public Map<Long, Long> newestBatchOffsets() {
+        Map<Long, Long> offsets = new TreeMap<>();
+        statesById.forEach(
+                (id, state) -> offsets.put(id, state.isEmpty() ? NO_BATCH : state.baseOffset(state.slot(0))));
+        return offsets;
+    }
+
+    /** Number of producers remembered. */
+    public int producerCount() {
+        return statesById.size();
+    }
+
+    /** How many producers gave way to others since this began. */
+    public long forgottenCount() {
+        return forgottenCount;
+    }
+
+    /** Sequence of the last of {@code recordCount} records; sequences wrap from the largest int to 0. */
+    static int lastSequence(int baseSequence, int recordCount) {
+        return (int) (((long) baseSequence + recordCount - 1) & Integer.MAX_VALUE);
+    }
+
+    Map<Long, ProducerState> statesById() {
+        return statesById;
+    }
+
+    /** Takes a producer back as it was. */
+    void restore(long producerId, ProducerState state) {
+        if (put(producerId, state) == null) {
+            memory.add(PRODUCER_BYTES);
+        }
+    }
+
+    private ProducerState put(long producerId, ProducerState state) {
+        if (statesById.isEmpty()) {
+            statesById = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
+        }
+        return statesById.put(producerId, state);
+    }
+
+    void forget(long producerId) {
+        if (statesById.containsKey(producerId)) {
+            statesById.remove(producerId);
+            memory.add(-PRODUCER_BYTES);
+        }
+    }
+
+    ProducerState stateFor(long producerId) {
+        ProducerState state = statesById.get(producerId);
+        if (state == null) {
+            state = new ProducerState();
+            boolean isOneTooMany = statesById.size() >= MAX_PRODUCERS || !memory.hasRoom(PRODUCER_BYTES);
+            put(producerId, state);
+            memory.add(PRODUCER_BYTES);
+            if (isOneTooMany) {
+                forgetOldest(producerId);
+            }
+        }
+        return state;
+    }
+
+    /** Those with open transactions are passed by, and count as used, so that the next search does not meet them. */
+    private void forgetOldest(long newestId) {
+        List<Long> passedBy = new ArrayList<>();
+        Iterator<Map.Entry<Long, ProducerState>> oldestFirst =
+                statesById.entrySet().iterator();
+        while (oldestFirst.hasNext()) {
+            Map.Entry<Long, ProducerState> oldest = oldestFirst.next();
+            if (oldest.getKey() == newestId) {
+                break;
+            }
+            if (oldest.getValue().transaction() == null) {
+                oldestFirst.remove();
+                memory.add(-PRODUCER_BYTES);
+                forgottenCount++;
+                break;
+            }
+            passedBy.add(oldest.getKey());
+        }
+        passedBy.forEach(statesById::get);
+    }
+
+    /** Sequences wrap: the nearer way round counts. */
+    private static boolean isAhead(int sequence, int other) {
+        return ((sequence - other) & Integer.MAX_VALUE) < MOST_AHEAD;
+    }
+
+    private static int next(int sequence) {
+        return sequence == Integer.MAX_VALUE ? 0 : sequence + 1;
+    }
+}

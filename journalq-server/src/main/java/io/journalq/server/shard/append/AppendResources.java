@@ -1,0 +1,63 @@
+package io.journalq.server.shard.append;
+
+import io.journalq.common.record.BatchValidator;
+import io.journalq.common.record.DecompressionRoom;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.flush.LateWrites;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.time.Clock;
+
+/** What the partitions of one loop share for their appends. On that loop. */
+public final class AppendResources {
+    private final LoopCycle cycle;
+    private final Clock clock;
+    private final OffLoopBatchValidator offLoopValidator;
+    private final DecompressionRoom decompressionRoom = DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT);
+    private final BatchValidator validator = new BatchValidator(decompressionRoom);
+    private final InlineValidationBudget inlineBudget;
+    private final LateWrites lateWrites;
+
+    /**
+     * Prepares a loop.
+     *
+     * @param offLoopValidator for the batches that the loop does not validate itself; shared by all loops
+     * @param maxUnwrittenBytes the most that is left in memory at the end of a cycle
+     */
+    public AppendResources(
+            LoopCycle cycle, Clock clock, OffLoopBatchValidator offLoopValidator, long maxUnwrittenBytes) {
+        this.cycle = cycle;
+        this.clock = clock;
+        this.offLoopValidator = offLoopValidator;
+        this.inlineBudget = new InlineValidationBudget(cycle, offLoopValidator.maxInlineBytes());
+        this.lateWrites = new LateWrites(cycle, maxUnwrittenBytes);
+    }
+
+    LoopCycle cycle() {
+        return cycle;
+    }
+
+    Clock clock() {
+        return clock;
+    }
+
+    BatchValidator validator() {
+        return validator;
+    }
+
+    InlineValidationBudget inlineBudget() {
+        return inlineBudget;
+    }
+
+    OffLoopBatchValidator offLoopValidator() {
+        return offLoopValidator;
+    }
+
+    LateWrites lateWrites() {
+        return lateWrites;
+    }
+
+    /** Appends nothing more. */
+    public void close() {
+        decompressionRoom.close();
+    }
+}

@@ -1,0 +1,314 @@
+package io.journalq.server.shard.append;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchValidation;
+import io.journalq.common.record.BatchValidator;
+import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.loop.Limit;
+import io.journalq.server.loop.LoopCounters;
+import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
+import io.journalq.server.producerstate.ProducerDedup;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides whether a batch or a marker may enter a partition's journal, and stages it there: its bytes are sound, its
+ * producer sends it in order and for the first time, and it fits the producer's transaction. On the partition's loop.
+ */
+public final class BatchAdmission {
+    private static final Logger log = LoggerFactory.getLogger(BatchAdmission.class);
+    private static final long PRODUCERS_TIME = -1L;
+
+    private final AppendResources resources;
+    private final TopicPartition name;
+    private final Journal journal;
+    private final PartitionProducers producers;
+    private final PartitionWriter writer;
+    private AppendSettings settings;
+    private int leaderEpoch;
+
+    /** Why nothing is admitted; NONE while appends are. */
+    private ErrorCode unavailable = ErrorCode.NONE;
+
+    /**
+     * Admits nothing before {@link #follow}.
+     *
+     * @param writer takes every append that is staged
+     */
+    public BatchAdmission(
+            AppendResources resources,
+            TopicPartition name,
+            Journal journal,
+            PartitionProducers producers,
+            PartitionWriter writer) {
+        this.resources = resources;
+        this.name = name;
+        this.journal = journal;
+        this.producers = producers;
+        this.writer = writer;
+    }
+
+    /** Follows the topic's configuration and the partition's leader epoch. */
+    public void follow(AppendSettings newSettings, int newLeaderEpoch) {
+        settings = newSettings;
+        leaderEpoch = newLeaderEpoch;
+        writer.follow(newSettings);
+    }
+
+    AppendSettings settings() {
+        return settings;
+    }
+
+    /** Refuses every append from now on. */
+    public void refuseAll(ErrorCode error) {
+        unavailable = error;
+    }
+
+    /** Refuses an append if nothing is admitted any more. */
+    boolean refuses(Append append) {
+        if (unavailable == ErrorCode.NONE) {
+            return false;
+        }
+        append.refuse(unavailable, null);
+        return true;
+    }
+
+    /**
+     * Stages an append, or finds that its batch is in the journal already; otherwise refuses it.
+     *
+     * @return false when the batch has to be validated off the loop first; then nothing has become of the append
+     */
+    boolean admit(Append append) {
+        if (refuses(append)) {
+            return true;
+        }
+        long nowMs = resources.clock().millis();
+        if (append instanceof MarkerAppend marker) {
+            admitMarker(marker, nowMs);
+            return true;
+        }
+        ByteBuf records = append.records();
+        int sizeBytes = records == null ? 0 : records.readableBytes();
+        InlineValidationBudget budget = resources.inlineBudget();
+        BatchValidation validation = resources
+                .validator()
+                .validate(records, append.produceVersion(), settings.rules(), nowMs, budget.maxBytes(sizeBytes));
+        budget.onValidated(validation, sizeBytes);
+        if (validation.isUndecided()) {
+            return false;
+        }
+        if (!validation.isSound()) {
+            append.refuse(validation);
+            return true;
+        }
+        ByteBuf recompressed = null;
+        if (settings.recompresses(validation.codec())) {
+            if (!budget.allowsRecompression(Math.max(sizeBytes, validation.decompressedSizeBytes()))) {
+                return false;
+            }
+            try {
+                recompressed = OffLoopValidation.recompress(records, settings);
+            } catch (CorruptBatchException corrupt) {
+                append.refuse(ErrorCode.INVALID_RECORD, corrupt.getMessage());
+                return true;
+            }
+        }
+        enter(append, validation, recompressed, settings, nowMs);
+        return true;
+    }
+
+    /** Stages or refuses an append whose batch was validated off the loop. */
+    void admit(OffLoopValidation validated) {
+        if (refuses(validated.append())) {
+            validated.drop();
+        } else if (!validated.refusesUnsound()) {
+            enter(
+                    validated.append(),
+                    validated.validation(),
+                    validated.takeRecompressed(),
+                    validated.settings(),
+                    resources.clock().millis());
+        }
+    }
+
+    /**
+     * Hands an append on to the writer, unless its producer or its transaction does not allow it.
+     *
+     * @param recompressed the form to keep, released here; null to keep the batch as it came
+     */
+    private void enter(
+            Append append, BatchValidation checked, ByteBuf recompressed, AppendSettings itsSettings, long nowMs) {
+        boolean fromMemory = writer.acknowledgesFromMemory(append);
+        boolean staged;
+        try {
+            staged = isSmallEnough(append, recompressed, itsSettings)
+                    && stageOrFind(append, checked, recompressed, itsSettings, nowMs, fromMemory);
+        } finally {
+            if (recompressed != null) {
+                recompressed.release();
+            }
+        }
+        if (staged && fromMemory) {
+            writer.acknowledgeFromMemory(append);
+        } else if (staged) {
+            writer.writeAndAcknowledge(append);
+        }
+    }
+
+    private static boolean isSmallEnough(Append append, ByteBuf recompressed, AppendSettings settings) {
+        if (recompressed == null
+                || recompressed.readableBytes() <= settings.rules().maxBatchSizeBytes()) {
+            return true;
+        }
+        append.refuse(
+                Limit.BATCH_BYTES,
+                ErrorCode.MESSAGE_TOO_LARGE,
+                "the batch is larger than the topic's max.message.bytes in the topic's compression.type");
+        return false;
+    }
+
+    /**
+     * Stages a batch, or finds that it is in the journal already.
+     *
+     * @param copies whether the batch stays in memory for longer than this cycle: then a copy is staged, because the batch
+     *     may be a small part of a large buffer
+     * @return false when the append was refused
+     */
+    private boolean stageOrFind(
+            Append append,
+            BatchValidation checked,
+            ByteBuf recompressed,
+            AppendSettings itsSettings,
+            long nowMs,
+            boolean copies) {
+        if (checked.producerId() != RecordBatch.NO_PRODUCER_ID) {
+            ProducerDedup.Verdict verdict = producers
+                    .dedup()
+                    .check(
+                            checked.producerId(),
+                            checked.producerEpoch(),
+                            checked.baseSequence(),
+                            checked.recordCount());
+            if (verdict == ProducerDedup.Verdict.DUPLICATE) {
+                long baseOffset = producers.dedup().duplicateBaseOffset();
+                append.place(
+                        baseOffset,
+                        baseOffset + checked.recordCount(),
+                        producers.dedup().duplicateAppendTimeMs());
+                return true;
+            }
+            if (refusesProducer(append, checked, verdict)) {
+                return false;
+            }
+        }
+        long appendTimeMs = itsSettings.rules().logAppendTime() ? nowMs : PRODUCERS_TIME;
+        if (recompressed != null) {
+            stage(append, recompressed, checked, appendTimeMs, nowMs);
+        } else if (copies) {
+            stageCopy(append, checked, appendTimeMs, nowMs);
+        } else {
+            stage(append, append.records(), checked, appendTimeMs, nowMs);
+        }
+        return true;
+    }
+
+    /** Refuses a batch that is not its producer's next, or does not fit the producer's transaction. */
+    private boolean refusesProducer(Append append, BatchValidation checked, ProducerDedup.Verdict verdict) {
+        if (verdict.error() != ErrorCode.NONE) {
+            append.refuse(verdict.error(), null);
+            return true;
+        }
+        ErrorCode refusal = producers
+                .transactions()
+                .checkBatch(checked.producerId(), checked.isTransactional(), append.isInTransaction());
+        if (refusal != ErrorCode.NONE) {
+            boolean tooMany = refusal == ErrorCode.NOT_ENOUGH_REPLICAS;
+            append.refuse(tooMany ? Limit.PARTITION_TRANSACTIONS : null, refusal, null);
+            return true;
+        }
+        if (verdict == ProducerDedup.Verdict.APPEND_AFTER_LOSS) {
+            log.warn(
+                    "acknowledged records of a producer are lost, as the delivery mode allows, and it goes on behind them:"
+                            + " partition={} producerId={} epoch={} nextSequence={}",
+                    name,
+                    checked.producerId(),
+                    checked.producerEpoch(),
+                    checked.baseSequence());
+        }
+        return false;
+    }
+
+    private void stageCopy(Append append, BatchValidation checked, long appendTimeMs, long nowMs) {
+        ByteBuf records = append.records();
+        ByteBuf copy = PooledByteBufAllocator.DEFAULT.buffer(records.readableBytes());
+        try {
+            copy.writeBytes(records, records.readerIndex(), records.readableBytes());
+            stage(append, copy, checked, appendTimeMs, nowMs);
+        } finally {
+            copy.release();
+        }
+    }
+
+    private void stage(Append append, ByteBuf records, BatchValidation checked, long appendTimeMs, long nowMs) {
+        if (appendTimeMs != PRODUCERS_TIME) {
+            BatchValidator.stampLogAppendTime(records, records.readerIndex(), appendTimeMs);
+        }
+        long baseOffset = journal.append(records, leaderEpoch);
+        append.keep(records.readableBytes());
+        LoopCounters counters = resources.cycle().counters();
+        counters.onAppended(checked.recordCount(), checked.sizeBytes());
+        ProducerDedup dedup = producers.dedup();
+        long forgotten = dedup.forgottenCount();
+        dedup.replay(
+                checked.producerId(),
+                checked.producerEpoch(),
+                checked.baseSequence(),
+                checked.recordCount(),
+                baseOffset,
+                appendTimeMs,
+                nowMs);
+        if (dedup.forgottenCount() != forgotten) {
+            counters.onLimit(Limit.PARTITION_PRODUCERS);
+        }
+        if (checked.isTransactional()) {
+            producers.transactions().replayBatch(checked.producerId(), baseOffset, nowMs);
+        }
+        append.place(baseOffset, baseOffset + checked.recordCount(), appendTimeMs);
+    }
+
+    /** Stages a marker, or finds that it is in the journal already; otherwise refuses it. */
+    private void admitMarker(MarkerAppend append, long nowMs) {
+        TransactionMarker marker = append.marker();
+        PartitionTransactions transactions = producers.transactions();
+        MarkerVerdict verdict = transactions.check(marker, append.transactionVersion());
+        if (verdict == MarkerVerdict.REPEATED) {
+            long offset = transactions.repeatedMarkerOffset();
+            append.place(offset, offset + 1, PRODUCERS_TIME);
+        } else if (verdict == MarkerVerdict.APPEND) {
+            stageMarker(append, marker, nowMs);
+        } else {
+            append.refuse(verdict.error(), null);
+            return;
+        }
+        append.keep(TransactionMarker.BATCH_SIZE_BYTES);
+        writer.writeAndAcknowledge(append);
+    }
+
+    private void stageMarker(MarkerAppend append, TransactionMarker marker, long nowMs) {
+        ByteBuf batch = marker.encode(PooledByteBufAllocator.DEFAULT, nowMs);
+        try {
+            long offset = journal.append(batch, leaderEpoch);
+            producers.onMarkerStaged(marker, offset, nowMs);
+            append.place(offset, offset + 1, PRODUCERS_TIME);
+        } finally {
+            batch.release();
+        }
+    }
+}

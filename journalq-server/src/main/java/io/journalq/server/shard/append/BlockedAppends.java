@@ -1,0 +1,112 @@
+package io.journalq.server.shard.append;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import java.util.ArrayDeque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the order of one partition's appends. A batch that is too large for the loop is validated on a thread that may
+ * block; until then the appends behind it wait here, markers too. What waits is part of requests, which are bounded. On the
+ * partition's loop.
+ */
+public final class BlockedAppends {
+    private static final Logger log = LoggerFactory.getLogger(BlockedAppends.class);
+
+    /** Most that is admitted in one iteration of the loop. */
+    private static final int MAX_ADMITTED_AT_ONCE_BYTES = 1 << 20;
+
+    private final AppendResources resources;
+    private final TopicPartition name;
+    private final BatchAdmission admission;
+
+    /** The first is being validated, or is about to be admitted. Null until the first time that one waits. */
+    private ArrayDeque<Append> waiting;
+
+    public BlockedAppends(AppendResources resources, TopicPartition name, BatchAdmission admission) {
+        this.resources = resources;
+        this.name = name;
+        this.admission = admission;
+    }
+
+    /** Admits or refuses an append, when it is its turn. */
+    public void append(Append append) {
+        if (waiting != null && !waiting.isEmpty()) {
+            if (!admission.refuses(append)) {
+                waiting.add(append);
+            }
+        } else if (!admission.admit(append)) {
+            begin(append);
+        }
+    }
+
+    private void begin(Append append) {
+        if (waiting == null) {
+            waiting = new ArrayDeque<>(1);
+        }
+        waiting.add(append);
+        validate(append);
+    }
+
+    private void validate(Append append) {
+        OffLoopValidation validation = new OffLoopValidation(
+                append, admission.settings(), resources.clock().millis());
+        resources.cycle().counters().onCheckedElsewhere();
+        resources.offLoopValidator().add(room -> {
+            validation.accept(room);
+            if (!resources.cycle().enqueue(() -> onValidated(validation))) {
+                validation.drop();
+            }
+        });
+    }
+
+    private void onValidated(OffLoopValidation validation) {
+        try {
+            admission.admit(validation);
+        } catch (RuntimeException | Error failure) {
+            giveUp(validation.append(), failure);
+        }
+        waiting.remove();
+        admitWaiting();
+    }
+
+    private boolean admit(Append append) {
+        try {
+            return admission.admit(append);
+        } catch (RuntimeException | Error failure) {
+            giveUp(append, failure);
+            return true;
+        }
+    }
+
+    /** Memory has run out, or there is a defect. The appends behind this one must not wait forever. */
+    private void giveUp(Append append, Throwable failure) {
+        log.error("cannot decide about a batch: partition={}", name, failure);
+        append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot append the batch");
+    }
+
+    private void admitWaiting() {
+        int admittedBytes = 0;
+        while (!waiting.isEmpty()) {
+            if (admittedBytes > MAX_ADMITTED_AT_ONCE_BYTES) {
+                resources.cycle().enqueue(this::admitWaiting);
+                return;
+            }
+            Append next = waiting.peek();
+            if (!next.isAwaited()) {
+                // Clients that are gone may have left thousands behind.
+                next.refuse(ErrorCode.NETWORK_EXCEPTION, null);
+                waiting.remove();
+                continue;
+            }
+            int sizeBytes = next.records() == null ? 0 : next.records().readableBytes();
+            if (!admit(next)) {
+                validate(next);
+                return;
+            }
+            waiting.remove();
+            admittedBytes += sizeBytes;
+        }
+    }
+}

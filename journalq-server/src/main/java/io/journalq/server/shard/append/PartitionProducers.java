@@ -1,0 +1,181 @@
+package io.journalq.server.shard.append;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.loop.BlockingWork;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.producerstate.EndedTransaction;
+import io.journalq.server.producerstate.KnownProducer;
+import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.ProducerDedup;
+import io.journalq.server.producerstate.ProducerSnapshot;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The producers of one partition and their transactions, as of everything that is staged. Saves them in snapshots beside the
+ * journal, so that a restart replays little, and finds producers that are silent and transactions that hang. {@link
+ * BatchAdmission} changes them as producers write. On the partition's loop unless a method says otherwise.
+ */
+public final class PartitionProducers {
+    private static final Logger log = LoggerFactory.getLogger(PartitionProducers.class);
+
+    private final TopicPartition name;
+    private final Journal journal;
+    private final PartitionTransactions transactions;
+    private final ProducerDedup dedup;
+    private final BlockingWork blockingWork;
+
+    /** Ends of aborted transactions that are staged. */
+    private final List<AbortedTransaction> unwrittenAborts = new ArrayList<>();
+
+    private int snapshotSegmentCount;
+    private int hangingTransactions;
+
+    /**
+     * Takes over the producers of a partition that was opened.
+     *
+     * @param transactions as of the journal's end
+     * @param memory where the producers are charged
+     */
+    public PartitionProducers(
+            TopicPartition name,
+            Journal journal,
+            PartitionTransactions transactions,
+            BlockingWork blockingWork,
+            MemoryAccount memory) {
+        this.name = name;
+        this.journal = journal;
+        this.transactions = transactions;
+        this.dedup = transactions.producers();
+        this.blockingWork = blockingWork;
+        this.snapshotSegmentCount = journal.segmentCount();
+        dedup.begin(memory);
+        journal.derivedState().keepBeforeRemoval(() -> ProducerSnapshot.encode(transactions));
+    }
+
+    ProducerDedup dedup() {
+        return dedup;
+    }
+
+    PartitionTransactions transactions() {
+        return transactions;
+    }
+
+    /** The idempotent and transactional producers that wrote here and are not forgotten. */
+    public List<KnownProducer> known() {
+        return transactions.knownProducers();
+    }
+
+    /** Base offset of each producer's newest batch by the producer's id: compaction keeps those batches. */
+    public Map<Long, Long> newestBatchOffsets() {
+        return dedup.newestBatchOffsets();
+    }
+
+    /** Transactions that were open for longer than allowed when {@link #countHanging} last looked. */
+    public int hangingTransactions() {
+        return hangingTransactions;
+    }
+
+    /** A marker is staged at {@code offset}: the transaction has ended. */
+    void onMarkerStaged(TransactionMarker marker, long offset, long nowMs) {
+        EndedTransaction ended = transactions.replayMarker(marker, offset, nowMs);
+        if (ended != null && !ended.commit()) {
+            unwrittenAborts.add(aborted(ended));
+        }
+    }
+
+    /** An ended transaction as the journal's index of aborted transactions keeps it. */
+    public static AbortedTransaction aborted(EndedTransaction ended) {
+        return new AbortedTransaction(
+                ended.producerId(), ended.firstOffset(), ended.markerOffset(), ended.lastStableOffset());
+    }
+
+    /**
+     * The journal was written: its index gets the aborted transactions that are in it.
+     *
+     * @param offset everything before it is written
+     * @param keptOffset everything staged at or behind it is lost
+     */
+    void onWritten(long offset, long keptOffset) {
+        if (unwrittenAborts.isEmpty()) {
+            return;
+        }
+        for (AbortedTransaction aborted : unwrittenAborts) {
+            if (aborted.markerOffset() < offset) {
+                journal.derivedState().addAborted(aborted);
+            }
+        }
+        unwrittenAborts.removeIf(aborted -> aborted.markerOffset() < offset || aborted.markerOffset() >= keptOffset);
+    }
+
+    /** Forgets everything at or behind {@code offset}: the journal dropped it. */
+    public void truncateTo(long offset) {
+        transactions.truncateTo(offset);
+    }
+
+    /** Forgets producers that have been silent for longer than {@code expiryMs}. */
+    public void expire(long nowMs, long expiryMs) {
+        dedup.onTick(nowMs, expiryMs);
+    }
+
+    /** The partition leaves its shard, and its state is discarded. */
+    public void close() {
+        dedup.end();
+    }
+
+    /** Finds transactions that their coordinator does not end, and logs when there are more than before. */
+    public void countHanging(long maxTimeoutMs, long nowMs, long lastStableOffset) {
+        int count = transactions.openLongerThan(maxTimeoutMs, nowMs);
+        if (count > hangingTransactions) {
+            log.warn(
+                    "transactions are open for longer than any may be, committed records behind them are not seen:"
+                            + " partition={} transactions={} lastStableOffset={}",
+                    name,
+                    count,
+                    lastStableOffset);
+        }
+        hangingTransactions = count;
+    }
+
+    /** Saves a snapshot with each new segment. */
+    public void snapshotIfRolled() {
+        // The producers' state is ahead of the journal while something is staged.
+        if (journal.segmentCount() == snapshotSegmentCount || journal.isDirty()) {
+            return;
+        }
+        snapshotSegmentCount = journal.segmentCount();
+        long offset = journal.writtenOffset();
+        ByteBuffer state = ProducerSnapshot.encode(transactions);
+        blockingWork.start(() -> {
+            try {
+                journal.derivedState().writeDurableSnapshot(offset, state);
+            } catch (IOException failure) {
+                onSnapshotFailure(failure);
+            }
+        });
+    }
+
+    /** Saves the last snapshot, after the partition has left its loop. False if it cannot be written. Any thread; blocks. */
+    public boolean snapshotAtClose() {
+        try {
+            // Not synced: a stop is quick, and the snapshot before it is synced.
+            journal.derivedState().writeSnapshot(journal.writtenOffset(), ProducerSnapshot.encode(transactions));
+            return true;
+        } catch (IOException failure) {
+            onSnapshotFailure(failure);
+            return false;
+        }
+    }
+
+    private void onSnapshotFailure(IOException failure) {
+        log.warn("cannot write a producer snapshot: partition={} reason=\"{}\"", name, failure.getMessage());
+    }
+}

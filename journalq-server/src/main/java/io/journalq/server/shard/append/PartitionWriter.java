@@ -1,0 +1,188 @@
+package io.journalq.server.shard.append;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.shard.flush.Durability;
+import io.journalq.server.shard.flush.LateWrites;
+import io.journalq.server.shard.read.ReadableLog;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the staged batches of one partition, once for each iteration of the loop, and acknowledges each as its topic's
+ * delivery mode demands: at once, written, or durable. Batches that the disk does not take are refused. On the partition's
+ * loop.
+ */
+public final class PartitionWriter implements Durability.Listener, LateWrites.Target {
+    private static final Logger log = LoggerFactory.getLogger(PartitionWriter.class);
+
+    private final AppendResources resources;
+    private final TopicPartition name;
+    private final Journal journal;
+    private final PartitionProducers producers;
+    private final ReadableLog readable;
+    private final Durability durability;
+    private final PendingAcknowledgements acknowledgements;
+    private final Runnable write = this::write;
+    private AppendSettings settings;
+
+    /** Everything before this was acknowledged, perhaps from memory: it is not dropped when it cannot be written. */
+    private long acknowledgedOffset;
+
+    private boolean writeRegistered;
+
+    /** The disk does not take writes. */
+    private boolean failing;
+
+    private boolean offline;
+    private boolean closed;
+
+    /** @param durability reports to this writer from now on */
+    public PartitionWriter(
+            AppendResources resources,
+            TopicPartition name,
+            Journal journal,
+            PartitionProducers producers,
+            ReadableLog readable,
+            Durability durability) {
+        this.resources = resources;
+        this.name = name;
+        this.journal = journal;
+        this.producers = producers;
+        this.readable = readable;
+        this.durability = durability;
+        this.acknowledgements = new PendingAcknowledgements(resources.cycle().counters());
+        durability.reportTo(this);
+    }
+
+    /** Follows the topic's configuration; called before the first append, too. */
+    void follow(AppendSettings newSettings) {
+        settings = newSettings;
+    }
+
+    /** False while writes fail: otherwise batches that cannot be kept would be acknowledged without end. */
+    boolean acknowledgesFromMemory(Append append) {
+        return settings.deliveryMode() == DeliveryMode.PERFORMANCE && !failing && !append.isInTransaction();
+    }
+
+    /** Acknowledges a staged append now, and writes it later. */
+    void acknowledgeFromMemory(Append append) {
+        readable.onAppended(append.keptSizeBytes());
+        acknowledgedOffset = Math.max(acknowledgedOffset, append.nextOffset());
+        resources.lateWrites().add(this, append.keptSizeBytes(), settings.writeIntervalMs());
+        append.complete(journal.startOffset());
+    }
+
+    /** Writes a staged append at the end of this cycle, and acknowledges it then or later. */
+    void writeAndAcknowledge(Append append) {
+        acknowledgements.add(append);
+        readable.onAppended(append.keptSizeBytes());
+        if (!writeRegistered) {
+            writeRegistered = true;
+            resources.cycle().onWrite(write);
+        }
+    }
+
+    /**
+     * Writes what is staged before the end of the cycle: batches that were acknowledged from memory, or everything before
+     * records are deleted, because the state of producers can be kept only while nothing is ahead of the journal.
+     */
+    @Override
+    public void writeStaged() {
+        if (journal.isDirty()) {
+            write();
+        }
+    }
+
+    private void write() {
+        writeRegistered = false;
+        if (closed) {
+            return;
+        }
+        long writtenBefore = journal.writtenOffset();
+        durability.fenceAfterFailure();
+        try {
+            journal.write(acknowledgedOffset);
+            if (failing && journal.writtenOffset() > writtenBefore) {
+                failing = false;
+                log.info("partition accepts records again: partition={}", name);
+            }
+        } catch (IOException failure) {
+            onWriteFailure(failure);
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of a write: partition={}", name, defect);
+            // Appends that wait are refused, and the producers' state goes back to where the journal ends.
+            onWriteFailure(new IOException("unexpected failure of a write: " + defect, defect));
+        }
+        producers.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
+        durability.onWritten();
+        producers.snapshotIfRolled();
+        if (settings.deliveryMode() == DeliveryMode.CONSISTENT) {
+            acknowledgements.awaitDurability();
+            if (journal.writtenOffset() == writtenBefore) {
+                // Only repeated batches: what they wait for may have become durable before, and is not reported again.
+                long durableOffset = durability.durableOffset();
+                onDurable(durableOffset);
+                durability.completeFlushes(durableOffset);
+            }
+        } else {
+            readable.advanceTo(journal.writtenOffset());
+            acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());
+        }
+    }
+
+    /**
+     * Drops the batches that could not be written from the journal: their producers are informed, and may send them again.
+     * Batches that were acknowledged from memory stay there, and are tried again.
+     */
+    private void onWriteFailure(IOException failure) {
+        if (!failing) {
+            failing = true;
+            log.error("cannot write: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
+        }
+        durability.onWriteFailure();
+        long keptOffset = Math.max(journal.writtenOffset(), acknowledgedOffset);
+        if (journal.isDirty() && !offline) {
+            resources.lateWrites().add(this, 0, settings.writeIntervalMs());
+        }
+        producers.truncateTo(keptOffset);
+        acknowledgements.refuseUnwritten(keptOffset, failure);
+    }
+
+    @Override
+    public void onDurable(long offset) {
+        if (offset > readable.highWatermark()) {
+            readable.advanceTo(offset);
+        }
+        acknowledgements.completeDurable(offset, journal.startOffset());
+    }
+
+    @Override
+    public void onFlushFailure(IOException failure) {
+        if (!(failure instanceof SyncNotBegunException) && !failing) {
+            failing = true;
+            log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
+        }
+        acknowledgements.refuseUnflushed(failure);
+    }
+
+    /** The partition's files cannot be used any more. Staged batches are refused when it is their turn to be written. */
+    public void takeOffline(IOException reason) {
+        offline = true;
+        failing = true;
+        acknowledgements.refuseUnflushed(reason);
+        durability.takeOffline();
+        resources.lateWrites().forget(this);
+    }
+
+    /** The partition leaves its shard: refuses every append that waits. */
+    public void close() {
+        closed = true;
+        acknowledgements.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        durability.close();
+        resources.lateWrites().forget(this);
+    }
+}

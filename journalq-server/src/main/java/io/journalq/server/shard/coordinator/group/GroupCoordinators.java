@@ -1,0 +1,226 @@
+package io.journalq.server.shard.coordinator.group;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.group.GroupLimits;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.GroupMemory;
+import io.journalq.server.group.GroupRecords;
+import io.journalq.server.group.OffsetCommits;
+import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.consumer.GroupTimes;
+import io.journalq.server.group.consumer.MigrationPolicy;
+import io.journalq.server.group.consumer.Topics;
+import io.journalq.server.group.consumer.assignor.RangeAssignor;
+import io.journalq.server.group.consumer.assignor.UniformAssignor;
+import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.memory.MemoryPart;
+import io.journalq.server.memory.StatePart;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.CoordinatorResources;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.shard.partition.RecoveredEnd;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The coordinators of groups. Informs them of topics that are deleted, and of partitions that lost their tails in a crash.
+ * Any thread, except for {@link #start}, {@link #open} and {@link #follow}: one thread at a time, not a loop's.
+ */
+public final class GroupCoordinators {
+    private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
+
+    private final BrokerConfig config;
+    private final Coordinators<GroupMachine> coordinators;
+    /** The topics for machines that are loaded from now on. */
+    private volatile Topics topics = Topics.NONE;
+    /** An image with every topic that machines may know. */
+    private volatile MetadataImage newest = MetadataImage.EMPTY;
+    /** The times of groups for machines that are loaded from now on. */
+    private volatile GroupTimes.Lookup times;
+    /** Where partitions ended when the broker started: by topic, then by number; null when it is not known. */
+    private volatile Map<String, RecoveredEnd[]> recoveredEnds = Map.of();
+    /** Coordinators' partitions that were loaded since, and whether the offsets that moved back then are kept. */
+    private final Map<Integer, Boolean> moves = new ConcurrentHashMap<>();
+
+    /**
+     * Makes coordinators; none is loaded before {@link #start}.
+     *
+     * @param memory where groups and offsets are charged
+     * @param ids gives ids for members, which nobody can guess
+     */
+    public GroupCoordinators(
+            BrokerConfig config, CoordinatorResources resources, MemoryBudget memory, Supplier<Uuid> ids) {
+        this.config = config;
+        this.times = new ImageGroupTimes(config, MetadataImage.EMPTY);
+        GroupLimits limits = limits(config);
+        ConsumerGroupLimits consumerLimits = consumerLimits(config);
+        GroupCounts counts = new GroupCounts(config.get(BrokerSettings.GROUP_MAX_COUNT));
+        MemoryPart ofGroups = memory.part(StatePart.GROUPS);
+        MemoryPart ofOffsets = memory.part(StatePart.OFFSETS);
+        this.coordinators = new Coordinators<>(
+                new CoordinatorKind<>(
+                        InternalTopics.GROUPS,
+                        GroupRecords.TYPES,
+                        (partition, outbox) -> new GroupMachine(
+                                limits,
+                                consumerLimits,
+                                counts.of(partition),
+                                new GroupMemory(ofGroups.newAccount(partition), ofOffsets.newAccount(partition)),
+                                outbox,
+                                resources.shards()::retentionTime,
+                                () -> ids.get().toString())),
+                resources,
+                this::onLoaded);
+    }
+
+    private static GroupLimits limits(BrokerConfig config) {
+        return new GroupLimits(
+                config.get(BrokerSettings.GROUP_MAX_SIZE),
+                config.get(BrokerSettings.GROUP_MIN_SESSION_TIMEOUT_MS),
+                config.get(BrokerSettings.GROUP_MAX_SESSION_TIMEOUT_MS),
+                config.get(BrokerSettings.GROUP_INITIAL_REBALANCE_DELAY_MS),
+                config.get(BrokerSettings.OFFSET_METADATA_MAX_BYTES),
+                TimeUnit.MINUTES.toMillis(config.get(BrokerSettings.OFFSETS_RETENTION_MINUTES)),
+                config.get(BrokerSettings.OFFSETS_RETENTION_CHECK_INTERVAL_MS));
+    }
+
+    private static ConsumerGroupLimits consumerLimits(BrokerConfig config) {
+        return new ConsumerGroupLimits(
+                config.get(BrokerSettings.GROUP_MAX_SIZE),
+                config.get(BrokerSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS),
+                config.get(BrokerSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS),
+                MigrationPolicy.valueOf(config.get(BrokerSettings.GROUP_CONSUMER_MIGRATION_POLICY)
+                        .toUpperCase(Locale.ROOT)),
+                List.of(new UniformAssignor(), new RangeAssignor()));
+    }
+
+    public Coordinators<GroupMachine> coordinators() {
+        return coordinators;
+    }
+
+    /**
+     * Loads the coordinators.
+     *
+     * @param image whose partitions the shards host
+     * @param ends where they end, before anything is appended to them
+     */
+    public void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
+        recoveredEnds = byTopic(ends);
+        newest = image;
+        topics = new ImageTopics(image);
+        times = new ImageGroupTimes(config, image);
+        var unused = coordinators.follow(image);
+    }
+
+    private static Map<String, RecoveredEnd[]> byTopic(Map<TopicPartition, RecoveredEnd> ends) {
+        Map<String, RecoveredEnd[]> byTopic = new HashMap<>();
+        ends.forEach((partition, end) -> {
+            int number = partition.partition();
+            RecoveredEnd[] known = byTopic.getOrDefault(partition.topic(), new RecoveredEnd[0]);
+            if (number >= known.length) {
+                known = Arrays.copyOf(known, Math.max(number + 1, 2 * known.length));
+                byTopic.put(partition.topic(), known);
+            }
+            known[number] = end;
+        });
+        return byTopic;
+    }
+
+    /** Loads the coordinators that {@code next} adds, whose partitions the shards host already; complete when that is done. */
+    public CompletableFuture<Void> open(MetadataImage next) {
+        newest = next;
+        return coordinators.follow(next);
+    }
+
+    /** Informs the machines of a new image. */
+    public void follow(MetadataImage before, MetadataImage now) {
+        newest = now;
+        Topics newTopics = new ImageTopics(now);
+        topics = newTopics;
+        coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newTopics));
+        if (!before.resources().byResource().equals(now.resources().byResource())) {
+            GroupTimes.Lookup newTimes = new ImageGroupTimes(config, now);
+            times = newTimes;
+            coordinators.submitToAll((machine, nowMs, replies) -> machine.onTimes(newTimes));
+        }
+        boolean topicsGone = before.topics().stream().anyMatch(topic -> now.topic(topic.id()) == null);
+        if (topicsGone) {
+            coordinators.submitToAll(
+                    (machine, nowMs, replies) -> machine.offsets().onTopicsGone((topic, id) -> isGone(now, topic, id)));
+        }
+    }
+
+    private static boolean isGone(MetadataImage image, String name, Uuid id) {
+        TopicImage topic = image.topic(name);
+        return topic == null || (!id.equals(Uuid.ZERO) && !topic.id().equals(id));
+    }
+
+    private void onLoaded(int partition, GroupMachine machine) {
+        machine.onTopics(topics);
+        machine.onTimes(times);
+        // A crash may have come between the end of a topic and that of its offsets.
+        MetadataImage image = newest;
+        BiPredicate<String, Uuid> gone = (topic, id) -> isGone(image, topic, id);
+        OffsetCommits offsets = machine.offsets();
+        boolean first = moves.putIfAbsent(partition, false) == null;
+        if (first) {
+            offsets.onTopicsGone(gone);
+            int moved = offsets.moveBack(new Ends(recoveredEnds, false), () -> moves.put(partition, true));
+            if (moved > 0) {
+                log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);
+            }
+            return;
+        }
+        // It is loaded again because an append failed: another one would have it loaded again and again.
+        offsets.onTopicsGoneInMemory(gone);
+        if (!moves.get(partition)) {
+            offsets.moveBackInMemory(new Ends(recoveredEnds, true));
+        }
+    }
+
+    public CompletableFuture<Void> close() {
+        return coordinators.close();
+    }
+
+    /**
+     * Where partitions ended, by topic and number.
+     *
+     * @param later whether some offsets may have been committed since
+     */
+    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements OffsetCommits.PartitionEnds {
+        private static final RecoveredEnd[] NONE = {};
+
+        @Override
+        public long endOf(String topic, int partition, int leaderEpoch) {
+            return ofTopic(topic).endOf(partition, leaderEpoch);
+        }
+
+        @Override
+        public OffsetCommits.TopicEnds ofTopic(String topic) {
+            RecoveredEnd[] ends = byTopic.getOrDefault(topic, NONE);
+            return (partition, leaderEpoch) -> {
+                RecoveredEnd end = partition < 0 || partition >= ends.length ? null : ends[partition];
+                if (end == null) {
+                    return -1;
+                }
+                return later ? end.ofOlder(leaderEpoch) : end.of(leaderEpoch);
+            };
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package io.journalq.server.shard.coordinator.transaction;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * Gives out producer ids one by one from blocks that the controller allocates, so that few of them cost a write to the
+ * metadata log. Ids of a block that is not used up when the broker stops are lost, never given twice. Any thread.
+ */
+public final class ProducerIds {
+    private final Supplier<CompletableFuture<Block>> allocator;
+    private final ArrayDeque<CompletableFuture<Long>> waiting = new ArrayDeque<>();
+    private Block block = new Block(0, 0);
+    private boolean allocating;
+
+    /**
+     * A range of ids.
+     *
+     * @param firstId the first
+     * @param count how many
+     */
+    public record Block(long firstId, int count) {}
+
+    /**
+     * Gives out ids.
+     *
+     * @param allocator asks the controller for a block that nobody else has
+     */
+    public ProducerIds(Supplier<CompletableFuture<Block>> allocator) {
+        this.allocator = allocator;
+    }
+
+    /** An id that no other producer has; fails when the controller cannot allocate. */
+    public CompletableFuture<Long> next() {
+        CompletableFuture<Long> id = new CompletableFuture<>();
+        synchronized (this) {
+            if (block.count() > 0) {
+                id.complete(take());
+                return id;
+            }
+            waiting.add(id);
+            if (allocating) {
+                return id;
+            }
+            allocating = true;
+        }
+        allocate();
+        return id;
+    }
+
+    private void allocate() {
+        var unused = allocator.get().whenComplete((allocated, failure) -> {
+            boolean more;
+            synchronized (this) {
+                if (failure == null) {
+                    block = allocated;
+                    while (block.count() > 0 && !waiting.isEmpty()) {
+                        waiting.poll().complete(take());
+                    }
+                } else {
+                    waiting.forEach(id -> id.completeExceptionally(failure));
+                    waiting.clear();
+                }
+                more = !waiting.isEmpty();
+                allocating = more;
+            }
+            if (more) {
+                allocate();
+            }
+        });
+    }
+
+    private long take() {
+        long id = block.firstId();
+        block = new Block(id + 1, block.count() - 1);
+        return id;
+    }
+}

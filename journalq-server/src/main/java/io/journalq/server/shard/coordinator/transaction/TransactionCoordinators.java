@@ -1,0 +1,106 @@
+package io.journalq.server.shard.coordinator.transaction;
+
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.memory.MemoryPart;
+import io.journalq.server.memory.StatePart;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.CoordinatorResources;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.transaction.MarkerRequest;
+import io.journalq.server.transaction.ProducerIdSource;
+import io.journalq.server.transaction.TransactionLimits;
+import io.journalq.server.transaction.TransactionMachine;
+import io.journalq.server.transaction.TransactionRecords;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The coordinators of transactions, with the producer ids that they assign and the writer of their markers. Any thread,
+ * except for {@link #follow}: one thread at a time, not a loop's.
+ */
+public final class TransactionCoordinators {
+    private static final Logger log = LoggerFactory.getLogger(TransactionCoordinators.class);
+
+    private final ProducerIds producerIds;
+    private final Coordinators<TransactionMachine> coordinators;
+    private final MarkerWriter markers;
+
+    /**
+     * Makes coordinators; there are none before {@link #follow} finds their topic.
+     *
+     * @param memory where transactions are charged
+     * @param groups are informed of the ends of transactions that hold offsets
+     * @param images gives the newest image
+     */
+    public TransactionCoordinators(
+            BrokerConfig config,
+            CoordinatorResources resources,
+            MemoryBudget memory,
+            ProducerIds producerIds,
+            Coordinators<GroupMachine> groups,
+            Supplier<MetadataImage> images) {
+        this.producerIds = producerIds;
+        TransactionLimits limits = new TransactionLimits(
+                config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS),
+                config.get(BrokerSettings.TRANSACTIONAL_ID_EXPIRATION_MS));
+        MemoryPart ofTransactions = memory.part(StatePart.TRANSACTIONS);
+        this.coordinators = new Coordinators<>(
+                new CoordinatorKind<>(
+                        InternalTopics.TRANSACTIONS,
+                        TransactionRecords.TYPES,
+                        (partition, outbox) -> new TransactionMachine(
+                                outbox,
+                                this::writeMarkers,
+                                this::requestId,
+                                limits,
+                                resources.shards()::retentionTime,
+                                ofTransactions.newAccount(partition))),
+                resources,
+                (partition, machine) -> {});
+        this.markers = new MarkerWriter(images, resources.shards(), groups, coordinators);
+    }
+
+    public Coordinators<TransactionMachine> coordinators() {
+        return coordinators;
+    }
+
+    public ProducerIds producerIds() {
+        return producerIds;
+    }
+
+    private void writeMarkers(MarkerRequest request) {
+        markers.write(request);
+    }
+
+    /** If the machine is lost in the meantime, so are the clients that waited for the id. */
+    private void requestId(String transactionalId) {
+        var unused = producerIds.next().whenComplete((id, failure) -> {
+            if (failure != null) {
+                log.error("cannot allocate producer ids", failure);
+            }
+            long found = failure == null ? id : ProducerIdSource.NONE;
+            coordinators.submitLater(
+                    transactionalId,
+                    (machine, nowMs, replies) -> machine.onProducerId(transactionalId, found, nowMs),
+                    lost -> {});
+        });
+    }
+
+    /** Loads the coordinators that {@code image} adds, whose partitions the shards host already; complete when that is done. */
+    public CompletableFuture<Void> follow(MetadataImage image) {
+        return coordinators.follow(image);
+    }
+
+    /** Ends every machine; complete when they are gone. */
+    public CompletableFuture<Void> close() {
+        markers.close();
+        return coordinators.close();
+    }
+}

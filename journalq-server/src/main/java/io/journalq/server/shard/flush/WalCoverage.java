@@ -1,0 +1,118 @@
+package io.journalq.server.shard.flush;
+
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalWrites;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * How far the write-ahead files cover one journal. They hold everything that it wrote from {@link #coveredFrom} on; what
+ * lies before that is durable once the journal itself was synced up to there. Coverage begins again behind the first batch
+ * of each segment, and behind a write that did not fit into the buffer.
+ *
+ * <p>On the journal's loop, except for the methods of {@link io.journalq.server.journal.wal.Covered}.
+ */
+final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
+    private final WalLoopBuffer buffer;
+    private final Journal journal;
+    private final Listener listener;
+    private final byte[] directoryName;
+    private long coveredFrom;
+    private long committedOffset;
+    private volatile boolean gone;
+
+    /** Is informed of what becomes of the journal's writes. On the journal's loop. */
+    interface Listener {
+        /** Everything before {@code offset} is durable. */
+        void onCovered(long offset);
+
+        /** It is not known which of the writes are durable, and nothing more will be. */
+        void onCommitFailure(IOException failure);
+
+        /** The journal is to be synced: appends wait for that, or its write-ahead file could be used again. */
+        void flushNow();
+    }
+
+    WalCoverage(WalLoopBuffer buffer, Journal journal, Listener listener) {
+        this.buffer = buffer;
+        this.journal = journal;
+        this.listener = listener;
+        this.directoryName = String.valueOf(journal.directory().getFileName()).getBytes(StandardCharsets.UTF_8);
+        begin();
+        this.committedOffset = coveredFrom;
+    }
+
+    /** The journal shows its writes from now on. Nothing is known of earlier ones. */
+    void begin() {
+        coveredFrom = journal.writtenOffset();
+    }
+
+    @Override
+    public void onWritten(long segmentBaseOffset, int position, long endOffset, List<ByteBuf> batches) {
+        // A flush syncs the name of a new segment; write-ahead files hold only what is in one, see WalReplay.
+        boolean named = position > 0;
+        if (!named || !buffer.stage(this, directoryName, segmentBaseOffset, position, endOffset, batches)) {
+            coveredFrom = endOffset;
+        }
+    }
+
+    /** Why nothing becomes durable any more; null while it does. */
+    IOException failure() {
+        return buffer.failure();
+    }
+
+    /** Whether nothing that is committed here can be relied on before the journal itself is synced. */
+    boolean needsFlush() {
+        return journal.flushedOffset() < coveredFrom;
+    }
+
+    /** Everything before this survives a power loss. */
+    long durableOffset() {
+        long flushedOffset = journal.flushedOffset();
+        return flushedOffset < coveredFrom ? flushedOffset : Math.max(flushedOffset, committedOffset);
+    }
+
+    @Override
+    public void onCommitted(long endOffset) {
+        committedOffset = endOffset;
+    }
+
+    @Override
+    public void onMissed(long endOffset) {
+        coveredFrom = Math.max(coveredFrom, endOffset);
+    }
+
+    @Override
+    public void afterCommit(IOException failure) {
+        if (failure != null) {
+            listener.onCommitFailure(failure);
+            return;
+        }
+        listener.onCovered(durableOffset());
+        if (needsFlush()) {
+            listener.flushNow();
+        }
+    }
+
+    /** The journal was deleted. Any thread. */
+    void forget() {
+        gone = true;
+    }
+
+    @Override
+    public long flushedOffset() {
+        return journal.flushedOffset();
+    }
+
+    @Override
+    public boolean isGone() {
+        return gone;
+    }
+
+    @Override
+    public void flushSoon() {
+        buffer.enqueue(listener::flushNow);
+    }
+}

@@ -1,0 +1,123 @@
+package io.journalq.server.shard.flush;
+
+import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.WriteAheadFrames;
+import io.journalq.server.loop.LoopCycle;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The buffer of one loop for the write-ahead files of one data directory. It collects what the loop's journals write while
+ * a commit is under way, for the next commit. On that loop.
+ */
+final class WalLoopBuffer implements WalSyncer.Submitter {
+    private static final Logger log = LoggerFactory.getLogger(WalLoopBuffer.class);
+
+    private final WalSyncer syncer;
+    private final LoopCycle cycle;
+    private final Runnable submit = this::submit;
+    private WriteAheadFrames gathered;
+    private WriteAheadFrames idle;
+    private boolean registered;
+
+    /** A journal that stages here. Every method but those of {@link Covered} on the loop. */
+    interface Staging extends Covered {
+        /** Everything staged before {@code endOffset} is durable in the write-ahead files. */
+        void onCommitted(long endOffset);
+
+        /** What was staged before {@code endOffset} is not in the write-ahead files. */
+        void onMissed(long endOffset);
+
+        /**
+         * A commit with something from this journal has ended.
+         *
+         * @param failure why nothing is durable any more; null while commits go on
+         */
+        void afterCommit(IOException failure);
+    }
+
+    WalLoopBuffer(WalSyncer syncer, LoopCycle cycle, int loopCount) {
+        this.syncer = syncer;
+        this.cycle = cycle;
+        int maxSizeBytes = syncer.maxFramesSizeBytes(loopCount);
+        this.gathered = new WriteAheadFrames(maxSizeBytes);
+        this.idle = new WriteAheadFrames(maxSizeBytes);
+    }
+
+    /** Why nothing is committed any more; null while it is. */
+    IOException failure() {
+        return syncer.failure();
+    }
+
+    /** Runs {@code work} on the loop. Any thread. */
+    void enqueue(Runnable work) {
+        cycle.enqueue(work);
+    }
+
+    /** Takes a write of a journal in; false when there is no room until the next commit. */
+    boolean stage(
+            Staging journal,
+            byte[] directoryName,
+            long segmentBaseOffset,
+            int position,
+            long endOffset,
+            List<ByteBuf> batches) {
+        WriteAheadFrames.Entry entry = new WriteAheadFrames.Entry(journal, endOffset);
+        if (!gathered.add(entry, directoryName, segmentBaseOffset, position, batches)) {
+            return false;
+        }
+        if (!registered) {
+            registered = true;
+            cycle.onWakeUp(submit);
+        }
+        return true;
+    }
+
+    private void submit() {
+        registered = false;
+        if (idle == null || gathered.isEmpty()) {
+            return;
+        }
+        WriteAheadFrames frames = gathered;
+        gathered = idle;
+        idle = null;
+        syncer.submit(this, frames);
+    }
+
+    @Override
+    public void onCommitted(WriteAheadFrames frames, boolean committed, IOException failure) {
+        cycle.execute(() -> onFinished(frames, committed, failure));
+    }
+
+    private void onFinished(WriteAheadFrames frames, boolean committed, IOException failure) {
+        Set<Staging> journals = new LinkedHashSet<>();
+        for (WriteAheadFrames.Entry entry : frames.entries()) {
+            Staging journal = (Staging) entry.covered();
+            journals.add(journal);
+            if (committed) {
+                journal.onCommitted(entry.endOffset());
+            } else {
+                journal.onMissed(entry.endOffset());
+            }
+        }
+        frames.clear();
+        idle = frames;
+        // The next commit begins before those that waited for this one get their responses.
+        submit();
+        journals.forEach(journal -> inform(journal, failure));
+    }
+
+    private static void inform(Staging journal, IOException failure) {
+        try {
+            journal.afterCommit(failure);
+        } catch (RuntimeException | Error defect) {
+            // The other journals of the commit are informed all the same.
+            log.error("unexpected failure after a commit", defect);
+        }
+    }
+}

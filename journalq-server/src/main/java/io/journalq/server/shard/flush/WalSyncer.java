@@ -1,0 +1,160 @@
+package io.journalq.server.shard.flush;
+
+import io.journalq.server.journal.wal.WriteAheadFrames;
+import io.journalq.server.journal.wal.WriteAheadLog;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the frames of all loops into the write-ahead files of one data directory and fsyncs them: one commit at a time,
+ * and frames that arrive during a commit go into the next one. Any thread; the commits run in the blocking pool.
+ */
+final class WalSyncer {
+    /** Shortest time between two attempts to create a file on a full disk, in milliseconds. */
+    private static final long RETRY_MS = 10_000;
+
+    private static final Logger log = LoggerFactory.getLogger(WalSyncer.class);
+
+    private final WriteAheadLog files;
+    private final Executor blockingPool;
+    private final Clock clock;
+    private final List<Submission> submitted = new ArrayList<>();
+    private boolean runs;
+    private boolean makesSpare;
+    private long nextTryMs;
+
+    /** Gets its frames back after their commit. */
+    @FunctionalInterface
+    interface Submitter {
+        /**
+         * Called once for each submission, on any thread.
+         *
+         * @param committed whether the frames are durable in the write-ahead files
+         * @param failure why nothing is durable any more; null when only these frames were not taken
+         */
+        void onCommitted(WriteAheadFrames frames, boolean committed, IOException failure);
+    }
+
+    private record Submission(Submitter from, WriteAheadFrames frames) {}
+
+    WalSyncer(WriteAheadLog files, Executor blockingPool, Clock clock) {
+        this.files = files;
+        this.blockingPool = blockingPool;
+        this.clock = clock;
+    }
+
+    int maxFramesSizeBytes(int loopCount) {
+        return files.maxFramesSizeBytes(loopCount);
+    }
+
+    /** Why nothing is committed any more; null while it is. */
+    IOException failure() {
+        return files.failure();
+    }
+
+    /** Commits {@code frames}; {@code from} gets them back. */
+    void submit(Submitter from, WriteAheadFrames frames) {
+        synchronized (this) {
+            submitted.add(new Submission(from, frames));
+            if (runs) {
+                return;
+            }
+            runs = true;
+        }
+        try {
+            blockingPool.execute(this::run);
+        } catch (RejectedExecutionException stopping) {
+            finish(takeAndEnd(), false, null);
+        }
+    }
+
+    private void run() {
+        for (List<Submission> next = take(); !next.isEmpty(); next = take()) {
+            commit(next);
+            startSpare();
+        }
+    }
+
+    private void commit(List<Submission> all) {
+        boolean committed = false;
+        IOException failure = null;
+        try {
+            committed = files.commit(all.stream().map(Submission::frames).toList());
+        } catch (IOException failed) {
+            failure = failed;
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of a commit, journals are synced themselves", defect);
+        }
+        finish(all, committed, failure);
+    }
+
+    /** The submissions of the next commit; when there are none, the next submission starts a new run. */
+    private synchronized List<Submission> take() {
+        List<Submission> taken = List.copyOf(submitted);
+        submitted.clear();
+        runs = !taken.isEmpty();
+        return taken;
+    }
+
+    private synchronized List<Submission> takeAndEnd() {
+        List<Submission> taken = take();
+        runs = false;
+        return taken;
+    }
+
+    private static void finish(List<Submission> all, boolean committed, IOException failure) {
+        all.forEach(one -> one.from().onCommitted(one.frames(), committed, failure));
+    }
+
+    private void startSpare() {
+        synchronized (this) {
+            if (makesSpare || !files.wantsSpare() || clock.millis() < nextTryMs) {
+                return;
+            }
+            makesSpare = true;
+        }
+        try {
+            blockingPool.execute(this::makeSpare);
+        } catch (RejectedExecutionException busy) {
+            log.debug("no thread makes a write-ahead file now");
+            endSpare(RETRY_MS);
+        }
+    }
+
+    private void makeSpare() {
+        long retryMs = RETRY_MS;
+        try {
+            files.makeSpare();
+            retryMs = 0;
+        } catch (IOException failure) {
+            log.warn("cannot make a write-ahead file, journals are synced themselves: {}", failure.toString());
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of making a write-ahead file, journals are synced themselves", defect);
+        }
+        endSpare(retryMs);
+    }
+
+    private synchronized void endSpare(long retryMs) {
+        makesSpare = false;
+        nextTryMs = clock.millis() + retryMs;
+    }
+
+    /** Commits nothing more. May block. */
+    void fail(IOException reason) {
+        files.fail(reason);
+    }
+
+    void close() {
+        try {
+            files.close();
+        } catch (IOException failure) {
+            log.error("cannot close the write-ahead files", failure);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.journalq.server.shard.flush;
+
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.wal.WriteAheadLog;
+import io.journalq.server.loop.LoopCycle;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+
+/** The write-ahead files of all data directories. Immutable; any thread. */
+public final class WalSyncers {
+    private final Map<Path, WalSyncer> byDirectory = new HashMap<>();
+    private final int loopCount;
+
+    /**
+     * Prepares them; no file is created before one is needed.
+     *
+     * @param sizeBytes room for the files of one data directory; 0 for none: then only the journals are synced
+     * @param loopCount how many loops share them
+     */
+    public WalSyncers(
+            FileStore store,
+            List<Path> dataDirectories,
+            long sizeBytes,
+            int loopCount,
+            Executor blockingPool,
+            Clock clock) {
+        this.loopCount = loopCount;
+        for (Path directory : sizeBytes == 0 ? List.<Path>of() : dataDirectories) {
+            byDirectory.put(
+                    directory, new WalSyncer(new WriteAheadLog(store, directory, sizeBytes), blockingPool, clock));
+        }
+    }
+
+    /** The buffer of one loop for the files of a data directory; null when there are none. Once for each loop. */
+    WalLoopBuffer newBuffer(LoopCycle cycle, Path dataDirectory) {
+        WalSyncer syncer = byDirectory.get(dataDirectory);
+        return syncer == null ? null : new WalLoopBuffer(syncer, cycle, loopCount);
+    }
+
+    /** Lets nothing more be written in a data directory. Any thread; may block. */
+    public void fail(Path dataDirectory, IOException reason) {
+        WalSyncer syncer = byDirectory.get(dataDirectory);
+        if (syncer != null) {
+            syncer.fail(reason);
+        }
+    }
+
+    /** Closes the files, once every journal is closed. Blocks. */
+    public void close() {
+        byDirectory.values().forEach(WalSyncer::close);
+    }
+}

@@ -1,0 +1,129 @@
+package io.journalq.server.shard.partition;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.JournalSnapshot;
+import io.journalq.server.journal.LastEnd;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.ProducerDedup;
+import io.journalq.server.producerstate.ProducerSnapshot;
+import io.journalq.server.shard.append.DeliveryMode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds partitions on disk and opens them. A partition's directory is named by its topic's id and its number, never by a
+ * name from the wire; it stays in the data directory in which it was created. Any thread; every method blocks.
+ */
+public final class PartitionFiles {
+    private static final Logger log = LoggerFactory.getLogger(PartitionFiles.class);
+
+    private final FileStore store;
+    private final List<Path> dataDirectories;
+    private final Executor background;
+    private final Clock clock;
+    private final Map<Path, LastEnd> lastEnds;
+    private final Set<Path> offline = ConcurrentHashMap.newKeySet();
+
+    /** @param lastEnds how the last run ended, by data directory */
+    public PartitionFiles(
+            FileStore store,
+            List<Path> dataDirectories,
+            Executor background,
+            Clock clock,
+            Map<Path, LastEnd> lastEnds) {
+        this.lastEnds = Map.copyOf(lastEnds);
+        this.store = store;
+        this.dataDirectories = List.copyOf(dataDirectories);
+        this.background = background;
+        this.clock = clock;
+    }
+
+    /** Opens a partition, and creates it if it is not there. Replays the producers' state up to its end. */
+    public RecoveredPartition open(TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch)
+            throws IOException {
+        Path directory = directory(topicId, name.partition());
+        Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
+        try {
+            PartitionTransactions transactions = recoverProducers(name, journal);
+            if (mayHaveLost(directory, settings.append().deliveryMode())) {
+                transactions.producers().onPossibleLoss(journal.endOffset());
+            }
+            return new RecoveredPartition(name, journal, transactions);
+        } catch (IOException | RuntimeException failure) {
+            journal.close();
+            throw failure;
+        }
+    }
+
+    /** Whether batches that were acknowledged in {@code mode} may be missing at the end of the partition's log. */
+    private boolean mayHaveLost(Path directory, DeliveryMode mode) {
+        LastEnd lastEnd = lastEnds.getOrDefault(directory.getParent(), LastEnd.CLEAN);
+        return switch (mode) {
+            case CONSISTENT -> false;
+            case EVENTUAL -> lastEnd == LastEnd.SYSTEM_DOWN;
+            case PERFORMANCE -> lastEnd != LastEnd.CLEAN;
+        };
+    }
+
+    /** Opens and deletes nothing in a data directory from now on. */
+    public void takeOffline(Path dataDirectory) {
+        offline.add(dataDirectory);
+    }
+
+    public boolean isOffline(Path dataDirectory) {
+        return offline.contains(dataDirectory);
+    }
+
+    /** Deletes the files of a partition that is not open. */
+    public void delete(Uuid topicId, int partition) {
+        Path directory = null;
+        try {
+            directory = directory(topicId, partition);
+            store.delete(directory);
+        } catch (IOException failure) {
+            log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
+        }
+    }
+
+    private Path directory(Uuid topicId, int partition) throws IOException {
+        List<Path> usable = offline.isEmpty()
+                ? dataDirectories
+                : dataDirectories.stream().filter(one -> !offline.contains(one)).toList();
+        if (usable.isEmpty()) {
+            throw new IOException("every data directory is offline");
+        }
+        String directoryName = StoredPartition.directoryName(topicId, partition);
+        for (Path dataDirectory : usable) {
+            if (dataDirectories.size() > 1 && store.isDirectory(dataDirectory.resolve(directoryName))) {
+                return dataDirectory.resolve(directoryName);
+            }
+        }
+        int choice = Math.floorMod(topicId.hashCode() + partition, usable.size());
+        return usable.get(choice).resolve(directoryName);
+    }
+
+    private PartitionTransactions recoverProducers(TopicPartition name, Journal journal) throws IOException {
+        JournalSnapshot snapshot = journal.derivedState().restoreSnapshot();
+        PartitionTransactions restored = snapshot == null ? null : ProducerSnapshot.decode(snapshot.state());
+        if (snapshot != null && restored == null) {
+            log.warn("producer snapshot is unreadable, replaying the journal instead: partition={}", name);
+        }
+        PartitionTransactions transactions =
+                restored == null ? new PartitionTransactions(new ProducerDedup()) : restored;
+        long from = restored == null ? 0 : snapshot.offset();
+        ProducerReplay replay = new ProducerReplay(transactions, journal, clock.millis());
+        journal.forEachBatch(from, replay::onBatch);
+        return transactions;
+    }
+}

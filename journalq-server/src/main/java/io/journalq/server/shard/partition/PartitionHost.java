@@ -1,0 +1,360 @@
+package io.journalq.server.shard.partition;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.compaction.CompactionConfig;
+import io.journalq.server.journal.compaction.CompactionDebt;
+import io.journalq.server.loop.BlockingWork;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.append.Append;
+import io.journalq.server.shard.append.BatchAdmission;
+import io.journalq.server.shard.append.BlockedAppends;
+import io.journalq.server.shard.append.DeliveryMode;
+import io.journalq.server.shard.append.PartitionProducers;
+import io.journalq.server.shard.append.PartitionWriter;
+import io.journalq.server.shard.flush.Durability;
+import io.journalq.server.shard.read.PartitionRead;
+import io.journalq.server.shard.read.ReadableLog;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One partition on its shard: builds the parts that append, flush and read, and opens, updates and closes them together. The
+ * parts call downwards only; none knows this class.
+ *
+ * <p>Every method on the shard's loop unless it says otherwise.
+ */
+public final class PartitionHost {
+    private static final Logger log = LoggerFactory.getLogger(PartitionHost.class);
+
+    private final LoopCycle cycle;
+    private final BlockingWork blockingWork;
+    private final TopicPartition name;
+    private final Journal journal;
+    private final PartitionProducers producers;
+    private final ReadableLog readable;
+    private final Durability durability;
+    private final PartitionWriter writer;
+    private final BatchAdmission admission;
+    private final BlockedAppends appends;
+    private PartitionSettings settings;
+    private int leaderEpoch;
+    private CompactionFailure compactionFailure;
+    private boolean offline;
+    /** Batches that were acknowledged from memory could not be written before the close. */
+    private boolean lostAcknowledged;
+
+    private volatile boolean closed;
+
+    /** Hosts a partition whose journal and producer state are recovered. */
+    public PartitionHost(
+            PartitionResources resources, RecoveredPartition recovered, PartitionSettings settings, int leaderEpoch) {
+        this.cycle = resources.cycle();
+        this.blockingWork = resources.blockingWork();
+        this.name = recovered.name();
+        this.journal = recovered.journal();
+        this.producers = new PartitionProducers(
+                name, journal, recovered.transactions(), blockingWork, resources.producerMemory());
+        // Everything that was recovered can be read: a restart flushes it, unless it was flushed before.
+        this.readable = new ReadableLog(name, journal, recovered.transactions(), journal.endOffset());
+        this.durability = new Durability(name, journal, resources.flusher(), resources.walBuffers());
+        this.writer = new PartitionWriter(resources.appends(), name, journal, producers, readable, durability);
+        this.admission = new BatchAdmission(resources.appends(), name, journal, producers, writer);
+        this.appends = new BlockedAppends(resources.appends(), name, admission);
+        follow(settings, leaderEpoch);
+    }
+
+    private void follow(PartitionSettings newSettings, int newLeaderEpoch) {
+        settings = newSettings;
+        leaderEpoch = newLeaderEpoch;
+        admission.follow(newSettings.append(), newLeaderEpoch);
+        durability.follow(
+                newSettings.append().deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
+    }
+
+    public TopicPartition name() {
+        return name;
+    }
+
+    /** Whether the partition has left this shard; its readers must look for it again. Any thread. */
+    public boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether the partition's files cannot be used any more. */
+    public boolean isOffline() {
+        return offline;
+    }
+
+    public int leaderEpoch() {
+        return leaderEpoch;
+    }
+
+    /** The log as readers see it. */
+    public ReadableLog log() {
+        return readable;
+    }
+
+    /** The idempotent and transactional producers. */
+    public PartitionProducers producers() {
+        return producers;
+    }
+
+    /** The partition's files. */
+    public Journal journal() {
+        return journal;
+    }
+
+    Durability durability() {
+        return durability;
+    }
+
+    /** The partition's size. */
+    public StoredPartition stored() {
+        return new StoredPartition(name, journal.directory().getParent(), journal.sizeBytes());
+    }
+
+    /** Since when, and why, the partition cannot be compacted. A changed configuration is tried again. */
+    public record CompactionFailure(long failedMs, String reason) {}
+
+    /** What compaction would have to do here. */
+    public CompactionDebt compactionDebt(long nowMs) {
+        return journal.compactionDebt(readable.lastStableOffset(), nowMs);
+    }
+
+    /** When and why compaction last failed; null when it did not. */
+    public CompactionFailure compactionFailure() {
+        return compactionFailure;
+    }
+
+    /** Sets why compaction failed; null when it did not. */
+    public void setCompactionFailure(CompactionFailure failure) {
+        compactionFailure = failure;
+    }
+
+    /** When the journal is compacted, and how. */
+    public CompactionConfig compactionConfig() {
+        return settings.journal().compaction();
+    }
+
+    /** The compaction of the journal, for a thread that may block. */
+    public Compactable compactable() {
+        return new Compactable(journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
+    }
+
+    /** Follows a changed configuration or leader epoch. */
+    public void update(PartitionSettings newSettings, int newLeaderEpoch) {
+        if (!newSettings.equals(settings)) {
+            compactionFailure = null;
+        }
+        journal.setConfig(newSettings.journal());
+        follow(newSettings, newLeaderEpoch);
+    }
+
+    /**
+     * Appends a batch or a marker. Its sender is informed once the topic's delivery mode is satisfied, or at once if it is
+     * refused.
+     *
+     * <p>A batch of a transaction is appended only if the transaction's coordinator knows of it; otherwise its outcome is
+     * INVALID_TXN_STATE. It must come from the coordinator's loop in the same way as markers do ({@link
+     * LoopCycle#execute}), so that neither overtakes the other.
+     */
+    public void append(Append append) {
+        appends.append(append);
+    }
+
+    /** The error for a request that the partition cannot serve now, else NONE. */
+    private ErrorCode availability() {
+        if (closed) {
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER;
+        }
+        return offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE;
+    }
+
+    /**
+     * Reads whole batches from {@code offset} on.
+     *
+     * @param currentLeaderEpoch the leader epoch that the reader knows; -1 when the request does not tell
+     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 when the request does not tell
+     * @param maxSizeBytes size at which to stop
+     * @param atLeastOneBatch whether the first batch may exceed that size
+     * @param readCommitted whether to read up to the last stable offset only
+     */
+    public PartitionRead read(
+            long offset,
+            int currentLeaderEpoch,
+            int lastFetchedEpoch,
+            int maxSizeBytes,
+            boolean atLeastOneBatch,
+            boolean readCommitted) {
+        ErrorCode epochError = checkLeaderEpoch(currentLeaderEpoch);
+        return epochError == ErrorCode.NONE
+                ? readable.read(offset, lastFetchedEpoch, maxSizeBytes, atLeastOneBatch, readCommitted)
+                : PartitionRead.failed(epochError);
+    }
+
+    /** Compares the leader epoch that a client knows with the current one (KIP-320); -1 always matches. */
+    public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
+        ErrorCode error = availability();
+        if (error != ErrorCode.NONE) {
+            return error;
+        }
+        if (currentLeaderEpoch < 0 || currentLeaderEpoch == leaderEpoch) {
+            return ErrorCode.NONE;
+        }
+        return currentLeaderEpoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
+    }
+
+    /** Where the partition ends, before anything is appended to it. */
+    public RecoveredEnd recoveredEnd() {
+        return new RecoveredEnd(journal, readable.highWatermark(), leaderEpoch);
+    }
+
+    /**
+     * Deletes all records before {@code offset}. They cannot be read any more when this returns. {@code done} is called on
+     * the loop once no crash can bring them back.
+     *
+     * @param offset the new first offset; -1 for the high watermark
+     * @param done takes {@link ErrorCode#NONE}, POLICY_VIOLATION for a topic that is only compacted, or KAFKA_STORAGE_ERROR
+     *     if the records are deleted but a crash can bring them back
+     */
+    public void deleteRecordsBefore(long offset, Consumer<ErrorCode> done) {
+        if (availability() != ErrorCode.NONE) {
+            done.accept(availability());
+            return;
+        }
+        if (!settings.deletes()) {
+            done.accept(ErrorCode.POLICY_VIOLATION);
+            return;
+        }
+        long target = offset == -1 ? readable.highWatermark() : offset;
+        if (target < 0 || target > readable.highWatermark() || target > journal.writtenOffset()) {
+            done.accept(ErrorCode.OFFSET_OUT_OF_RANGE);
+            return;
+        }
+        writer.writeStaged();
+        journal.deleteRecordsBefore(target);
+        readable.wakeAll();
+        if (!blockingWork.start(() -> {
+            ErrorCode outcome = keepStart();
+            cycle.execute(() -> done.accept(outcome));
+        })) {
+            done.accept(ErrorCode.KAFKA_STORAGE_ERROR);
+        }
+    }
+
+    /** Any thread; blocks. */
+    private ErrorCode keepStart() {
+        try {
+            journal.checkpoint();
+            return ErrorCode.NONE;
+        } catch (IOException failure) {
+            log.error("cannot write the log's start down: partition={} reason=\"{}\"", name, failure.getMessage());
+            return ErrorCode.KAFKA_STORAGE_ERROR;
+        }
+    }
+
+    /**
+     * Makes durable what is written by now, whatever the topic's mode.
+     *
+     * @param done is called on the loop, with NONE once everything is on the disk, otherwise with KAFKA_STORAGE_ERROR or
+     *     NOT_LEADER_OR_FOLLOWER
+     */
+    public void flush(Consumer<ErrorCode> done) {
+        if (availability() != ErrorCode.NONE) {
+            done.accept(availability());
+        } else {
+            durability.flush(done);
+        }
+    }
+
+    /**
+     * Maintains the journal: starts and deletes segments by their age, and checks the producers.
+     *
+     * @param retentionNowMs the time for retention ({@code RetentionClock}), in milliseconds since 1970 UTC
+     * @param transactionMaxTimeoutMs how long a transaction may be open
+     */
+    public void maintain(long nowMs, long retentionNowMs, long transactionMaxTimeoutMs) {
+        if (offline) {
+            return;
+        }
+        producers.countHanging(transactionMaxTimeoutMs, nowMs, readable.lastStableOffset());
+        writer.writeStaged();
+        if (journal.applyRetention(retentionNowMs, readable.highWatermark()) > 0) {
+            readable.wakeAll();
+        }
+        journal.releaseIdleFiles();
+        producers.snapshotIfRolled();
+    }
+
+    /** Whether the partition lies in a data directory. */
+    public boolean isIn(Path dataDirectory) {
+        return dataDirectory.equals(journal.directory().getParent());
+    }
+
+    /**
+     * The partition's files cannot be used any more. Refuses the appends that wait, wakes the readers, and responds with
+     * KAFKA_STORAGE_ERROR from now on. The files are not touched.
+     */
+    public void takeOffline(IOException reason) {
+        offline = true;
+        admission.refuseAll(availability());
+        journal.fence(reason);
+        writer.takeOffline(reason);
+        readable.wakeAll();
+    }
+
+    /** Leaves the shard: refuses the appends that wait and wakes the readers. The journal stays open for its next owner. */
+    public void close() {
+        // The state of the producers includes what is staged: both go on together.
+        writer.writeStaged();
+        if (journal.isDirty()) {
+            log.error(
+                    "what was acknowledged from memory is lost, as it cannot be written: partition={} fromOffset={}",
+                    name,
+                    journal.writtenOffset());
+            producers.truncateTo(journal.writtenOffset());
+            lostAcknowledged = true;
+        }
+        producers.close();
+        closed = true;
+        admission.refuseAll(availability());
+        writer.close();
+        readable.close();
+    }
+
+    /**
+     * Flushes and closes the journal, after {@link #close}. Any thread; blocks.
+     *
+     * @return false when acknowledged records may be lost, or the state of producers
+     */
+    public boolean closeJournal() {
+        // Without the snapshot, the next start would not know which producers may go on behind a loss.
+        boolean kept = offline || producers.snapshotAtClose();
+        try {
+            journal.close();
+            return kept && !lostAcknowledged;
+        } catch (IOException failure) {
+            log.error("cannot close the journal: partition={}", name, failure);
+            return false;
+        }
+    }
+
+    /** Deletes the journal, after {@link #close}. Any thread; blocks. */
+    public void deleteJournal() {
+        try {
+            if (offline) {
+                journal.close();
+            } else {
+                journal.delete();
+            }
+        } catch (IOException failure) {
+            log.error("cannot delete the journal: partition={}", name, failure);
+        }
+        durability.forget();
+    }
+}

@@ -1,0 +1,26 @@
+package io.journalq.server.shard.partition;
+
+import io.journalq.server.loop.BlockingWork;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.shard.append.AppendResources;
+import io.journalq.server.shard.flush.Flusher;
+import io.journalq.server.shard.flush.WalLoopBuffers;
+
+/**
+ * What the partitions of one loop share.
+ *
+ * @param cycle of that loop
+ * @param appends for their appends
+ * @param flusher fsyncs their journals
+ * @param walBuffers collect what they write for the write-ahead files
+ * @param blockingWork starts work that waits for the disk
+ * @param producerMemory where the producers of all partitions are charged
+ */
+public record PartitionResources(
+        LoopCycle cycle,
+        AppendResources appends,
+        Flusher flusher,
+        WalLoopBuffers walBuffers,
+        BlockingWork blockingWork,
+        MemoryAccount producerMemory) {}

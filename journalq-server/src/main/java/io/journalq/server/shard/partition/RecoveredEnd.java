@@ -1,0 +1,37 @@
+package io.journalq.server.shard.partition;
+
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.segment.EpochEndOffset;
+
+/**
+ * Where a partition ended when the broker started. A power loss may have taken the records behind it. An offset that was
+ * committed there must not be read as a position among the records that follow now: those have newer leader epochs. Any
+ * thread.
+ */
+public final class RecoveredEnd {
+    private final Journal journal;
+    private final long endOffset;
+    private final int leaderEpoch;
+
+    /** @param leaderEpoch of the records that are appended from now on */
+    RecoveredEnd(Journal journal, long endOffset, int leaderEpoch) {
+        this.journal = journal;
+        this.endOffset = endOffset;
+        this.leaderEpoch = leaderEpoch;
+    }
+
+    /**
+     * Offset behind the last record of {@code epoch} or an older one.
+     *
+     * @param epoch -1 for all
+     */
+    public long of(int epoch) {
+        EpochEndOffset end = journal.endOffsetForEpoch(epoch);
+        return end.epoch() < 0 ? endOffset : Math.min(endOffset, end.endOffset());
+    }
+
+    /** The same when some positions may date from after the start, behind that end: their epochs have no end. */
+    public long ofOlder(int epoch) {
+        return epoch >= leaderEpoch ? Long.MAX_VALUE : of(epoch);
+    }
+}

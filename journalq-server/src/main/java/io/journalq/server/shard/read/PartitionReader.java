@@ -1,0 +1,69 @@
+package io.journalq.server.shard.read;
+
+/**
+ * A reader of one partition, which can wait for more of it. A read that finds too little parks the reader; it is informed
+ * once when the partition has news. While it is not parked, it costs the partition nothing.
+ *
+ * <p>Every method on the loop of the partition's shard.
+ */
+public abstract class PartitionReader {
+    /** The size of the log before an offset, when it is not known. */
+    static final long UNKNOWN_BYTES = -1L;
+
+    private ParkedFetches parkedIn;
+    private int parkedIndex;
+    private long seenOffset;
+    private long seenBytes;
+
+    /**
+     * The partition has news: records, a new first offset, or its end. The reader is not parked any more.
+     *
+     * @param grownBytes size of the records that became visible since the reader's last read; 0 when that is not known, or
+     *     the news is something else
+     */
+    protected abstract void onNews(long grownBytes);
+
+    /** Whether this reader sees records only once their transactions have ended; otherwise it sees all readable ones. */
+    protected abstract boolean readsCommitted();
+
+    final boolean isParked() {
+        return parkedIn != null;
+    }
+
+    /** Waits for nothing any more, wherever it is parked. */
+    public final void unpark() {
+        if (parkedIn != null) {
+            parkedIn.remove(this);
+        }
+    }
+
+    final int parkedIndex() {
+        return parkedIndex;
+    }
+
+    final void onParked(ParkedFetches fetches, int index) {
+        parkedIn = fetches;
+        parkedIndex = index;
+    }
+
+    final void onUnparked() {
+        parkedIn = null;
+    }
+
+    /** A read saw everything before {@code offset}. */
+    final void see(long offset, long bytes) {
+        seenOffset = offset;
+        seenBytes = bytes;
+    }
+
+    final boolean hasUnseen(long visibleOffset) {
+        return visibleOffset > seenOffset;
+    }
+
+    final long takeGrowth(long visibleOffset, long visibleBytes) {
+        boolean known = seenBytes != UNKNOWN_BYTES && visibleBytes != UNKNOWN_BYTES;
+        long grown = known ? visibleBytes - seenBytes : 0;
+        see(visibleOffset, visibleBytes);
+        return grown;
+    }
+}

@@ -1,0 +1,166 @@
+package io.journalq.server.shard.read;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.producerstate.PartitionTransactions;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One partition's log as its readers see it: up to the high watermark or, for readers of committed records, up to the last
+ * stable offset. Parks readers until these offsets move. Only the append path moves them ({@link #onAppended}, {@link
+ * #advanceTo}). On the partition's loop.
+ */
+public final class ReadableLog {
+    private static final Logger log = LoggerFactory.getLogger(ReadableLog.class);
+
+    private final TopicPartition name;
+    private final Journal journal;
+    private final PartitionTransactions transactions;
+    private final ParkedFetches readers = new ParkedFetches();
+    private final ParkedFetches committedReaders = new ParkedFetches();
+    private long highWatermark;
+    private boolean closed;
+
+    /** Size of the batches that were appended since the partition was opened, up to the high watermark. */
+    private long readableBytes;
+
+    /** Size of the batches behind it. */
+    private long unreadableBytes;
+
+    /** @param highWatermark where readers see to at first */
+    public ReadableLog(TopicPartition name, Journal journal, PartitionTransactions transactions, long highWatermark) {
+        this.name = name;
+        this.journal = journal;
+        this.transactions = transactions;
+        this.highWatermark = highWatermark;
+    }
+
+    /** First offset that can be read. */
+    public long startOffset() {
+        return journal.startOffset();
+    }
+
+    /** Offset behind the last record that consumers may see. */
+    public long highWatermark() {
+        return highWatermark;
+    }
+
+    /**
+     * Offset before which every transaction has ended, with its marker below the high watermark: consumers of committed
+     * records see up to here. At least {@link #startOffset}, at most {@link #highWatermark}.
+     */
+    public long lastStableOffset() {
+        long unstable = Math.max(transactions.firstUnstableOffset(), journal.startOffset());
+        return Math.min(highWatermark, unstable);
+    }
+
+    private long visibleOffset(boolean committed) {
+        return committed ? lastStableOffset() : highWatermark;
+    }
+
+    /** Bytes are counted up to the high watermark only: their number before an open transaction is not known. */
+    private long visibleBytes(boolean committed) {
+        return visibleOffset(committed) == highWatermark ? readableBytes : PartitionReader.UNKNOWN_BYTES;
+    }
+
+    /** Records were appended behind the high watermark. They become readable when it moves. */
+    public void onAppended(int sizeBytes) {
+        unreadableBytes += sizeBytes;
+    }
+
+    /** Moves the high watermark, and wakes the readers that now see more. */
+    public void advanceTo(long offset) {
+        if (offset == highWatermark) {
+            return;
+        }
+        long stableOffset = lastStableOffset();
+        highWatermark = offset;
+        transactions.onHighWatermark(offset);
+        readableBytes += unreadableBytes;
+        unreadableBytes = 0;
+        readers.wake(visibleOffset(false), visibleBytes(false));
+        if (lastStableOffset() > stableOffset) {
+            committedReaders.wake(visibleOffset(true), visibleBytes(true));
+        }
+    }
+
+    /**
+     * Reads whole batches from {@code offset} on. The caller has checked the reader's leader epoch.
+     *
+     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 when the request does not tell
+     * @param maxSizeBytes size at which to stop
+     * @param atLeastOneBatch whether the first batch may exceed that size
+     * @param readCommitted whether to read up to the last stable offset only
+     */
+    public PartitionRead read(
+            long offset, int lastFetchedEpoch, int maxSizeBytes, boolean atLeastOneBatch, boolean readCommitted) {
+        if (lastFetchedEpoch >= 0) {
+            EpochEndOffset end = journal.endOffsetForEpoch(lastFetchedEpoch);
+            if (end.epoch() < lastFetchedEpoch || end.endOffset() < offset) {
+                return found(ErrorCode.NONE, null, null, end);
+            }
+        }
+        if (offset < journal.startOffset() || offset > journal.endOffset()) {
+            return found(ErrorCode.OFFSET_OUT_OF_RANGE, null, null, null);
+        }
+        long visible = visibleOffset(readCommitted);
+        if (offset >= visible || (maxSizeBytes <= 0 && !atLeastOneBatch)) {
+            return found(ErrorCode.NONE, null, null, null);
+        }
+        try {
+            JournalSlice slice = journal.read(offset, visible, maxSizeBytes, atLeastOneBatch);
+            if (slice.isEmpty()) {
+                return found(ErrorCode.NONE, null, null, null);
+            }
+            AbortedLookup aborted = readCommitted ? new AbortedLookup(journal, offset, slice) : null;
+            return found(ErrorCode.NONE, slice, aborted, null);
+        } catch (IOException failure) {
+            log.error("cannot read: partition={} offset={}", name, offset, failure);
+            return PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR);
+        }
+    }
+
+    private PartitionRead found(ErrorCode error, JournalSlice slice, AbortedLookup aborted, EpochEndOffset diverging) {
+        return new PartitionRead(
+                error, highWatermark, lastStableOffset(), journal.startOffset(), slice, aborted, diverging);
+    }
+
+    /** Finds offsets by time, on a thread that may block. */
+    public OffsetLookup offsetLookup(boolean readCommitted) {
+        return new OffsetLookup(journal, visibleOffset(readCommitted));
+    }
+
+    /** Remembers how far {@code reader} has read: only what comes later is news for it. */
+    public void markRead(PartitionReader reader) {
+        boolean committed = reader.readsCommitted();
+        reader.see(visibleOffset(committed), visibleBytes(committed));
+    }
+
+    /** Parks {@code reader} until there is news; informs it at once when there was some since its last read. */
+    public void park(PartitionReader reader) {
+        boolean committed = reader.readsCommitted();
+        if (closed || reader.hasUnseen(visibleOffset(committed))) {
+            reader.unpark();
+            reader.onNews(reader.takeGrowth(visibleOffset(committed), visibleBytes(committed)));
+        } else {
+            (committed ? committedReaders : readers).add(reader);
+        }
+    }
+
+    /** Wakes every parked reader: the log has a new first offset, or cannot be read any more. */
+    public void wakeAll() {
+        readers.wake(visibleOffset(false), visibleBytes(false));
+        committedReaders.wake(visibleOffset(true), visibleBytes(true));
+    }
+
+    /** The partition leaves its shard: wakes every reader, and parks none from now on. */
+    public void close() {
+        closed = true;
+        wakeAll();
+    }
+}

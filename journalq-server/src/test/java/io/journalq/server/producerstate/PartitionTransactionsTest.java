@@ -1,0 +1,245 @@
+package io.journalq.server.producerstate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
+import io.journalq.server.producerstate.ProducerDedup.Verdict;
+import org.junit.jupiter.api.Test;
+
+class PartitionTransactionsTest {
+    private static final long P1 = 11;
+    private static final long P2 = 12;
+    private static final short EPOCH = 4;
+    private static final short NEXT_EPOCH = 5;
+    private static final short FIRST = 0;
+    private static final short SECOND = 2;
+    private static final int COORDINATOR_EPOCH = 3;
+    private static final long NOW_MS = 1_000;
+
+    private final ProducerDedup producers = new ProducerDedup();
+    private PartitionTransactions transactions = new PartitionTransactions(producers);
+    private long endOffset = 100;
+
+    @Test
+    void shouldBeStableUpToTheOldestOpenTransaction() {
+        // given two interleaved transactions
+        write(P1, 0);
+        write(P2, 0);
+        write(P1, 1);
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
+
+        // when the second one ends
+        EndedTransaction second = mark(P2, EPOCH, false);
+        transactions.onHighWatermark(endOffset);
+
+        // then the first still holds
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
+        assertThat(second).isEqualTo(new EndedTransaction(P2, 101, 103, 100, false));
+
+        // when the first one ends, but its end is not below the high watermark
+        EndedTransaction first = mark(P1, EPOCH, true);
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
+        transactions.onHighWatermark(104);
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
+
+        // then it holds until it is
+        transactions.onHighWatermark(105);
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(PartitionTransactions.NONE);
+        assertThat(first).isEqualTo(new EndedTransaction(P1, 100, 104, 105, true));
+    }
+
+    @Test
+    void shouldAdmitATransactionOnlyWhenTheCoordinatorKnows() {
+        // given nothing
+        assertThat(transactions.checkBatch(P1, true, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(transactions.checkBatch(P1, true, true)).isEqualTo(ErrorCode.NONE);
+        assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.NONE);
+
+        // when it is open
+        write(P1, 0);
+
+        // then nothing outside of it goes in
+        assertThat(transactions.checkBatch(P1, true, true)).isEqualTo(ErrorCode.NONE);
+        assertThat(transactions.checkBatch(P1, true, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(transactions.checkBatch(P2, false, false)).isEqualTo(ErrorCode.NONE);
+
+        // and when it has ended, everything does again
+        mark(P1, EPOCH, true);
+        assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldFenceMarkersOfOldEpochs() {
+        // given a producer whose last transaction was ended by a coordinator
+        write(P1, 0);
+        mark(P1, EPOCH, true);
+
+        // then
+        assertThat(check(P1, (short) (EPOCH - 1), COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.FENCED);
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH - 1, FIRST)).isEqualTo(MarkerVerdict.COORDINATOR_FENCED);
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH + 1, FIRST)).isEqualTo(MarkerVerdict.APPEND);
+        assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.APPEND);
+    }
+
+    @Test
+    void shouldNotEndTheNextTransactionWithAMarkerSentAgain() {
+        // given a transaction that ended with a grown epoch, and the next one of the same producer
+        write(P1, 0);
+        mark(P1, NEXT_EPOCH, true);
+        assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, SECOND)).isEqualTo(MarkerVerdict.REPEATED);
+        assertThat(transactions.repeatedMarkerOffset()).isEqualTo(101);
+        write(P1, NEXT_EPOCH, 0);
+
+        // when the first one's marker comes again, it ends nothing
+        assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, SECOND)).isEqualTo(MarkerVerdict.FENCED);
+
+        // and where epochs do not grow it would be the next one's own
+        assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.APPEND);
+    }
+
+    @Test
+    void shouldWriteAMarkerOnceWhenItIsAskedForAgain() {
+        // given a producer without records here: its marker fences
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.APPEND);
+        assertThat(mark(P1, EPOCH, true)).isNull();
+        assertThat(producers.check(P1, (short) (EPOCH - 1), 0, 1)).isEqualTo(Verdict.FENCED);
+
+        // then the same one changes nothing, another does
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.REPEATED);
+        assertThat(transactions.repeatedMarkerOffset()).isEqualTo(100);
+        assertThat(transactions.check(new TransactionMarker(P1, EPOCH, false, COORDINATOR_EPOCH), FIRST))
+                .isEqualTo(MarkerVerdict.APPEND);
+
+        // and after records it is another transaction's
+        write(P1, 0);
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.APPEND);
+    }
+
+    @Test
+    void shouldBeginTheSequenceAnewWhenAMarkerCarriesANewEpoch() {
+        // given a transaction whose marker keeps the epoch: the sequence goes on
+        write(P1, 0);
+        mark(P1, EPOCH, true);
+        assertThat(producers.check(P1, EPOCH, 1, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(producers.check(P1, EPOCH, 7, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+
+        // when one brings a new epoch
+        write(P1, 1);
+        mark(P1, NEXT_EPOCH, true);
+
+        // then it begins at 0, and the epoch before is fenced
+        assertThat(producers.check(P1, EPOCH, 2, 1)).isEqualTo(Verdict.FENCED);
+        assertThat(producers.check(P1, NEXT_EPOCH, 2, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(producers.check(P1, NEXT_EPOCH, 0, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldOpenATransactionAgainWhenItsMarkerIsLost() {
+        // given a transaction whose end, and all that its producer wrote behind it, is not below the high watermark
+        write(P1, 0);
+        write(P2, 0);
+        transactions.onHighWatermark(102);
+        mark(P1, NEXT_EPOCH, false);
+        write(P1, NEXT_EPOCH, 0);
+        mark(P1, (short) (NEXT_EPOCH + 1), true);
+        mark(13, EPOCH, true);
+
+        // when the journal loses all of it
+        transactions.truncateTo(102);
+
+        // then it is as before
+        assertThat(transactions.openCount()).isEqualTo(2);
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
+        assertThat(producers.check(P1, EPOCH, 1, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(producers.check(P1, EPOCH, 0, 1)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(producers.check(13, (short) 0, 0, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, SECOND)).isEqualTo(MarkerVerdict.APPEND);
+    }
+
+    @Test
+    void shouldForgetATransactionWhoseRecordsAreLost() {
+        write(P1, 0);
+        write(P2, 0);
+        transactions.truncateTo(101);
+        assertThat(transactions.openCount()).isEqualTo(1);
+        assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(transactions.checkBatch(P2, false, false)).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldKeepAProducerWithAnOpenTransactionWhateverComes() {
+        // given a silent producer with an open transaction, and one without
+        write(P1, 0);
+        producers.replay(P2, EPOCH, 0, 1, 200, -1, NOW_MS);
+
+        // when it is silent for long, and many others come
+        producers.onTick(NOW_MS + 1_000_000, 1_000);
+        for (long other = 100; other < 100 + ProducerDedup.MAX_PRODUCERS; other++) {
+            producers.replay(other, EPOCH, 0, 1, other, -1, NOW_MS);
+        }
+
+        // then its transaction is still to be ended
+        assertThat(producers.producerCount()).isEqualTo(ProducerDedup.MAX_PRODUCERS);
+        assertThat(transactions.openLongerThan(1_000, NOW_MS + 1_001)).isEqualTo(1);
+        assertThat(mark(P1, EPOCH, false)).isNotNull();
+        assertThat(producers.check(P2, EPOCH, 9, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldHaveProducersWaitWhenTooManyTransactionsAreOpen() {
+        for (int i = 0; i < PartitionTransactions.MAX_OPEN_TRANSACTIONS; i++) {
+            write(1_000 + i, 0);
+        }
+        assertThat(transactions.checkBatch(P1, true, true)).isEqualTo(ErrorCode.NOT_ENOUGH_REPLICAS);
+        assertThat(transactions.checkBatch(1_000, true, true)).isEqualTo(ErrorCode.NONE);
+        mark(1_000, EPOCH, true);
+        assertThat(transactions.checkBatch(P1, true, true)).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldBeTheSameAfterASnapshot() {
+        // given an open transaction, one that ended with a new epoch, and a producer without any
+        write(P1, 0);
+        write(P2, 0);
+        mark(P2, NEXT_EPOCH, true);
+        producers.replay(13, EPOCH, 0, 1, 103, -1, NOW_MS);
+
+        // when
+        transactions = ProducerSnapshot.decode(ProducerSnapshot.encode(transactions));
+
+        // then
+        ProducerDedup read = transactions.producers();
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
+        assertThat(transactions.openLongerThan(10, NOW_MS + 11)).isEqualTo(1);
+        assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(read.check(P2, NEXT_EPOCH, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(read.check(13, EPOCH, 0, 1)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(check(P2, NEXT_EPOCH, COORDINATOR_EPOCH, SECOND)).isEqualTo(MarkerVerdict.REPEATED);
+        assertThat(transactions.repeatedMarkerOffset()).isEqualTo(102);
+        assertThat(check(P2, NEXT_EPOCH, COORDINATOR_EPOCH - 1, SECOND)).isEqualTo(MarkerVerdict.COORDINATOR_FENCED);
+        assertThat(transactions.replayMarker(new TransactionMarker(P1, EPOCH, false, 9), 104, NOW_MS))
+                .isEqualTo(new EndedTransaction(P1, 100, 104, 105, false));
+    }
+
+    private void write(long producer, int sequence) {
+        write(producer, EPOCH, sequence);
+    }
+
+    private void write(long producer, short epoch, int sequence) {
+        producers.replay(producer, epoch, sequence, 1, endOffset, -1, NOW_MS);
+        transactions.replayBatch(producer, endOffset, NOW_MS);
+        endOffset++;
+    }
+
+    private EndedTransaction mark(long producer, short epoch, boolean commit) {
+        TransactionMarker marker = new TransactionMarker(producer, epoch, commit, COORDINATOR_EPOCH);
+        return transactions.replayMarker(marker, endOffset++, NOW_MS);
+    }
+
+    private MarkerVerdict check(long producer, short epoch, int coordinatorEpoch, short version) {
+        return transactions.check(new TransactionMarker(producer, epoch, true, coordinatorEpoch), version);
+    }
+}

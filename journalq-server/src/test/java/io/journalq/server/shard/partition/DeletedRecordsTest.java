@@ -1,0 +1,79 @@
+package io.journalq.server.shard.partition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.shard.append.DeliveryMode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What must be on the disk when records of a partition are deleted. The number is that of a seed of the simulator. */
+class DeletedRecordsTest {
+    private static final short EPOCH = 0;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldAnswerOnlyOnceTheNewBeginningIsSynced() throws IOException {
+        // given
+        List<String> happened = new ArrayList<>();
+        FileStore watched = new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+                super.replace(file, content, sync);
+                if (sync && file.endsWith("journal.checkpoint")) {
+                    happened.add("synced");
+                }
+            }
+        };
+        SteppedPartition partition =
+                SteppedPartition.open(watched, directory, JournalConfig.DEFAULT, DeliveryMode.EVENTUAL);
+        for (int i = 0; i < 3; i++) {
+            partition.append(1, EPOCH, i, false, "value " + i);
+        }
+        happened.clear();
+
+        // when
+        partition.host().deleteRecordsBefore(2, error -> happened.add(error.name()));
+        partition.loop().run();
+
+        // then
+        assertThat(happened)
+                .startsWith("synced")
+                .endsWith(ErrorCode.NONE.name())
+                .containsOnlyOnce(ErrorCode.NONE.name());
+        partition.closeCleanly();
+    }
+
+    @Test // seed 90049112
+    void shouldKnowAProducerWhoseRecordsAreDeletedWhileOthersAreAcknowledgedFromMemory() throws IOException {
+        // given records of one producer in the file, and of another one in memory
+        JournalConfig config = JournalConfig.DEFAULT.withRetention(1, -1);
+        SteppedPartition partition = SteppedPartition.open(directory, config, DeliveryMode.PERFORMANCE);
+        partition.append(1, EPOCH, 0, false, "written");
+        partition.loop().fireTimers();
+        partition.append(2, EPOCH, 0, false, "in memory");
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(1);
+
+        // when all that is written is deleted, and nothing more runs
+        long laterMs = System.currentTimeMillis() + Duration.ofDays(30).toMillis();
+        partition.host().maintain(laterMs, laterMs, 900_000);
+        SteppedPartition next = SteppedPartition.open(directory, config, DeliveryMode.PERFORMANCE);
+
+        // then what the first producer sends again is known
+        assertThat(next.host().log().startOffset()).isPositive();
+        assertThat(next.append(1, EPOCH, 0, false, "written").offset()).isZero();
+        next.closeCleanly();
+    }
+}
