@@ -76,7 +76,7 @@ final class Request extends Exchange implements RequestContext {
     }
 
     @Override
-    protected void writeAnswer(MessageWriter out) {
+    protected void writeResponse(MessageWriter out) {
         out.writeInt(correlationId);
         if (served.api().key().responseHeaderVersion(responseVersion) > 0) {
             out.writeUnsignedVarint(0); // no tagged fields
@@ -96,7 +96,7 @@ final class Request extends Exchange implements RequestContext {
             session.throttle().onAnswer(answer, clientId(), throttleTimeMs);
         }
         response = answer;
-        answered();
+        responseReady();
     }
 
     /** Answers in another version than that of the request, as only an unknown version of ApiVersions needs. */
@@ -107,7 +107,7 @@ final class Request extends Exchange implements RequestContext {
 
     @Override
     public void respondNothing() {
-        answeredWithNothing();
+        doneWithoutResponse();
     }
 
     @Override
@@ -128,7 +128,7 @@ final class Request extends Exchange implements RequestContext {
     @Override
     public void refuse(String reason) {
         connection().refuse(reason);
-        answeredWithNothing();
+        doneWithoutResponse();
     }
 
     @Override

@@ -20,6 +20,8 @@ import io.journalq.server.memory.StatePart;
 import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.AdmissionLimits;
 import io.journalq.server.network.ConnectionLimits;
+import io.journalq.server.network.Door;
+import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.Health;
@@ -257,16 +259,12 @@ public final class Broker implements AutoCloseable {
 
     private void serve(EventLoops loops, BrokerCore opened, long loopRequestBytes, SharedMemory memory)
             throws IOException {
-        Acceptor acceptor = new Acceptor(
-                loops,
-                connectionLimits(loopRequestBytes),
-                memory,
-                new RequestDispatcher(
-                        opened.handlers(),
-                        new ClientThrottles(opened::quotas, System::nanoTime),
-                        config.get(BrokerSettings.REQUEST_MAX_ENTRIES),
-                        stateMemory.part(StatePart.CONNECTIONS)),
-                networkCounters);
+        Acceptor acceptor = new Acceptor(loops, connectionLimits(loopRequestBytes), memory, networkCounters);
+        Door door = new KafkaDoor(new RequestDispatcher(
+                opened.handlers(),
+                new ClientThrottles(opened::quotas, System::nanoTime),
+                config.get(BrokerSettings.REQUEST_MAX_ENTRIES),
+                stateMemory.part(StatePart.CONNECTIONS)));
         closings.push(() -> {
             serving = false;
             log.info("broker stops: listeners={}", listeners);
@@ -275,7 +273,7 @@ public final class Broker implements AutoCloseable {
         });
         List<ListenerAddress> bound = new ArrayList<>();
         for (ListenerAddress wanted : config.listeners()) {
-            bound.add(wanted.withPort(acceptor.bind(wanted.name(), wanted.host(), wanted.port())));
+            bound.add(wanted.withPort(acceptor.bind(door, wanted.name(), wanted.host(), wanted.port())));
         }
         listeners = List.copyOf(bound);
         List<ListenerAddress> advertised =

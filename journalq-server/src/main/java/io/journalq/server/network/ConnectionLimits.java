@@ -4,10 +4,10 @@ package io.journalq.server.network;
  * What one connection and one loop may hold. All sizes in bytes.
  *
  * @param maxFrameSizeBytes largest request
- * @param maxInFlightRequests requests of one connection that are not answered yet, before its socket is left unread
+ * @param maxInFlightRequests requests of one connection without a response, before its socket is left unread
  * @param maxInFlightBytes their size, likewise; one request larger than this is still served, alone
- * @param maxLoopInFlightBytes size of all requests of up to 1 MiB on one loop that are not answered yet, likewise; those that
- *     have not arrived wholly may take as much again
+ * @param maxLoopInFlightBytes size of all requests of up to 1 MiB on one loop without a response, likewise; requests that
+ *     have not arrived completely may take as much again
  * @param admission which connections are taken
  */
 public record ConnectionLimits(
