@@ -269,8 +269,8 @@ public final class BrokerCore implements AutoCloseable {
         handlers.registerCluster(identity, surroundings.clock());
     }
 
-    /** What clients may do at most, as of now. */
-    ClientQuotas quotas() {
+    /** The quotas of clients, as of now. Any thread. */
+    public ClientQuotas quotas() {
         return metadata.current().quotas();
     }
 

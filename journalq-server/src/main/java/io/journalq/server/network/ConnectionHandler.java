@@ -1,7 +1,6 @@
 package io.journalq.server.network;
 
 import io.journalq.server.loop.Limit;
-import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -465,7 +464,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
                 chargeLarge();
             }
         } catch (RuntimeException failure) {
-            log.error("cannot write the response to {} of {}", exchange.description(), channel.remoteAddress(), failure);
+            log.error(
+                    "cannot write the response to {} of {}", exchange.description(), channel.remoteAddress(), failure);
             responses.release();
             refuse("unexpected failure in the response to " + exchange.description());
         } catch (OutOfMemoryError noDirectMemory) {

@@ -34,10 +34,7 @@ public final class KafkaDoor implements Door {
                 connection::onShortage,
                 loop.limits().maxFrameSizeBytes(),
                 new FrameRoom(
-                        loop.gathering(),
-                        loop.memory().largeRequests(),
-                        loop.cycle()::enqueue,
-                        connection::flushLater),
+                        loop.gathering(), loop.memory().largeRequests(), loop.cycle()::enqueue, connection::flushLater),
                 new ReadLowWater(loop.counters()));
         connection.readThrough(decoder);
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
