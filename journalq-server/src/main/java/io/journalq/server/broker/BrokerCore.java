@@ -9,7 +9,6 @@ import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.admin.config.ConfigRules;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.telemetry.Telemetry;
-import io.journalq.server.api.transaction.CoordinatorGate;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
@@ -125,7 +124,7 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.blockingPool(),
                 this::takeOffline);
         this.groups = new GroupCoordinators(config, shards, surroundings, slices);
-        this.handlers = new HandlerTable(config, metadata, controller, surroundings.memory());
+        this.handlers = new HandlerTable(config, metadata, controller);
         this.transactions = new TransactionCoordinators(
                 config,
                 shards,
@@ -134,19 +133,20 @@ public final class BrokerCore implements AutoCloseable {
                 HandlerTable.producerIds(controller),
                 groups.coordinators(),
                 metadata::current);
-        this.fetch = handlers.registerData(
-                shards, surroundings.blockingPool(), new CoordinatorGate(transactions.coordinators()));
-        handlers.registerGroups(groups.coordinators());
-        handlers.registerTransactions(transactions, groups.coordinators());
-        handlers.registerMarkers(shards, groups.coordinators());
         this.telemetry = new Telemetry(
                 metadata::current,
                 surroundings.ids(),
                 surroundings.clock(),
                 surroundings.blockingPool(),
                 config.get(BrokerSettings.TELEMETRY_MAX_BYTES));
-        handlers.registerTelemetry(telemetry);
-        handlers.registerSecurity();
+        this.fetch = handlers.register(
+                shards,
+                surroundings.blockingPool(),
+                groups.coordinators(),
+                transactions.coordinators(),
+                transactions.producerIds(),
+                telemetry,
+                surroundings.memory().part(StatePart.FETCH_SESSIONS));
     }
 
     /**
@@ -265,8 +265,7 @@ public final class BrokerCore implements AutoCloseable {
     /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
         served = true;
-        handlers.registerAdmin(identity, directories, new OfflineReplicas(shards.offlinePartitions()));
-        handlers.registerCluster(identity, surroundings.clock());
+        handlers.describe(identity, directories, new OfflineReplicas(shards.offlinePartitions()), surroundings.clock());
     }
 
     /** The quotas of clients, as of now. Any thread. */
