@@ -2,6 +2,7 @@ package io.journalq.server.broker;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
@@ -151,6 +152,11 @@ public final class Broker implements AutoCloseable {
     /** What is counted of its connections. */
     NetworkCounters network() {
         return networkCounters;
+    }
+
+    /** The APIs that it serves. */
+    HandlerRegistry handlers() {
+        return core.handlers();
     }
 
     /** What its state takes of the heap. */
