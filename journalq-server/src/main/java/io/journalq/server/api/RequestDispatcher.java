@@ -78,7 +78,7 @@ public final class RequestDispatcher implements ExchangeFactory {
             throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "
                     + api.lowestVersion() + " to " + api.highestVersion() + " are served");
         }
-        Request request = readHead(connection, frame, known ? served : unknownVersion(served), session, version, known);
+        KafkaRequest request = readHead(connection, frame, known ? served : unknownVersion(served), session, version, known);
         if (known) {
             readBody(connection, frame, api.key(), request);
         }
@@ -98,7 +98,7 @@ public final class RequestDispatcher implements ExchangeFactory {
     }
 
     /** Reads up to the client id, and leaves the reader index of the frame behind it. */
-    private static Request readHead(
+    private static KafkaRequest readHead(
             Connection connection,
             ByteBuf frame,
             HandlerRegistry.Served served,
@@ -118,10 +118,10 @@ public final class RequestDispatcher implements ExchangeFactory {
             frame.skipBytes(clientIdSizeBytes);
         }
         short responseVersion = known ? version : 0;
-        return new Request(connection, frame, served, session, version, responseVersion, correlationId, clientId);
+        return new KafkaRequest(connection, frame, served, session, version, responseVersion, correlationId, clientId);
     }
 
-    private void readBody(Connection connection, ByteBuf frame, ApiKey key, Request request) {
+    private void readBody(Connection connection, ByteBuf frame, ApiKey key, KafkaRequest request) {
         try {
             request.readBody(new MessageReader(frame, maxEntries));
         } catch (TooManyEntriesException tooMany) {

@@ -19,7 +19,6 @@ import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.network.Acceptor;
-import io.journalq.server.network.AdmissionLimits;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.Door;
 import io.journalq.server.network.KafkaDoor;
@@ -296,7 +295,7 @@ public final class Broker implements AutoCloseable {
                 config.get(BrokerSettings.QUEUED_MAX_REQUESTS),
                 config.get(BrokerSettings.CONNECTION_IN_FLIGHT_MAX_BYTES),
                 Math.max(1, loopRequestBytes),
-                new AdmissionLimits(
+                new ConnectionLimits.Admission(
                         RequestDispatcher.maxConnections(
                                 OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
                                 stateMemory.part(StatePart.CONNECTIONS).maxBytes()),

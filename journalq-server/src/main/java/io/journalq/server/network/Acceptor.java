@@ -177,7 +177,7 @@ public final class Acceptor {
             counters.openConnections.decrementAndGet();
             counts.remove(client);
         });
-        AdmissionLimits admission = limits.admission();
+        ConnectionLimits.Admission admission = limits.admission();
         if (open > admission.maxConnections()) {
             counters.connectionsOverTotal.increment();
             turnAway(

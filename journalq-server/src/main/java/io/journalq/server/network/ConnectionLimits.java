@@ -15,7 +15,19 @@ public record ConnectionLimits(
         int maxInFlightRequests,
         long maxInFlightBytes,
         long maxLoopInFlightBytes,
-        AdmissionLimits admission) {
+        Admission admission) {
     /** Reading goes on once no more than this fraction of a limit is in use. */
     static final double LOW_WATER = 0.5;
+
+    /**
+     * Which connections are accepted, and how long they may do nothing.
+     *
+     * @param maxConnections connections of the whole broker
+     * @param maxConnectionsPerAddress connections from one address
+     * @param maxConnectionsPerSecond new connections that one listener accepts; further ones wait in the system's queue
+     * @param maxIdleMs a connection is closed if no request on it was completed, in work or responded to for this time,
+     *     also while it sends a request or does not read its responses
+     */
+    public record Admission(
+            int maxConnections, int maxConnectionsPerAddress, int maxConnectionsPerSecond, long maxIdleMs) {}
 }

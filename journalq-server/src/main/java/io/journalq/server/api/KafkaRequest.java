@@ -10,7 +10,7 @@ import io.netty.buffer.ByteBuf;
 import java.net.SocketAddress;
 
 /** A request that arrived in a frame of the Kafka protocol, and its response once there is one. */
-final class Request extends Exchange implements Invocation {
+final class KafkaRequest extends Exchange implements Invocation {
     /** What an element of the body takes as an object. An estimate. */
     private static final int ENTRY_SIZE_BYTES = 64;
 
@@ -28,7 +28,7 @@ final class Request extends Exchange implements Invocation {
     private int throttleTimeMs;
 
     /** A request whose header was read. */
-    Request(
+    KafkaRequest(
             Connection connection,
             ByteBuf frame,
             HandlerRegistry.Served served,
