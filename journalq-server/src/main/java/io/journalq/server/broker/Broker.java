@@ -45,8 +45,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A broker, from its configuration to its close. Starting opens everything in order: data folders, metadata log,
- * controller, partitions, listeners; closing goes the other way, so that no answer is promised that is not kept. Any
+ * A broker, from its configuration to its close. Starting opens everything in order: data directories, metadata log,
+ * controller, partitions, listeners; closing goes the other way, so that no response is promised that is not sent. Any
  * thread may close it.
  */
 public final class Broker implements AutoCloseable {
@@ -94,8 +94,8 @@ public final class Broker implements AutoCloseable {
     }
 
     /**
-     * Starts a broker that keeps everything in memory, and nothing once it is closed. The data folders of its
-     * configuration are names only: nothing is made there.
+     * Starts a broker that keeps everything in memory, and nothing once it is closed. The data directories of its
+     * configuration are only names: nothing is created there.
      *
      * @throws StartException as {@link #start(BrokerConfig)}
      */
@@ -163,7 +163,7 @@ public final class Broker implements AutoCloseable {
         return stateMemory;
     }
 
-    /** Stops to accept, answers what is under way, and closes every journal cleanly. */
+    /** Stops accepting, responds to the requests in progress, and closes every journal cleanly. */
     @Override
     public synchronized void close() {
         while (!closings.isEmpty()) {

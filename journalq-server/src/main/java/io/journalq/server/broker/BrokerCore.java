@@ -150,7 +150,7 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     /**
-     * Opens the data folders and loads what they hold.
+     * Opens the data directories and loads their contents.
      *
      * @throws IOException when the metadata cannot be read or written; nothing is left open
      */
@@ -262,7 +262,7 @@ public final class BrokerCore implements AutoCloseable {
                 groups.coordinators().counters(), transactions.coordinators().counters());
     }
 
-    /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
+    /** Adds the handlers that tell clients about the broker and its directories. Before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
         served = true;
         handlers.describe(identity, directories, new OfflineReplicas(shards.offlinePartitions()), surroundings.clock());
@@ -292,7 +292,7 @@ public final class BrokerCore implements AutoCloseable {
         return cleaner.counters();
     }
 
-    /** Answers every fetch that waits for records, and lets none wait any more. */
+    /** Responds to every parked fetch, and parks no more. */
     void stopWaiting() {
         fetch.stopWaiting();
     }
