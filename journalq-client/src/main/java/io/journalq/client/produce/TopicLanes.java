@@ -3,6 +3,7 @@ package io.journalq.client.produce;
 import io.journalq.client.Partitioning;
 import io.journalq.client.ProducerRecord;
 import io.journalq.client.error.UnknownTopicException;
+import io.journalq.common.record.Murmur2;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -242,40 +242,17 @@ public final class ServerTarget implements FuzzTarget {
         LoopCycle cycle = broker.cycle(0);
         NetworkCounters counters = new NetworkCounters();
         ConnectionLimits limits = new ConnectionLimits(
-                MAX_FRAME_BYTES, 4, MAX_FRAME_BYTES, MAX_FRAME_BYTES, new AdmissionLimits(10, 10, 10_000, 600_000));
+                MAX_FRAME_BYTES, 4, MAX_FRAME_BYTES, MAX_FRAME_BYTES, new ConnectionLimits.Admission(10, 10, 10_000, 600_000));
         RequestDispatcher dispatcher = new RequestDispatcher(
                 broker.handlers(),
                 new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop().nanoTime()),
                 1_000,
                 MemoryAccount.UNBOUNDED);
-        InFlightBudget gathering = new InFlightBudget(limits.maxLoopInFlightBytes());
         SharedMemory memory = SharedMemory.of(limits.maxLoopInFlightBytes(), limits.maxLoopInFlightBytes());
         LogThrottle throttle = new LogThrottle(LoggerFactory.getLogger(ServerTarget.class));
-        ConnectionHandler.LoopContext context = new ConnectionHandler.LoopContext(
-                cycle,
-                limits,
-                new InFlightBudget(limits.maxLoopInFlightBytes()),
-                gathering,
-                memory,
-                new Turns(cycle),
-                new IdleConnections(cycle, limits.admission().maxIdleMs(), counters, gathering, memory),
-                dispatcher,
-                counters,
-                throttle,
-                throttle);
+        LoopContext context = LoopContext.of(cycle, limits, memory, counters, throttle, throttle);
         EmbeddedChannel channel = new EmbeddedChannel();
-        ConnectionHandler connection = new ConnectionHandler(context, channel, "PLAINTEXT");
-        FrameDecoder decoder = new FrameDecoder(
-                connection::refuseFrame,
-                connection::cutShort,
-                connection::onPart,
-                connection::onFrameWaits,
-                connection::onShortage,
-                limits.maxFrameSizeBytes(),
-                new FrameRoom(gathering, memory.largeRequests(), cycle::enqueue, connection::flushLater),
-                new ReadLowWater(counters));
-        connection.readThrough(decoder);
-        channel.pipeline().addLast(decoder, connection);
+        var unused = new KafkaDoor(dispatcher).open(channel, context, "PLAINTEXT");
         return channel;
     }
 

@@ -1,59 +1,58 @@
 package io.journalq.server.api;
 
 import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.network.Connection;
 import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.security.Principal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
-import io.netty.util.AttributeKey;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is kept for one connection between its requests. On the connection's loop. */
-final class ClientSession {
+/** What the broker keeps of one client between its requests, whatever transport they arrive by. On the client's loop. */
+public final class ClientSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClientSession.class);
-    private static final AttributeKey<ClientSession> KEY = AttributeKey.valueOf(ClientSession.class, "session");
 
-    /** What an open connection takes of the heap without its requests, about. An estimate that no test measures. */
+    /** What an open connection takes of the heap without its requests. An estimate that no test measures. */
     static final int CONNECTION_BYTES = 6_000;
 
-    /** Longest name of a client that is kept for its next request. */
+    /** Longest client id that is kept for the next request. */
     private static final int MAX_KEPT_NAME_BYTES = 256;
 
+    private final Principal principal;
     private final RequestThrottle throttle;
     private final MemoryAccount memory;
     private final Map<Class<?>, Object> states = new HashMap<>();
     private ByteBuf clientIdBytes = Unpooled.EMPTY_BUFFER;
     private String clientId = "";
 
-    private ClientSession(RequestThrottle throttle, MemoryAccount memory) {
-        this.throttle = throttle;
+    /**
+     * Begins a session, which counts as one connection in {@code memory}.
+     *
+     * @param pause holds back the client's next request for that many ms, because the client exceeded a quota. Any thread
+     */
+    public ClientSession(Principal principal, ClientThrottles throttles, MemoryAccount memory, IntConsumer pause) {
+        this.principal = principal;
+        this.throttle = new RequestThrottle(throttles, pause);
         this.memory = memory;
+        memory.add(CONNECTION_BYTES);
     }
 
-    static ClientSession of(Connection connection, ClientThrottles throttles, MemoryAccount memory) {
-        ClientSession session = connection.channel().attr(KEY).get();
-        if (session == null) {
-            ClientSession created = new ClientSession(new RequestThrottle(connection, throttles), memory);
-            memory.add(CONNECTION_BYTES);
-            connection.channel().attr(KEY).set(created);
-            connection.channel().closeFuture().addListener(closed -> created.close());
-            session = created;
-        }
-        return session;
+    Principal principal() {
+        return principal;
     }
 
-    /** What holds the client to its quotas. */
+    /** Enforces the quotas of the client. */
     RequestThrottle throttle() {
         return throttle;
     }
 
-    /** The name in {@code bytes}; the same string as last time when it is the same name, as it nearly always is. */
+    /** Decodes a client id. Returns the same string as last time for the same bytes, which is the usual case. */
     String clientId(ByteBuf bytes, int index, int sizeBytes) {
         if (sizeBytes != clientIdBytes.readableBytes()
                 || !ByteBufUtil.equals(clientIdBytes, 0, bytes, index, sizeBytes)) {
@@ -76,13 +75,15 @@ final class ClientSession {
         return type.cast(state);
     }
 
-    private void close() {
+    /** Closes what handlers keep for the client. Once. */
+    @Override
+    public void close() {
         for (Object state : states.values()) {
             if (state instanceof AutoCloseable closeable) {
                 try {
                     closeable.close();
                 } catch (Exception failure) {
-                    log.error("cannot close a connection's state", failure);
+                    log.error("cannot close the state of a connection", failure);
                 }
             }
         }

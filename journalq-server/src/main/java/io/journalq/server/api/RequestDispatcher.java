@@ -11,12 +11,14 @@ import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
 import io.journalq.server.network.ExchangeFactory;
 import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.security.Principal;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.AttributeKey;
 
 /**
- * Reads a frame's header and body and finds the handler. An API or version that is not served ends the connection, as
- * the protocol has no answer to it; an unknown version of ApiVersions is answered in version 0, so that the client can
- * choose another (KIP-511).
+ * Decodes the header and the body of a frame, and finds the handler. A request for an API or version that is not served
+ * closes the connection, because the protocol has no response to it. The response to an unknown version of ApiVersions is
+ * sent in version 0, so that the client can choose another version (KIP-511).
  *
  * <p>Stateless, called on each connection's loop.
  */
@@ -25,6 +27,7 @@ public final class RequestDispatcher implements ExchangeFactory {
     private static final int CORRELATION_ID_INDEX = 2 * Short.BYTES;
     private static final int CLIENT_ID_INDEX = CORRELATION_ID_INDEX + Integer.BYTES;
     private static final int SHORTEST_FRAME_BYTES = CLIENT_ID_INDEX + Short.BYTES;
+    private static final AttributeKey<ClientSession> SESSION = AttributeKey.valueOf(ClientSession.class, "session");
 
     private final HandlerRegistry registry;
     private final ClientThrottles throttles;
@@ -32,9 +35,9 @@ public final class RequestDispatcher implements ExchangeFactory {
     private final MemoryAccount connectionMemory;
 
     /**
-     * Serves whoever connects.
+     * Serves every client that connects.
      *
-     * @param maxEntries most elements of all arrays of one request
+     * @param maxEntries maximum number of elements in all arrays of one request
      * @param connectionMemory where connections are charged
      */
     public RequestDispatcher(
@@ -46,10 +49,10 @@ public final class RequestDispatcher implements ExchangeFactory {
     }
 
     /**
-     * How many connections there may be.
+     * Maximum number of connections.
      *
      * @param wanted by the settings
-     * @param maxBytes what they may take of the heap
+     * @param maxBytes what all connections may take of the heap
      */
     public static int maxConnections(int wanted, long maxBytes) {
         return (int) Math.max(1, Math.min(wanted, maxBytes / ClientSession.CONNECTION_BYTES));
@@ -68,23 +71,40 @@ public final class RequestDispatcher implements ExchangeFactory {
             throw new BadFrameException("request for " + name(apiKeyId) + ", which is not served");
         }
         connection.cycle().counters().onRequest(apiKeyId);
-        ClientSession session = ClientSession.of(connection, throttles, connectionMemory);
+        ClientSession session = sessionOf(connection);
         boolean known = served.serves(version);
         ServedApi api = served.api();
         if (!known && api.key() != ApiKey.API_VERSIONS) {
             throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "
                     + api.lowestVersion() + " to " + api.highestVersion() + " are served");
         }
-        Request request = readHead(connection, frame, known ? served : unknownVersion(served), session, version);
+        KafkaRequest request = readHead(connection, frame, known ? served : unknownVersion(served), session, version, known);
         if (known) {
             readBody(connection, frame, api.key(), request);
         }
         return request;
     }
 
-    /** Reads up to the client's name and leaves the frame's reader index behind it. */
-    private static Request readHead(
-            Connection connection, ByteBuf frame, HandlerRegistry.Served served, ClientSession session, short version) {
+    private ClientSession sessionOf(Connection connection) {
+        ClientSession session = connection.channel().attr(SESSION).get();
+        if (session == null) {
+            ClientSession created =
+                    new ClientSession(Principal.ANONYMOUS, throttles, connectionMemory, connection::pause);
+            connection.channel().attr(SESSION).set(created);
+            connection.channel().closeFuture().addListener(closed -> created.close());
+            session = created;
+        }
+        return session;
+    }
+
+    /** Reads up to the client id, and leaves the reader index of the frame behind it. */
+    private static KafkaRequest readHead(
+            Connection connection,
+            ByteBuf frame,
+            HandlerRegistry.Served served,
+            ClientSession session,
+            short version,
+            boolean known) {
         int start = frame.readerIndex();
         int correlationId = frame.getInt(start + CORRELATION_ID_INDEX);
         int clientIdSizeBytes = frame.getShort(start + CLIENT_ID_INDEX);
@@ -92,15 +112,16 @@ public final class RequestDispatcher implements ExchangeFactory {
         String clientId = null;
         if (clientIdSizeBytes >= 0) {
             if (clientIdSizeBytes > frame.readableBytes()) {
-                throw new BadFrameException("the client's name is cut short");
+                throw new BadFrameException("the client id is incomplete");
             }
             clientId = session.clientId(frame, frame.readerIndex(), clientIdSizeBytes);
             frame.skipBytes(clientIdSizeBytes);
         }
-        return new Request(connection, frame, served, session, version, correlationId, clientId);
+        short responseVersion = known ? version : 0;
+        return new KafkaRequest(connection, frame, served, session, version, responseVersion, correlationId, clientId);
     }
 
-    private void readBody(Connection connection, ByteBuf frame, ApiKey key, Request request) {
+    private void readBody(Connection connection, ByteBuf frame, ApiKey key, KafkaRequest request) {
         try {
             request.readBody(new MessageReader(frame, maxEntries));
         } catch (TooManyEntriesException tooMany) {
@@ -118,7 +139,7 @@ public final class RequestDispatcher implements ExchangeFactory {
 
             @Override
             public void handle(RequestContext context, ApiMessage nothing) {
-                ((Request) context).respondAs(ApiVersionsHandler.unknownVersion(served), (short) 0);
+                context.respond(ApiVersionsHandler.unknownVersion(served));
             }
         });
     }

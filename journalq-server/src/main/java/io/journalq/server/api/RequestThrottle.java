@@ -5,48 +5,52 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ThrottledMessage;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.metadata.QuotaKeys;
-import io.journalq.server.network.Connection;
 import io.journalq.server.security.ClientThrottles;
+import java.util.function.IntConsumer;
 
 /**
- * Counts one connection's requests against its client's quotas. A client beyond one is told so in the answer, and its
- * connection is left unread as long, so that it gains nothing by asking again.
+ * Counts the requests of one client against its quotas. The response tells a client that exceeds one how long it has to
+ * wait. Its next request is held back for the same time, so that it gains nothing by asking again. Any thread.
  */
 final class RequestThrottle {
-    private final Connection connection;
     private final ClientThrottles throttles;
+    private final IntConsumer pause;
 
-    RequestThrottle(Connection connection, ClientThrottles throttles) {
-        this.connection = connection;
+    /** @param pause holds back the next request for that many ms */
+    RequestThrottle(ClientThrottles throttles, IntConsumer pause) {
         this.throttles = throttles;
+        this.pause = pause;
     }
 
-    /** Whether there is anything to count. Any thread, like the rest. */
+    /** Whether there is anything to count. */
     boolean isActive() {
         return throttles.isActive();
     }
 
-    /** A request came. Returns how long its client has to wait for what it brought, in ms. */
-    int onRequest(ApiKey api, String clientId, int sizeBytes) {
-        int waitMs = api == ApiKey.PRODUCE ? throttles.useBytes(QuotaKeys.PRODUCE_BYTES, clientId, sizeBytes) : 0;
-        connection.pause(waitMs);
+    /** Counts a request that arrived. Returns how long its client has to wait because of its size, in ms. */
+    int onRequest(RequestContext context, ApiKey api, int sizeBytes) {
+        int waitMs = api == ApiKey.PRODUCE
+                ? throttles.useBytes(QuotaKeys.PRODUCE_BYTES, context.principal(), context.clientId(), sizeBytes)
+                : 0;
+        pause.accept(waitMs);
         return waitMs;
     }
 
-    /** A request's handler took that long. */
-    void onHandled(String clientId, long nanos) {
-        connection.pause(throttles.useLoopTime(clientId, nanos));
+    /** Counts the time that the handler of a request took. */
+    void onHandled(RequestContext context, long nanos) {
+        pause.accept(throttles.useLoopTime(context.principal(), context.clientId(), nanos));
     }
 
-    /** A request is answered: says in the answer how long the client has to wait, at least {@code waitMs}. */
-    void onAnswer(ApiMessage answer, String clientId, int waitMs) {
-        int longestMs = Math.max(waitMs, throttles.useLoopTime(clientId, 0));
-        if (answer instanceof FetchResponse fetch) {
-            int fetchWaitMs = throttles.useBytes(QuotaKeys.FETCH_BYTES, clientId, recordBytes(fetch));
-            connection.pause(fetchWaitMs);
+    /** Sets in a response how long the client has to wait, at least {@code waitMs}. */
+    void onResponse(RequestContext context, ApiMessage response, int waitMs) {
+        int longestMs = Math.max(waitMs, throttles.useLoopTime(context.principal(), context.clientId(), 0));
+        if (response instanceof FetchResponse fetch) {
+            int fetchWaitMs = throttles.useBytes(
+                    QuotaKeys.FETCH_BYTES, context.principal(), context.clientId(), recordBytes(fetch));
+            pause.accept(fetchWaitMs);
             longestMs = Math.max(longestMs, fetchWaitMs);
         }
-        if (longestMs > 0 && answer instanceof ThrottledMessage throttled) {
+        if (longestMs > 0 && response instanceof ThrottledMessage throttled) {
             throttled.setThrottleTimeMs(longestMs);
         }
     }

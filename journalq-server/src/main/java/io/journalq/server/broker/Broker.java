@@ -2,6 +2,7 @@ package io.journalq.server.broker;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
@@ -18,8 +19,9 @@ import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.network.Acceptor;
-import io.journalq.server.network.AdmissionLimits;
 import io.journalq.server.network.ConnectionLimits;
+import io.journalq.server.network.Door;
+import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.Health;
@@ -43,8 +45,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A broker, from its configuration to its close. Starting opens everything in order: data folders, metadata log,
- * controller, partitions, listeners; closing goes the other way, so that no answer is promised that is not kept. Any
+ * A broker, from its configuration to its close. Starting opens everything in order: data directories, metadata log,
+ * controller, partitions, listeners; closing goes the other way, so that no response is promised that is not sent. Any
  * thread may close it.
  */
 public final class Broker implements AutoCloseable {
@@ -92,8 +94,8 @@ public final class Broker implements AutoCloseable {
     }
 
     /**
-     * Starts a broker that keeps everything in memory, and nothing once it is closed. The data folders of its
-     * configuration are names only: nothing is made there.
+     * Starts a broker that keeps everything in memory, and nothing once it is closed. The data directories of its
+     * configuration are only names: nothing is created there.
      *
      * @throws StartException as {@link #start(BrokerConfig)}
      */
@@ -151,12 +153,17 @@ public final class Broker implements AutoCloseable {
         return networkCounters;
     }
 
+    /** The APIs that it serves. */
+    HandlerRegistry handlers() {
+        return core.handlers();
+    }
+
     /** What its state takes of the heap. */
     MemoryBudget stateMemory() {
         return stateMemory;
     }
 
-    /** Stops to accept, answers what is under way, and closes every journal cleanly. */
+    /** Stops accepting, responds to the requests in progress, and closes every journal cleanly. */
     @Override
     public synchronized void close() {
         while (!closings.isEmpty()) {
@@ -257,16 +264,12 @@ public final class Broker implements AutoCloseable {
 
     private void serve(EventLoops loops, BrokerCore opened, long loopRequestBytes, SharedMemory memory)
             throws IOException {
-        Acceptor acceptor = new Acceptor(
-                loops,
-                connectionLimits(loopRequestBytes),
-                memory,
-                new RequestDispatcher(
-                        opened.handlers(),
-                        new ClientThrottles(opened::quotas, System::nanoTime),
-                        config.get(BrokerSettings.REQUEST_MAX_ENTRIES),
-                        stateMemory.part(StatePart.CONNECTIONS)),
-                networkCounters);
+        Acceptor acceptor = new Acceptor(loops, connectionLimits(loopRequestBytes), memory, networkCounters);
+        Door door = new KafkaDoor(new RequestDispatcher(
+                opened.handlers(),
+                new ClientThrottles(opened::quotas, System::nanoTime),
+                config.get(BrokerSettings.REQUEST_MAX_ENTRIES),
+                stateMemory.part(StatePart.CONNECTIONS)));
         closings.push(() -> {
             serving = false;
             log.info("broker stops: listeners={}", listeners);
@@ -275,7 +278,7 @@ public final class Broker implements AutoCloseable {
         });
         List<ListenerAddress> bound = new ArrayList<>();
         for (ListenerAddress wanted : config.listeners()) {
-            bound.add(wanted.withPort(acceptor.bind(wanted.name(), wanted.host(), wanted.port())));
+            bound.add(wanted.withPort(acceptor.bind(door, wanted.name(), wanted.host(), wanted.port())));
         }
         listeners = List.copyOf(bound);
         List<ListenerAddress> advertised =
@@ -292,7 +295,7 @@ public final class Broker implements AutoCloseable {
                 config.get(BrokerSettings.QUEUED_MAX_REQUESTS),
                 config.get(BrokerSettings.CONNECTION_IN_FLIGHT_MAX_BYTES),
                 Math.max(1, loopRequestBytes),
-                new AdmissionLimits(
+                new ConnectionLimits.Admission(
                         RequestDispatcher.maxConnections(
                                 OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
                                 stateMemory.part(StatePart.CONNECTIONS).maxBytes()),

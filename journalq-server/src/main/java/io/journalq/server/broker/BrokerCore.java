@@ -9,7 +9,6 @@ import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.admin.config.ConfigRules;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.telemetry.Telemetry;
-import io.journalq.server.api.transaction.CoordinatorGate;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
@@ -134,7 +133,7 @@ public final class BrokerCore implements AutoCloseable {
         CoordinatorResources coordinators =
                 new CoordinatorResources(shards, surroundings.blockingPool(), surroundings.clock(), slices);
         this.groups = new GroupCoordinators(config, coordinators, surroundings.memory(), surroundings.ids());
-        this.handlers = new HandlerTable(config, metadata, controller, surroundings.memory());
+        this.handlers = new HandlerTable(config, metadata, controller);
         this.transactions = new TransactionCoordinators(
                 config,
                 coordinators,
@@ -142,23 +141,24 @@ public final class BrokerCore implements AutoCloseable {
                 HandlerTable.producerIds(controller),
                 groups.coordinators(),
                 metadata::current);
-        this.fetch = handlers.registerData(
-                shards, surroundings.blockingPool(), new CoordinatorGate(transactions.coordinators()));
-        handlers.registerGroups(groups.coordinators());
-        handlers.registerTransactions(transactions, groups.coordinators());
-        handlers.registerMarkers(shards, groups.coordinators());
         this.telemetry = new Telemetry(
                 metadata::current,
                 surroundings.ids(),
                 surroundings.clock(),
                 surroundings.blockingPool(),
                 config.get(BrokerSettings.TELEMETRY_MAX_BYTES));
-        handlers.registerTelemetry(telemetry);
-        handlers.registerSecurity();
+        this.fetch = handlers.register(
+                shards,
+                surroundings.blockingPool(),
+                groups.coordinators(),
+                transactions.coordinators(),
+                transactions.producerIds(),
+                telemetry,
+                surroundings.memory().part(StatePart.FETCH_SESSIONS));
     }
 
     /**
-     * Opens the data folders and loads what they hold.
+     * Opens the data directories and loads their contents.
      *
      * @throws IOException when the metadata cannot be read or written; nothing is left open
      */
@@ -276,15 +276,14 @@ public final class BrokerCore implements AutoCloseable {
                 groups.coordinators().counters(), transactions.coordinators().counters());
     }
 
-    /** Adds the handlers that tell clients about the broker and its folders. Before the first request. */
+    /** Adds the handlers that tell clients about the broker and its directories. Before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
         served = true;
-        handlers.registerAdmin(identity, directories, new OfflineReplicas(shards.offlinePartitions()));
-        handlers.registerCluster(identity, surroundings.clock());
+        handlers.describe(identity, directories, new OfflineReplicas(shards.offlinePartitions()), surroundings.clock());
     }
 
-    /** What clients may do at most, as of now. */
-    ClientQuotas quotas() {
+    /** The quotas of clients, as of now. Any thread. */
+    public ClientQuotas quotas() {
         return metadata.current().quotas();
     }
 
@@ -307,7 +306,7 @@ public final class BrokerCore implements AutoCloseable {
         return cleaner.counters();
     }
 
-    /** Answers every fetch that waits for records, and lets none wait any more. */
+    /** Responds to every parked fetch, and parks no more. */
     void stopWaiting() {
         fetch.stopWaiting();
     }

@@ -1,7 +1,6 @@
 package io.journalq.server.network;
 
 import io.journalq.server.loop.Limit;
-import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -18,27 +17,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection: opens an exchange for each frame, sends the answers in order, and leaves the socket unread
- * while too much is unanswered or the client does not read. What was read before that waits in its {@link FrameDecoder}.
+ * The connection of one client: opens an exchange for each frame, and sends the responses in order. It leaves the socket
+ * unread while too many requests have no response, or while the client does not read. What was read before that waits in
+ * the {@link FrameDecoder}.
  *
- * <p>On its loop, but for what {@link Connection} says.
+ * <p>On its loop, except where {@link Connection} and {@link AcceptedConnection} say otherwise.
  */
 final class ConnectionHandler extends ChannelInboundHandlerAdapter
-        implements Connection, Turns.Taker, InFlightBudget.Waiter {
+        implements Connection, AcceptedConnection, Exchange.Owner, Turns.Taker, InFlightBudget.Waiter {
     private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
 
     /** How long a connection is left unread when memory has run out although it was reserved. */
     private static final int SHORTAGE_PAUSE_MS = 100;
 
-    /** Unsent answers of this size are counted at once, smaller ones only if the socket does not take them. */
+    /** Unsent responses of this size are counted at once. Smaller ones are counted only if the socket does not take them. */
     private static final long CHARGE_AT_ONCE_BYTES = 256 * 1024;
 
-    /** A client that holds memory for which others wait must transfer so much in {@link #STALL_WINDOW_NANOS}. */
+    /** What a client that holds memory for which others wait must transfer in {@link #STALL_WINDOW_NANOS}. */
     private static final int MIN_TRANSFER_BYTES = 1024 * 1024;
 
     private static final long STALL_WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final LoopContext loop;
+    private final ExchangeFactory exchanges;
     private final Channel channel;
     private final String listenerName;
     private final ResponseQueue responses = new ResponseQueue();
@@ -53,23 +54,24 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private boolean closed;
     private boolean draining;
 
-    /** What this turn cost, as {@link Turns} counts; and whether that was all that it may. */
+    /** What this turn cost, as {@link Turns} counts. */
     private long turnBytes;
 
+    /** Whether this turn used its share. */
     private boolean turnEnded;
 
-    /** Grows with every request and answer; what it was when it was last looked at, and since when it is that. */
+    /** Grows with every request and response. */
     private long progress;
 
-    /** What answers that the socket has not taken hold of the shared memory, besides those in {@link #unsentParts}. */
+    /** What responses that the socket has not taken hold of the shared memory, without those in {@link #unsentParts}. */
     private long chargedBytes;
 
-    /** Parts of the answers that wait until the client reads, each with its memory. */
+    /** Parts of responses that wait until the client reads. Each holds its memory. */
     private int unsentParts;
 
     private MemoryShare.Reservation roomWish;
 
-    /** Since when less than {@link #MIN_TRANSFER_BYTES} moved while others waited for memory, and from where on. */
+    /** Since when less than {@link #MIN_TRANSFER_BYTES} moved while others waited for memory. */
     private long stallNanos;
 
     private boolean stallSeen;
@@ -81,28 +83,15 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private long seenPendingBytes;
     private long idleSinceNanos;
 
-    /** What all connections of one loop share. */
-    record LoopContext(
-            LoopCycle cycle,
-            ConnectionLimits limits,
-            InFlightBudget budget,
-            InFlightBudget gathering,
-            SharedMemory memory,
-            Turns turns,
-            IdleConnections idle,
-            ExchangeFactory exchanges,
-            NetworkCounters counters,
-            LogThrottle throttle,
-            LogThrottle shortages) {}
-
-    ConnectionHandler(LoopContext loop, Channel channel, String listenerName) {
+    ConnectionHandler(LoopContext loop, ExchangeFactory exchanges, Channel channel, String listenerName) {
         this.loop = loop;
+        this.exchanges = exchanges;
         this.channel = channel;
         this.listenerName = listenerName;
         this.idleSinceNanos = loop.cycle().loop().nanoTime();
     }
 
-    /** Whose frames come here; before the first one does. */
+    /** Sets the source of the frames; before the first frame. */
     void readThrough(FrameDecoder decoder) {
         frames = decoder;
     }
@@ -133,19 +122,18 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         close(reason);
     }
 
-    /** Refuses a frame for the size that it announces. */
+    /** Refuses a frame because of the size that it announces. */
     void refuseFrame(String reason) {
         loop.cycle().counters().onLimit(Limit.REQUEST_BYTES);
         refuse(reason);
     }
 
-    /** Closes the connection, with a line in the log. */
-    void close(String reason) {
-        loop.throttle().warn("connection closed", channel.remoteAddress(), reason);
-        close();
+    @Override
+    public void close(String reason) {
+        loop.close(channel, reason);
     }
 
-    /** A frame waits for memory, which others hold. */
+    /** A frame waits for memory that others hold. */
     void onFrameWaits() {
         loop.cycle().counters().onLimit(Limit.TOTAL_BYTES);
         suspend();
@@ -156,7 +144,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         flushLater();
     }
 
-    /** There is no memory although it was reserved: tries again a little later. */
+    /** There is no memory although it was reserved. Tries again after {@link #SHORTAGE_PAUSE_MS}. */
     void onShortage(Throwable cause) {
         loop.shortages().warn("out of direct memory", channel.remoteAddress(), cause.getMessage());
         pauses++;
@@ -164,13 +152,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         loop.cycle().loop().schedule(this::endPause, SHORTAGE_PAUSE_MS);
     }
 
-    /**
-     * Whether the client has moved too little for a while and holds memory for which others wait. Asked again and again
-     * while somebody waits.
-     *
-     * @param begins whether nobody waited until now
-     */
-    boolean isStalling(long nowNanos, boolean begins) {
+    @Override
+    public boolean isStalling(long nowNanos, boolean begins) {
         boolean holds = unsentParts > 0 || (frames.isWithinFrame() && pauses == 0);
         long pendingBytes = pendingBytes();
         boolean moved = frames.arrivedBytes() - stallArrivedBytes >= MIN_TRANSFER_BYTES
@@ -187,7 +170,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return nowNanos - stallNanos >= STALL_WINDOW_NANOS;
     }
 
-    /** The client has left before all of a request had come. */
+    /** The client left before all of a request had arrived. */
     void cutShort(String what) {
         loop.throttle().warn("connection lost", channel.remoteAddress(), what);
     }
@@ -215,11 +198,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         loop.idle().add(this);
     }
 
-    /**
-     * How long nothing has come to an end here, as far as earlier calls saw. A client that waits for an answer is not
-     * idle, nor is one that is left unread; one that does not read its answers is.
-     */
-    long idleNanos(long nowNanos) {
+    /** A client that is left unread is not idle either. */
+    @Override
+    public long idleNanos(long nowNanos) {
         long pendingBytes = pendingBytes();
         boolean waits = responses.size() > 0 || (suspended && channel.isWritable());
         if (waits || progress != seenProgress || pendingBytes != seenPendingBytes) {
@@ -230,7 +211,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return nowNanos - idleSinceNanos;
     }
 
-    /** Moves as long as the client reads its answers. */
+    /** Changes as long as the client reads its responses. */
     private long pendingBytes() {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
         return outbound == null ? 0 : outbound.totalPendingWriteBytes() - outbound.currentProgress();
@@ -314,13 +295,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         loop.counters().receivedBytes.add(frame.readableBytes());
         Exchange exchange;
         try {
-            exchange = loop.exchanges().open(this, frame);
+            exchange = exchanges.open(this, frame);
         } catch (RuntimeException unreadable) {
             frame.release();
             loop.memory().largeRequests().giveBack(frames.takeHeldBytes());
             refuse(unreadable.getMessage());
             return;
         }
+        exchange.ownedBy(this);
         exchange.holdLarge(frames.takeHeldBytes());
         responses.add(exchange);
         turnBytes += Turns.REQUEST_BYTES + frame.readableBytes();
@@ -342,7 +324,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         endTurnAfterItsShare();
     }
 
-    /** A part of a large request has come. */
+    /** A part of a large request has arrived. */
     void onPart(int sizeBytes) {
         turnBytes += sizeBytes;
         endTurnAfterItsShare();
@@ -366,8 +348,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return lastBytes;
     }
 
-    /** An exchange is done: sends what can be sent in order. */
-    void onAnswered(Exchange exchange) {
+    @Override
+    public void onDone(Exchange exchange) {
         sendReady();
     }
 
@@ -391,9 +373,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return head != null && head.isDone() && mayEncode(head) ? responses.pollDone() : null;
     }
 
-    /** An answer takes no memory before the client reads those before it, and while answers of all clients take too much. */
+    /**
+     * A response takes no memory before the client reads those before it, nor while the responses to all clients take too
+     * much.
+     */
     private boolean mayEncode(Exchange exchange) {
-        if (!exchange.hasAnswer()) {
+        if (!exchange.hasResponse()) {
             return true;
         }
         if (!channel.isWritable()) {
@@ -412,8 +397,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return there;
     }
 
-    /** The oldest exchange gets the memory that it asks for: one behind it could not be sent before. */
-    void askForRoom() {
+    /** The oldest exchange gets the memory that it asks for. Those behind it could not be sent before it. */
+    @Override
+    public void askForRoom() {
         if (closed) {
             endRoomWish();
             return;
@@ -425,7 +411,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     }
 
     /**
-     * Takes memory for answers, or has {@code work} run once it is taken. One reservation at a time.
+     * Takes memory for responses, or has {@code work} run once it is taken. One reservation at a time.
      *
      * @return whether it was taken at once; {@code work} does not run then
      */
@@ -452,7 +438,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** The client is gone: whoever waited for memory goes on without. */
+    /** The client is gone. Exchanges that waited for memory go on without it. */
     private void endRoomWish() {
         if (roomWish != null) {
             // If it was granted meanwhile, onRoom gives it back.
@@ -468,7 +454,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
 
     private void send(Exchange exchange) {
         try {
-            if (!exchange.hasAnswer()) {
+            if (!exchange.hasResponse()) {
                 return;
             }
             if (closed) {
@@ -478,9 +464,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
                 chargeLarge();
             }
         } catch (RuntimeException failure) {
-            log.error("cannot write the answer to {} of {}", exchange.description(), channel.remoteAddress(), failure);
+            log.error(
+                    "cannot write the response to {} of {}", exchange.description(), channel.remoteAddress(), failure);
             responses.release();
-            refuse("unexpected failure in the answer to " + exchange.description());
+            refuse("unexpected failure in the response to " + exchange.description());
         } catch (OutOfMemoryError noDirectMemory) {
             responses.release();
             closeInShortage(noDirectMemory);
@@ -502,7 +489,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** Counts large answers before they are flushed: many connections may have some in one iteration. */
+    /** Counts large responses before they are flushed, because many connections may have some in one iteration. */
     private void chargeLarge() {
         if (responses.passedOnBytes() >= CHARGE_AT_ONCE_BYTES) {
             long bytes = responses.takePassedOnBytes();
@@ -511,7 +498,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** Counts the answers that the socket has not taken, until it does. */
+    /** Counts the responses that the socket has not taken, until it does. */
     private void chargeUnsent() {
         long passedOnBytes = responses.takePassedOnBytes();
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
@@ -532,7 +519,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** Has the connection flushed, and read again if it may be, at the end of the loop's iteration. */
+    /** Flushes the connection at the end of the loop's iteration, and reads it again if it may. */
     void flushLater() {
         if (!flushRegistered) {
             flushRegistered = true;
@@ -566,7 +553,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return reached != null || pauses > 0 || roomWish != null || !channel.isWritable();
     }
 
-    /** Null when what is unanswered is within all limits. */
+    /** Null when the requests without a response are within all limits. */
     private Limit reachedLimit() {
         ConnectionLimits limits = loop.limits();
         if (responses.size() >= limits.maxInFlightRequests()) {
@@ -589,7 +576,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         suspended = true;
         frames.hold();
         channel.config().setAutoRead(false);
-        // Looks again at the end of the iteration, when the answers of this iteration are out.
+        // Looks again at the end of the iteration, when the responses of this iteration are sent.
         flushLater();
     }
 
@@ -599,7 +586,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
             return false;
         }
         if (frames.isWithinFrame()) {
-            return true; // Its memory is taken, and free again only when the request is whole and answered.
+            return true; // Its memory is taken, and is free again only after the response to the whole request.
         }
         if (roomWish != null
                 || responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
@@ -622,8 +609,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** Reads no more, and closes once everything that was read is answered. Any thread. */
-    void drain() {
+    @Override
+    public void drain() {
         loop.cycle().execute(() -> {
             draining = true;
             frames.hold();
@@ -638,7 +625,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         channel.close();
     }
 
-    /** Closes unless answers are missing, or wait for the end of this iteration to be flushed: that looks here again. */
+    /** Closes unless responses are missing, or wait for the flush at the end of this iteration, which calls this again. */
     private void closeWhenDrained() {
         if (responses.size() == 0 && !flushRegistered) {
             context.writeAndFlush(context.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);

@@ -2,53 +2,69 @@ package io.journalq.server.network;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.MessageWriter;
+import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
 
 /**
- * One request and the place of its answer in its connection's order. Owns the request's frame until the answer is
- * written; whoever keeps a slice of the frame longer retains it.
+ * One request and the place of its response in its connection's order. It owns the frame of the request until the response
+ * is written. Code that keeps a slice of the frame longer retains it.
  *
- * <p>{@link #answered} and {@link #answeredWithNothing} may be called on any thread, one of them, once; everything else
+ * <p>{@link #responseReady} and {@link #doneWithoutResponse} may be called on any thread, one of them, once. Everything else
  * happens on the connection's loop.
  */
 public abstract class Exchange {
-    private final ConnectionHandler connection;
+    private final Connection connection;
     private final ByteBuf frame;
     private final int frameSizeBytes;
+    private Owner owner;
     private State state = State.OPEN;
     /** What the frame holds of the memory for large requests. */
     private long largeBytes;
-    /** What is reserved for the answer, or wished for while there is {@link #roomWork}. */
+    /** What is reserved for the response, or requested while there is {@link #roomWork}. */
     private long roomBytes;
 
     private Runnable roomWork;
 
     private enum State {
         OPEN,
-        ANSWERED,
+        RESPONDED,
         SILENT,
-        /** Its handler failed; whatever it still says is ignored. */
+        /** Its handler failed. What the handler still says is ignored. */
         ABANDONED
     }
 
+    /** Sends the responses of a connection in order. On the connection's loop. */
+    interface Owner {
+        /** The exchange is done: its response can be sent if it has one. */
+        void onDone(Exchange exchange);
+
+        /** An exchange needs memory for its response. */
+        void askForRoom();
+    }
+
     protected Exchange(Connection connection, ByteBuf frame) {
-        this.connection = (ConnectionHandler) connection;
+        this.connection = connection;
         this.frame = frame;
         this.frameSizeBytes = frame.readableBytes();
     }
 
-    /** The connection that the request came in on. */
+    /** The connection that the request arrived on. */
     public final Connection connection() {
         return connection;
+    }
+
+    /** Says who sends the response; before {@link #handle}. */
+    final void ownedBy(Owner itsOwner) {
+        owner = itsOwner;
     }
 
     /** Begins to work on the request. Must not block. */
     protected abstract void handle();
 
-    /** Writes header and body of the answer. Called once after {@link #answered}, also for a connection now closed. */
-    protected abstract void writeAnswer(MessageWriter out);
+    /** Writes header and body of the response. Called once after {@link #responseReady}, also for a closed connection. */
+    protected abstract void writeResponse(MessageWriter out);
 
-    /** What was made of the frame takes about so much memory besides the frame itself, until the request is answered. */
+    /** What decoding the frame takes of memory until the response, besides the frame itself. An estimate. */
     protected long bodySizeBytes() {
         return 0;
     }
@@ -56,20 +72,20 @@ public abstract class Exchange {
     /** Names the request in a log line. */
     protected abstract String description();
 
-    /** The answer is ready to be written. */
-    protected final void answered() {
-        complete(State.ANSWERED);
+    /** The response is ready to be written. */
+    protected final void responseReady() {
+        complete(State.RESPONDED);
     }
 
-    /** The request is done and has no answer. */
-    protected final void answeredWithNothing() {
+    /** The request is done and has no response. */
+    protected final void doneWithoutResponse() {
         complete(State.SILENT);
     }
 
     final void abandon() {
         if (state == State.OPEN) {
             state = State.ABANDONED;
-            connection.onAnswered(this);
+            owner.onDone(this);
         }
     }
 
@@ -77,8 +93,8 @@ public abstract class Exchange {
         return state != State.OPEN;
     }
 
-    final boolean hasAnswer() {
-        return state == State.ANSWERED;
+    final boolean hasResponse() {
+        return state == State.RESPONDED;
     }
 
     /** Size of the request without its length field. */
@@ -86,12 +102,12 @@ public abstract class Exchange {
         return frameSizeBytes;
     }
 
-    /** What the request takes in memory until it is answered. */
+    /** What the request takes of memory until its response. */
     final int heldSizeBytes() {
         return (int) Math.min(Integer.MAX_VALUE, frameSizeBytes + bodySizeBytes());
     }
 
-    /** The same but for what it holds of the memory for large requests. */
+    /** The same without what it holds of the memory for large requests. */
     final int budgetSizeBytes() {
         return largeBytes > 0 ? (int) Math.min(Integer.MAX_VALUE, bodySizeBytes()) : heldSizeBytes();
     }
@@ -105,13 +121,13 @@ public abstract class Exchange {
     }
 
     /**
-     * Runs {@code work}, which takes memory for a large answer, once there is so much; also when the client is gone. On the
-     * connection's loop.
+     * Runs {@code work}, which takes memory for a large response, once there is enough of it; also when the client is gone.
+     * On the connection's loop.
      */
     protected final void reserveRoom(long sizeBytes, Runnable work) {
         roomBytes = sizeBytes;
         roomWork = work;
-        connection.askForRoom();
+        owner.askForRoom();
     }
 
     final boolean wantsRoom() {
@@ -135,7 +151,7 @@ public abstract class Exchange {
         useRoom();
     }
 
-    /** Whether memory for the answer is reserved. */
+    /** Whether memory for the response is reserved. */
     final boolean hasRoom() {
         return roomBytes > 0 && roomWork == null;
     }
@@ -145,10 +161,11 @@ public abstract class Exchange {
     }
 
     private void complete(State outcome) {
-        if (connection.cycle().loop().inLoop()) {
+        LoopCycle cycle = connection.cycle();
+        if (cycle.loop().inLoop()) {
             completeOnLoop(outcome);
         } else {
-            connection.cycle().execute(() -> completeOnLoop(outcome));
+            cycle.execute(() -> completeOnLoop(outcome));
         }
     }
 
@@ -156,8 +173,8 @@ public abstract class Exchange {
         if (state == State.ABANDONED) {
             return;
         }
-        Check.that(state == State.OPEN, "a request was answered twice");
+        Check.that(state == State.OPEN, "a request got two responses");
         state = outcome;
-        connection.onAnswered(this);
+        owner.onDone(this);
     }
 }

@@ -2,11 +2,11 @@ package io.journalq.server.network;
 
 import io.netty.buffer.ByteBuf;
 
-/** Turns a frame into the exchange that answers it. Called on the connection's loop. */
+/** Opens the exchange of a frame. Called on the connection's loop. */
 @FunctionalInterface
 public interface ExchangeFactory {
     /**
-     * Reads as much of a frame as it takes to know what is asked.
+     * Decodes a frame.
      *
      * @param frame one request without its length; the exchange owns it from here
      * @throws RuntimeException when the frame cannot be read; the connection is then closed and the frame released

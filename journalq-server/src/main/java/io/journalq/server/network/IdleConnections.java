@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes the connections of one loop that do nothing for too long: their clients are gone without a word, or send a
- * request so slowly that it never comes to its end; sooner when they hold memory for which others wait. Looks at all of them now and then, so that a request costs no look at
- * the clock. On the loop.
+ * Closes the connections of one loop that do nothing for too long: their clients have disappeared, or send a request so
+ * slowly that it never completes. Closes them sooner if they hold memory for which others wait. Checks all of them
+ * periodically, so that a request does not have to read the clock. On the loop.
  */
-final class IdleConnections {
-    /** A connection is closed at most this part of the limit late. */
+public final class IdleConnections {
+    /** A connection is closed at most this fraction of the limit late. */
     private static final int CHECKS_PER_LIMIT = 10;
 
     private static final long LONGEST_INTERVAL_MS = 10_000;
@@ -25,7 +25,7 @@ final class IdleConnections {
     private final InFlightBudget gathering;
     private final SharedMemory memory;
     private boolean othersWaited;
-    private final Set<ConnectionHandler> connections = new LinkedHashSet<>();
+    private final Set<AcceptedConnection> connections = new LinkedHashSet<>();
 
     IdleConnections(
             LoopCycle cycle, long maxIdleMs, NetworkCounters counters, InFlightBudget gathering, SharedMemory memory) {
@@ -39,18 +39,18 @@ final class IdleConnections {
         cycle.loop().schedule(this::checkStalls, STALL_INTERVAL_MS);
     }
 
-    void add(ConnectionHandler connection) {
+    public void add(AcceptedConnection connection) {
         connections.add(connection);
     }
 
-    void remove(ConnectionHandler connection) {
+    public void remove(AcceptedConnection connection) {
         connections.remove(connection);
     }
 
     private void check() {
         long nowNanos = cycle.loop().nanoTime();
         long maxIdleNanos = TimeUnit.MILLISECONDS.toNanos(maxIdleMs);
-        for (ConnectionHandler connection : new ArrayList<>(connections)) {
+        for (AcceptedConnection connection : new ArrayList<>(connections)) {
             if (connection.idleNanos(nowNanos) >= maxIdleNanos) {
                 counters.idleConnections.increment();
                 connection.close("nothing completed for " + maxIdleMs + " ms (connections.max.idle.ms)");
@@ -59,12 +59,12 @@ final class IdleConnections {
         cycle.loop().schedule(this::check, intervalMs);
     }
 
-    /** Closes the connections that hold memory for which others wait, and hardly move. */
+    /** Closes the connections that hold memory for which others wait, and transfer too little. */
     private void checkStalls() {
         boolean othersWait = memory.hasWaiting() || gathering.hasWaiting();
         if (othersWait) {
             long nowNanos = cycle.loop().nanoTime();
-            for (ConnectionHandler connection : new ArrayList<>(connections)) {
+            for (AcceptedConnection connection : new ArrayList<>(connections)) {
                 if (connection.isStalling(nowNanos, !othersWaited)) {
                     counters.stalledConnections.increment();
                     connection.close("it holds memory for which others wait, and transfers less than 1 MiB in 5 s"

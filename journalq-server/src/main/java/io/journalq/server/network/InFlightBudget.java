@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The size of all requests on one loop that are not answered yet, other than large ones. Connections that find it used up
- * wait here and go on once enough is given back. For the loop's thread only.
+ * The size of all requests on one loop that have no response yet, other than large ones. Connections that find it used up
+ * wait here, and go on once enough is given back. For the loop's thread only.
  */
-final class InFlightBudget {
+public final class InFlightBudget {
     private final long limitBytes;
     private final Set<Waiter> waiting = new LinkedHashSet<>();
     private long usedBytes;
 
     /** Waits until the budget is low. */
     @FunctionalInterface
-    interface Waiter {
+    public interface Waiter {
         void onBudgetLow();
     }
 
@@ -24,11 +24,11 @@ final class InFlightBudget {
         this.limitBytes = limitBytes;
     }
 
-    void take(long sizeBytes) {
+    public void take(long sizeBytes) {
         usedBytes += sizeBytes;
     }
 
-    void giveBack(long sizeBytes) {
+    public void giveBack(long sizeBytes) {
         usedBytes -= sizeBytes;
         if (!waiting.isEmpty() && isLow()) {
             List<Waiter> all = new ArrayList<>(waiting);
@@ -37,11 +37,11 @@ final class InFlightBudget {
         }
     }
 
-    boolean isExceeded() {
+    public boolean isExceeded() {
         return usedBytes > limitBytes;
     }
 
-    boolean isLow() {
+    public boolean isLow() {
         return usedBytes <= limitBytes * ConnectionLimits.LOW_WATER;
     }
 
@@ -49,12 +49,12 @@ final class InFlightBudget {
         return !waiting.isEmpty();
     }
 
-    /** Has {@code waiter} called once the budget is low. */
-    void await(Waiter waiter) {
+    /** Calls {@code waiter} once the budget is low. */
+    public void await(Waiter waiter) {
         waiting.add(waiter);
     }
 
-    void forget(Waiter waiter) {
+    public void forget(Waiter waiter) {
         waiting.remove(waiter);
     }
 

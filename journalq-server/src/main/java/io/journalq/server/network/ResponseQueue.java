@@ -9,18 +9,18 @@ import java.util.ArrayDeque;
 import java.util.List;
 
 /**
- * The answers of one connection, in the order of its requests whatever order they are ready in. Answers that are ready
+ * The responses of one connection, in the order of its requests, whatever order they are ready in. Responses that are ready
  * in the same iteration of the loop share one buffer, so that a thousand small ones are one write.
  *
  * <p>On the connection's loop.
  */
 final class ResponseQueue {
-    /** Answers beyond this size are passed to the channel at once, where they count against its high-water mark. */
+    /** Responses above this size are passed to the channel at once, where they count against its high-water mark. */
     private static final int OUTPUT_HIGH_WATER_BYTES = 64 * 1024;
 
     private final ArrayDeque<Exchange> exchanges = new ArrayDeque<>();
     private MessageWriter output;
-    /** Memory of what was passed on since {@link #takePassedOnBytes}; records that go out from their file take none. */
+    /** Memory of what was passed on since {@link #takePassedOnBytes}. Records that are sent from their file take none. */
     private long passedOnBytes;
 
     void add(Exchange exchange) {
@@ -36,7 +36,7 @@ final class ResponseQueue {
         return exchanges.peek();
     }
 
-    /** All that are not answered, oldest first. */
+    /** All that are not sent, oldest first. */
     List<Exchange> all() {
         return List.copyOf(exchanges);
     }
@@ -45,20 +45,20 @@ final class ResponseQueue {
         return passedOnBytes;
     }
 
-    /** Size in memory of the answers that were passed on since the last call. */
+    /** Size in memory of the responses that were passed on since the last call. */
     long takePassedOnBytes() {
         long bytes = passedOnBytes;
         passedOnBytes = 0;
         return bytes;
     }
 
-    /** The oldest exchange, removed, if it is done; else null. */
+    /** Removes the oldest exchange if it is done; else null. */
     Exchange pollDone() {
         Exchange head = exchanges.peek();
         return head != null && head.isDone() ? exchanges.poll() : null;
     }
 
-    /** Any exchange that is done, removed, whatever its place; null when there is none. For a closed connection. */
+    /** Removes any exchange that is done, whatever its place; null when there is none. For a closed connection. */
     Exchange pollDoneInAnyOrder() {
         for (Exchange exchange : exchanges) {
             if (exchange.isDone()) {
@@ -69,14 +69,14 @@ final class ResponseQueue {
         return null;
     }
 
-    /** Writes an exchange's answer behind those that are ready. Returns its size in bytes. */
+    /** Writes the response of an exchange behind those that are ready. Returns its size in bytes. */
     int write(Exchange exchange, ChannelHandlerContext context, NetworkCounters counters) {
         if (output == null) {
             output = MessageWriter.inStretches(context.alloc());
         }
         int beforeBytes = output.sizeBytes();
         output.beginFrame();
-        exchange.writeAnswer(output);
+        exchange.writeResponse(output);
         output.endFrame();
         int sizeBytes = output.sizeBytes() - beforeBytes;
         if (output.sizeBytes() >= OUTPUT_HIGH_WATER_BYTES) {
@@ -103,7 +103,7 @@ final class ResponseQueue {
         }
     }
 
-    /** Drops the answers that are ready but not passed on. */
+    /** Drops the responses that are ready but not passed on. */
     void release() {
         if (output != null) {
             output.release();
@@ -111,11 +111,11 @@ final class ResponseQueue {
         }
     }
 
-    /** Releases an answer that can no longer be sent, with everything that it holds. */
+    /** Releases a response that can no longer be sent, with everything that it holds. */
     static void discard(Exchange exchange, ByteBufAllocator allocator) {
         MessageWriter dropped = MessageWriter.inStretches(allocator);
         try {
-            exchange.writeAnswer(dropped);
+            exchange.writeResponse(dropped);
         } finally {
             dropped.release();
         }

@@ -6,16 +6,16 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Shares a loop's time among its connections. One that has had its share of an iteration is left unread; of those that
- * wait, each iteration lets as many go on as make up one share, in their order. So a client that sends requests without
- * end delays others by about one share, and not by all that its socket holds. On the loop.
+ * Shares the time of a loop among its connections. A connection that has used its share of an iteration is left unread.
+ * Each iteration lets as many of the waiting connections go on as make up one share, in their order. So a client that
+ * sends requests without pause delays others by about one share, and not by all that its socket holds. On the loop.
  */
-final class Turns {
-    /** What an iteration does for one connection, in bytes of requests and answers. About half a millisecond's work. */
-    static final int SHARE_BYTES = 256 * 1024;
+public final class Turns {
+    /** What an iteration does for one connection, in bytes of requests and responses. About 0.5 ms of work. */
+    public static final int SHARE_BYTES = 256 * 1024;
 
-    /** A request costs as much time as so many bytes, besides its own. */
-    static final int REQUEST_BYTES = 4 * 1024;
+    /** A request costs as much time as this number of bytes, in addition to its own. */
+    public static final int REQUEST_BYTES = 4 * 1024;
 
     private final LoopCycle cycle;
     private final Set<Taker> waiting = new LinkedHashSet<>();
@@ -24,11 +24,11 @@ final class Turns {
     private boolean grantRegistered;
 
     /** A connection that waits. */
-    interface Taker {
+    public interface Taker {
         /**
-         * Others had their turns.
+         * The other connections had their turns.
          *
-         * @return what the last one here cost, in bytes
+         * @return what the last turn of this connection cost, in bytes
          */
         long beginTurn();
     }
@@ -37,21 +37,21 @@ final class Turns {
         this.cycle = cycle;
     }
 
-    /** Has {@code connection} told when it may go on. */
-    void await(Taker connection) {
+    /** Calls {@code connection} when it may go on. */
+    public void await(Taker connection) {
         waiting.add(connection);
         if (!grantRegistered) {
             grantRegistered = true;
-            // By way of a task: in the last phase of an iteration, the next one is meant.
+            // As a task, because in the last phase of an iteration the next iteration is meant.
             cycle.enqueue(grantAtEnd);
         }
     }
 
-    void forget(Taker connection) {
+    public void forget(Taker connection) {
         waiting.remove(connection);
     }
 
-    /** In the last phase of an iteration: who goes on now works for the next. */
+    /** In the last phase of an iteration: connections that go on now work in the next one. */
     private void grant() {
         long grantedBytes = 0;
         Iterator<Taker> next = waiting.iterator();

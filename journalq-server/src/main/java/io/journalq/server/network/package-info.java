@@ -1,8 +1,9 @@
 /**
- * Sockets: listeners, frames, the order of answers, and back pressure. In come bytes, out go whole frames, each as an
- * {@link io.journalq.server.network.Exchange} that keeps its place in its connection's order of answers until it is
- * answered.
+ * Sockets: listeners, frames, the order of responses, and back-pressure. An {@link io.journalq.server.network.Acceptor}
+ * admits connections and passes each to the {@link io.journalq.server.network.Door} of its listener, which speaks a
+ * protocol. For the Kafka protocol, each frame becomes an {@link io.journalq.server.network.Exchange}, which keeps the place
+ * of its response in the order of its connection.
  *
- * <p>Knows nothing of requests: what a frame says is for the {@link io.journalq.server.network.ExchangeFactory}.
+ * <p>This package knows nothing of requests. An {@link io.journalq.server.network.ExchangeFactory} decodes frames.
  */
 package io.journalq.server.network;

@@ -19,9 +19,6 @@ import java.util.function.Supplier;
  * exactly the allowed rate (a "virtual scheduling" leaky bucket). A client may be {@link #BURST_NANOS} ahead of it.
  */
 public final class ClientThrottles {
-    /** Who has not said who he is. */
-    public static final String ANONYMOUS = "ANONYMOUS";
-
     /** The longest that a client is held back at a time; what it still owes counts next time. */
     static final int MAX_WAIT_MS = 30_000;
 
@@ -68,21 +65,21 @@ public final class ClientThrottles {
      * @param key {@link QuotaKeys#PRODUCE_BYTES} or {@link QuotaKeys#FETCH_BYTES}
      * @return how long the client has to wait until its next request, in ms; 0 for not at all
      */
-    public int useBytes(String key, String clientId, long bytes) {
-        return use(key, clientId, (double) bytes);
+    public int useBytes(String key, Principal principal, String clientId, long bytes) {
+        return use(key, principal, clientId, (double) bytes);
     }
 
     /** Counts time of a loop, in ns. Returns how long the client has to wait, as {@link #useBytes}. */
-    public int useLoopTime(String clientId, long nanos) {
-        return use(QuotaKeys.REQUEST_PERCENTAGE, clientId, nanos / NANOS_PER_SECOND * PERCENT);
+    public int useLoopTime(Principal principal, String clientId, long nanos) {
+        return use(QuotaKeys.REQUEST_PERCENTAGE, principal, clientId, nanos / NANOS_PER_SECOND * PERCENT);
     }
 
-    private int use(String key, String clientId, double amount) {
+    private int use(String key, Principal principal, String clientId, double amount) {
         String name = clientId == null ? "" : clientId;
         if (name.length() > MAX_NAME_LENGTH) {
             name = name.substring(0, MAX_NAME_LENGTH);
         }
-        Applied applied = quotas.get().find(key, ANONYMOUS, name);
+        Applied applied = quotas.get().find(key, principal.name(), name);
         if (applied == null) {
             return 0;
         }

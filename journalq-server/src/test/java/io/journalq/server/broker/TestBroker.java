@@ -1,5 +1,6 @@
 package io.journalq.server.broker;
 
+import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
@@ -84,6 +85,11 @@ public final class TestBroker implements AutoCloseable {
     /** What the running broker counts of its connections. */
     NetworkCounters network() {
         return broker.network();
+    }
+
+    /** The APIs that the running broker serves. */
+    public HandlerRegistry handlers() {
+        return broker.handlers();
     }
 
     /** What the running broker charges for state. */

@@ -22,15 +22,15 @@ import java.net.Socket;
 import java.util.List;
 
 /** A client that says exactly what a test wants, on one plain socket. */
-final class WireClient implements AutoCloseable {
+public final class WireClient implements AutoCloseable {
     private static final int TIMEOUT_MS = 15_000;
 
     final Socket socket;
-    final DataOutputStream out;
+    public final DataOutputStream out;
     final DataInputStream in;
     private int correlationId;
 
-    WireClient(int port) throws IOException {
+    public WireClient(int port) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setSoTimeout(TIMEOUT_MS);
         socket.setTcpNoDelay(true);
@@ -39,14 +39,14 @@ final class WireClient implements AutoCloseable {
     }
 
     /** Sends a request; returns its correlation id. */
-    int send(ApiMessage request, int version) throws IOException {
+    public int send(ApiMessage request, int version) throws IOException {
         correlationId++;
         out.write(frame(correlationId, request, version));
         return correlationId;
     }
 
     /** The next answer, which must be that to the request of {@code expectedId}. */
-    <T extends ApiMessage> T receive(Class<T> type, ApiKey key, int version, int expectedId) throws IOException {
+    public <T extends ApiMessage> T receive(Class<T> type, ApiKey key, int version, int expectedId) throws IOException {
         ByteBuf frame = Unpooled.wrappedBuffer(receiveFrame());
         MessageReader reader = new MessageReader(frame);
         ResponseHeader header = Frames.readResponseHeader(reader, key, (short) version);
@@ -58,18 +58,18 @@ final class WireClient implements AutoCloseable {
         return response;
     }
 
-    <T extends ApiMessage> T call(Class<T> type, ApiMessage request, int version) throws IOException {
+    public <T extends ApiMessage> T call(Class<T> type, ApiMessage request, int version) throws IOException {
         return receive(type, request.apiKey(), version, send(request, version));
     }
 
-    byte[] receiveFrame() throws IOException {
+    public byte[] receiveFrame() throws IOException {
         byte[] frame = new byte[in.readInt()];
         in.readFully(frame);
         return frame;
     }
 
     /** The whole frame of a request. */
-    static byte[] frame(int correlationId, ApiMessage request, int version) {
+    public static byte[] frame(int correlationId, ApiMessage request, int version) {
         List<ReferenceCounted> parts = Frames.request(
                 UnpooledByteBufAllocator.DEFAULT, correlationId, "wire-client", request, (short) version);
         ByteBuf all = Unpooled.wrappedBuffer(parts.toArray(new ByteBuf[0]));
@@ -80,13 +80,14 @@ final class WireClient implements AutoCloseable {
     }
 
     /** Produces one batch to one partition of a topic. */
-    ProduceResponse.PartitionProduceResponse produce(String topic, int partition, ByteBuf batch) throws IOException {
+    public ProduceResponse.PartitionProduceResponse produce(String topic, int partition, ByteBuf batch)
+            throws IOException {
         ProduceResponse response =
                 call(ProduceResponse.class, produceRequest(topic, partition, batch), ApiKeyVersions.PRODUCE);
         return response.responses().get(0).partitionResponses().get(0);
     }
 
-    static ProduceRequest produceRequest(String topic, int partition, ByteBuf batch) {
+    public static ProduceRequest produceRequest(String topic, int partition, ByteBuf batch) {
         return new ProduceRequest()
                 .setAcks((short) -1)
                 .setTimeoutMs(TIMEOUT_MS)
@@ -98,12 +99,12 @@ final class WireClient implements AutoCloseable {
     }
 
     /** An uncompressed batch of {@code count} records of one value. */
-    static ByteBuf batch(int count, byte[] value) {
+    public static ByteBuf batch(int count, byte[] value) {
         return batch(count, value, -1, (short) -1, -1);
     }
 
     /** The same, dated. */
-    static ByteBuf batchAt(long timestampMs, int count, byte[] value) {
+    public static ByteBuf batchAt(long timestampMs, int count, byte[] value) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
             for (int i = 0; i < count; i++) {
                 builder.append(timestampMs, (byte[]) null, value, List.of());
@@ -113,12 +114,12 @@ final class WireClient implements AutoCloseable {
     }
 
     /** The same from an idempotent producer. */
-    static ByteBuf batch(int count, byte[] value, long producerId, short epoch, int baseSequence) {
+    public static ByteBuf batch(int count, byte[] value, long producerId, short epoch, int baseSequence) {
         return batch(count, value, producerId, epoch, baseSequence, false);
     }
 
     /** The same as a part of the producer's transaction. */
-    static ByteBuf transactionalBatch(int count, byte[] value, long producerId, short epoch, int baseSequence) {
+    public static ByteBuf transactionalBatch(int count, byte[] value, long producerId, short epoch, int baseSequence) {
         return batch(count, value, producerId, epoch, baseSequence, true);
     }
 

@@ -162,7 +162,7 @@ class AdmissionTest {
                 roomy.maxInFlightRequests(),
                 roomy.maxInFlightBytes(),
                 roomy.maxLoopInFlightBytes(),
-                new AdmissionLimits(maxConnections, maxPerAddress, 10_000, maxIdleMs));
+                new ConnectionLimits.Admission(maxConnections, maxPerAddress, 10_000, maxIdleMs));
     }
 
     private static Client patient(TestServer server) throws IOException {

@@ -19,12 +19,13 @@ import java.util.concurrent.TimeUnit;
  */
 final class TestServer implements AutoCloseable {
     static final ConnectionLimits ROOMY = new ConnectionLimits(
-            1 << 20, 1_000, 1 << 20, 1 << 24, new AdmissionLimits(100, 100, 10_000, TimeUnit.HOURS.toMillis(1)));
+            1 << 20, 1_000, 1 << 20, 1 << 24, new ConnectionLimits.Admission(100, 100, 10_000, TimeUnit.HOURS.toMillis(1)));
 
     final Queue<EchoExchange> opened = new ConcurrentLinkedQueue<>();
     final NetworkCounters counters = new NetworkCounters();
     private final EventLoops loops = new EventLoops(1);
     private final Acceptor acceptor;
+    private final Door door = new KafkaDoor(EchoExchange::new);
     private final boolean answersAtOnce;
     private final int answerPaddingBytes;
     final int port;
@@ -35,8 +36,8 @@ final class TestServer implements AutoCloseable {
     TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes) throws IOException {
         this.answersAtOnce = answersAtOnce;
         this.answerPaddingBytes = answerPaddingBytes;
-        acceptor = new Acceptor(loops, limits, memory, EchoExchange::new, counters);
-        port = acceptor.bind("TEST", "127.0.0.1", 0);
+        acceptor = new Acceptor(loops, limits, memory, counters);
+        port = acceptor.bind(door, "TEST", "127.0.0.1", 0);
         acceptor.accept();
     }
 
@@ -57,15 +58,15 @@ final class TestServer implements AutoCloseable {
         }
 
         void answer() {
-            answered();
+            responseReady();
         }
 
         void answerWithNothing() {
-            answeredWithNothing();
+            doneWithoutResponse();
         }
 
         @Override
-        protected void writeAnswer(MessageWriter out) {
+        protected void writeResponse(MessageWriter out) {
             out.writeInt(number);
             out.writeBytes(Unpooled.wrappedBuffer(new byte[answerPaddingBytes]), false);
         }
@@ -77,7 +78,7 @@ final class TestServer implements AutoCloseable {
     }
 
     int bind(String host, int wantedPort) throws IOException {
-        return acceptor.bind("OTHER", host, wantedPort);
+        return acceptor.bind(door, "OTHER", host, wantedPort);
     }
 
     void drain(long timeoutMs) {

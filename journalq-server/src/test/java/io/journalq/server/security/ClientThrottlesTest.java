@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 /** How long clients wait, by a clock that the test moves. */
 class ClientThrottlesTest {
     private static final Part DEFAULT = new Part(null);
+    private static final Principal ANONYMOUS = Principal.ANONYMOUS;
 
     private final MetadataMachine machine = new MetadataMachine(new MetadataLimits(0, 1, 10, 10));
     private long nowNanos = 5_000;
@@ -22,7 +23,7 @@ class ClientThrottlesTest {
     @Test
     void shouldLetEverybodyGoWhenNobodyIsLimited() {
         assertThat(throttles.isActive()).isFalse();
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", Long.MAX_VALUE / 2))
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", Long.MAX_VALUE / 2))
                 .isZero();
     }
 
@@ -30,12 +31,15 @@ class ClientThrottlesTest {
     void shouldHoldAClientToItsRateAfterABurstOfASecond() {
         limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1_000);
 
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1_000)).isZero();
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 500)).isEqualTo(500);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 1_000))
+                .isZero();
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 500))
+                .isEqualTo(500);
         passMs(500);
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 100)).isEqualTo(100);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 100))
+                .isEqualTo(100);
         passMs(3_600_000);
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1_100))
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 1_100))
                 .as("an hour of nothing is worth one second")
                 .isEqualTo(100);
     }
@@ -48,7 +52,7 @@ class ClientThrottlesTest {
 
         while (nowNanos - begunNanos < TimeUnit.SECONDS.toNanos(100)) {
             used += 70;
-            passMs(Math.max(1, throttles.useBytes(QuotaKeys.FETCH_BYTES, "a", 70)));
+            passMs(Math.max(1, throttles.useBytes(QuotaKeys.FETCH_BYTES, ANONYMOUS, "a", 70)));
         }
 
         assertThat(used).isBetween(100_000L, 102_000L);
@@ -58,23 +62,28 @@ class ClientThrottlesTest {
     void shouldBoundTheWait() {
         limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1);
 
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1L << 40)).isEqualTo(ClientThrottles.MAX_WAIT_MS);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 1L << 40))
+                .isEqualTo(ClientThrottles.MAX_WAIT_MS);
     }
 
     @Test
     void shouldCountClientsOfADefaultEachForItself() {
         limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1_000);
 
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 2_000)).isEqualTo(1_000);
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "b", 1_000)).isZero();
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 2_000))
+                .isEqualTo(1_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "b", 1_000))
+                .isZero();
     }
 
     @Test
     void shouldCountClientsOfOneUserTogether() {
         limit(DEFAULT, null, QuotaKeys.PRODUCE_BYTES, 1_000);
 
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "a", 1_000)).isZero();
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "b", 1_000)).isEqualTo(1_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 1_000))
+                .isZero();
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "b", 1_000))
+                .isEqualTo(1_000);
     }
 
     @Test
@@ -82,15 +91,13 @@ class ClientThrottlesTest {
         limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1);
         limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 2);
         limit(DEFAULT, new Part("a"), QuotaKeys.PRODUCE_BYTES, 3);
-        limit(new Part(ClientThrottles.ANONYMOUS), null, QuotaKeys.PRODUCE_BYTES, 4);
-        limit(new Part(ClientThrottles.ANONYMOUS), DEFAULT, QuotaKeys.PRODUCE_BYTES, 5);
+        limit(new Part(ANONYMOUS.name()), null, QuotaKeys.PRODUCE_BYTES, 4);
+        limit(new Part(ANONYMOUS.name()), DEFAULT, QuotaKeys.PRODUCE_BYTES, 5);
 
-        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, ClientThrottles.ANONYMOUS, "a")
-                        .limit())
+        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, ANONYMOUS.name(), "a").limit())
                 .isEqualTo(5);
-        limit(new Part(ClientThrottles.ANONYMOUS), DEFAULT, QuotaKeys.PRODUCE_BYTES, null);
-        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, ClientThrottles.ANONYMOUS, "a")
-                        .limit())
+        limit(new Part(ANONYMOUS.name()), DEFAULT, QuotaKeys.PRODUCE_BYTES, null);
+        assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, ANONYMOUS.name(), "a").limit())
                 .isEqualTo(4);
         assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, "b", "a").limit()).isEqualTo(3);
         assertThat(quotas().find(QuotaKeys.PRODUCE_BYTES, "b", "b").limit()).isEqualTo(1);
@@ -101,9 +108,9 @@ class ClientThrottlesTest {
     void shouldCountLoopTimeInPercentOfOneLoop() {
         limit(null, new Part("a"), QuotaKeys.REQUEST_PERCENTAGE, 10.0);
 
-        assertThat(throttles.useLoopTime("a", TimeUnit.MILLISECONDS.toNanos(100)))
+        assertThat(throttles.useLoopTime(ANONYMOUS, "a", TimeUnit.MILLISECONDS.toNanos(100)))
                 .isZero();
-        assertThat(throttles.useLoopTime("a", TimeUnit.MILLISECONDS.toNanos(10)))
+        assertThat(throttles.useLoopTime(ANONYMOUS, "a", TimeUnit.MILLISECONDS.toNanos(10)))
                 .isEqualTo(100);
     }
 
@@ -120,21 +127,21 @@ class ClientThrottlesTest {
         // given as many clients as are counted, each ahead of its rate
         limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1_000);
         for (int i = 0; i < ClientThrottles.MAX_COUNTED; i++) {
-            assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "counted-" + i, 2_000))
+            assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "counted-" + i, 2_000))
                     .isEqualTo(1_000);
         }
 
         // when two more come, then the second waits for what the first used
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-1", 2_000))
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "further-1", 2_000))
                 .isEqualTo(1_000);
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-2", 2_000))
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "further-2", 2_000))
                 .isEqualTo(3_000);
 
         // and once nobody owes anything, a client is counted alone again
         passMs(10_000);
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-1", 2_000))
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "further-1", 2_000))
                 .isEqualTo(1_000);
-        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, "further-2", 2_000))
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "further-2", 2_000))
                 .isEqualTo(1_000);
     }
 

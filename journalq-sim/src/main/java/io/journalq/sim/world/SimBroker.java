@@ -4,19 +4,24 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.api.BrokerIdentity;
-import io.journalq.server.api.Handler;
+import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.LocalCall;
 import io.journalq.server.broker.BrokerCore;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.security.Principal;
 import io.journalq.sim.disk.SimDisk;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -26,6 +31,7 @@ public final class SimBroker {
     /** As if the process had it, so that every machine refuses the same. */
     private static final long HEAP_BYTES = 512L << 20;
 
+    private static final InetSocketAddress NOWHERE = new InetSocketAddress(address(), 9092);
     private static final ListenerAddress ADDRESS = new ListenerAddress("PLAINTEXT", "simulated", 9092);
 
     private final Scheduler scheduler;
@@ -33,23 +39,29 @@ public final class SimBroker {
     private final Violations violations;
     private final List<LoopCycle> cycles;
     private final BrokerCore core;
-    private final List<SimRequest> open = new ArrayList<>();
+    private final ClientThrottles throttles;
     private Interference interference = Interference.NONE;
     private boolean running = true;
+    private long unanswered;
 
     /** A client's connection: it lives on one loop. */
     public final class Connection {
         private final LoopCycle cycle = cycles.get(random.nextInt(cycles.size()));
-        private final Map<Class<?>, Object> states = new HashMap<>();
+        private final LocalCall.Client client = new LocalCall.Client(
+                new ClientSession(Principal.ANONYMOUS, throttles, MemoryAccount.UNBOUNDED, ms -> {}),
+                cycle,
+                "simulated",
+                NOWHERE,
+                NOWHERE,
+                ADDRESS.name());
 
         private Connection() {}
 
         /**
          * Sends a request. Those of one connection arrive in order.
          *
-         * @param onAnswer takes the answer at the moment when the broker gives it; null when there is none
+         * @param onAnswer takes the response at the moment when the broker gives it; null when there is none
          */
-        @SuppressWarnings("unchecked") // the registry holds a handler of this API's request under its key
         public void send(ApiKey key, int version, ApiMessage request, Consumer<ApiMessage> onAnswer) {
             ApiMessage forged = interference.forge(request);
             if (forged != null) {
@@ -57,15 +69,15 @@ public final class SimBroker {
                 return;
             }
             ApiMessage arriving = interference.onRequest(request);
-            Consumer<ApiMessage> told =
-                    answer -> onAnswer.accept(answer == null ? null : interference.onAnswer(answer));
             HandlerRegistry.Served served = core.handlers().find(key.id());
-            SimRequest context = new SimRequest(SimBroker.this, (short) version, cycle, states, told);
-            open.add(context);
-            if (open.size() > 1_000) {
-                open.removeIf(SimRequest::isAnswered);
-            }
-            cycle.loop().execute(() -> ((Handler<ApiMessage>) served.handler()).handle(context, arriving));
+            unanswered++;
+            LocalCall call = new LocalCall(client, served, version, 0, response -> {
+                unanswered--;
+                if (isRunning()) {
+                    onAnswer.accept(response == null ? null : interference.onAnswer(response));
+                }
+            });
+            cycle.loop().execute(() -> call.start(arriving));
         }
     }
 
@@ -76,7 +88,17 @@ public final class SimBroker {
         this.violations = violations;
         this.cycles = cycles;
         this.core = core;
+        this.throttles =
+                new ClientThrottles(core::quotas, () -> cycles.get(0).loop().nanoTime());
         core.describe(new BrokerIdentity(0, List.of(ADDRESS)), () -> CompletableFuture.completedFuture(List.of()));
+    }
+
+    private static InetAddress address() {
+        try {
+            return InetAddress.getByAddress(new byte[] {10, 0, 0, 1});
+        } catch (UnknownHostException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     /**
@@ -149,9 +171,9 @@ public final class SimBroker {
         return core.offlinePartitions();
     }
 
-    /** Requests that are not answered yet. */
+    /** Requests that have no response yet. */
     public long unanswered() {
-        return open.stream().filter(request -> !request.isAnswered()).count();
+        return unanswered;
     }
 
     /** The broker is gone. */

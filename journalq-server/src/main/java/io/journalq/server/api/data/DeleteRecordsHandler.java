@@ -9,20 +9,20 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * DeleteRecords, versions 0 to 2: gives up the records of partitions before an offset, or all of them (KIP-107). Answers
+ * DeleteRecords, versions 0 to 2: deletes the records of partitions before an offset, or all of them (KIP-107). Responds
  * with the new first offset, once no crash can bring back what was before it.
  */
 public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest> {
     private static final long UNKNOWN = -1L;
 
-    private final Partitions partitions;
+    private final Supplier<MetadataImage> images;
+    private final Shards shards;
 
     /**
      * Deletes from partitions.
@@ -30,7 +30,8 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
      * @param images gives the newest image
      */
     public DeleteRecordsHandler(Supplier<MetadataImage> images, Shards shards) {
-        this.partitions = new Partitions(images, shards);
+        this.images = images;
+        this.shards = shards;
     }
 
     @Override
@@ -40,15 +41,15 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
 
     @Override
     public void handle(RequestContext context, DeleteRecordsRequest request) {
-        PartitionFanOut fanOut = new PartitionFanOut(context.cycle());
+        PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<DeleteRecordsResponse.DeleteRecordsTopicResult> topics = new ArrayList<>();
         for (DeleteRecordsRequest.DeleteRecordsTopic wanted : request.topics()) {
-            List<DeleteRecordsResponse.DeleteRecordsPartitionResult> answers = new ArrayList<>();
+            List<DeleteRecordsResponse.DeleteRecordsPartitionResult> results = new ArrayList<>();
             topics.add(new DeleteRecordsResponse.DeleteRecordsTopicResult()
                     .setName(wanted.name())
-                    .setPartitions(answers));
+                    .setPartitions(results));
             for (DeleteRecordsRequest.DeleteRecordsPartition partition : wanted.partitions()) {
-                answers.add(ask(fanOut, wanted.name(), partition));
+                results.add(ask(fanOut, wanted.name(), partition));
             }
         }
         fanOut.start(() -> context.respond(new DeleteRecordsResponse().setTopics(topics)));
@@ -56,37 +57,24 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
 
     private DeleteRecordsResponse.DeleteRecordsPartitionResult ask(
             PartitionFanOut fanOut, String name, DeleteRecordsRequest.DeleteRecordsPartition wanted) {
-        DeleteRecordsResponse.DeleteRecordsPartitionResult answer =
+        DeleteRecordsResponse.DeleteRecordsPartitionResult result =
                 new DeleteRecordsResponse.DeleteRecordsPartitionResult()
                         .setPartitionIndex(wanted.partitionIndex())
                         .setLowWatermark(UNKNOWN);
-        TopicImage topic = partitions.topicOf(name, wanted.partitionIndex());
-        if (topic == null) {
-            return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
-        }
-        if (InternalTopics.contains(topic.name())) {
-            return answer.setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code());
+        if (InternalTopics.contains(name) && fanOut.exists(name, wanted.partitionIndex())) {
+            return result.setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code());
         }
         fanOut.add(
-                partitions.shardOf(topic, wanted.partitionIndex()),
-                topic.id(),
+                name,
                 wanted.partitionIndex(),
-                (host, done) -> {
-                    if (host == null) {
-                        answer.setErrorCode(partitions
-                                .errorOfMissing(topic, wanted.partitionIndex())
-                                .code());
-                        done.run();
-                    } else {
-                        host.deleteRecordsBefore(wanted.offset(), outcome -> {
-                            answer.setErrorCode(outcome.code());
-                            if (outcome == ErrorCode.NONE) {
-                                answer.setLowWatermark(host.log().startOffset());
-                            }
-                            done.run();
-                        });
+                error -> result.setErrorCode(error.code()),
+                (host, done) -> host.deleteRecordsBefore(wanted.offset(), outcome -> {
+                    result.setErrorCode(outcome.code());
+                    if (outcome == ErrorCode.NONE) {
+                        result.setLowWatermark(host.log().startOffset());
                     }
-                });
-        return answer;
+                    done.run();
+                }));
+        return result;
     }
 }

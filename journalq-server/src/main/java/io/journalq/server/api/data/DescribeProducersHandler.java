@@ -1,14 +1,12 @@
 package io.journalq.server.api.data;
 
 import io.journalq.common.protocol.ApiKey;
-import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeProducersRequest;
 import io.journalq.common.protocol.message.DescribeProducersResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.producerstate.KnownProducer;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
@@ -17,19 +15,21 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * DescribeProducers, version 0: the idempotent and transactional producers that partitions know, with the transactions
- * that they have open there, by which hanging ones are found (KIP-664).
+ * DescribeProducers, version 0: the idempotent and transactional producers that partitions know, with their open
+ * transactions. Administrators find hanging transactions this way (KIP-664).
  */
 public final class DescribeProducersHandler implements Handler<DescribeProducersRequest> {
-    private final Partitions partitions;
+    private final Supplier<MetadataImage> images;
+    private final Shards shards;
 
     /**
-     * Answers for partitions.
+     * Serves the partitions of {@code shards}.
      *
      * @param images gives the newest image
      */
     public DescribeProducersHandler(Supplier<MetadataImage> images, Shards shards) {
-        this.partitions = new Partitions(images, shards);
+        this.images = images;
+        this.shards = shards;
     }
 
     @Override
@@ -39,37 +39,29 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
 
     @Override
     public void handle(RequestContext context, DescribeProducersRequest request) {
-        PartitionFanOut fanOut = new PartitionFanOut(context.cycle());
+        PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<DescribeProducersResponse.TopicResponse> topics = new ArrayList<>();
         for (DescribeProducersRequest.TopicRequest wanted : request.topics()) {
-            List<DescribeProducersResponse.PartitionResponse> answers = new ArrayList<>();
+            List<DescribeProducersResponse.PartitionResponse> responses = new ArrayList<>();
             topics.add(new DescribeProducersResponse.TopicResponse()
                     .setName(wanted.name())
-                    .setPartitions(answers));
+                    .setPartitions(responses));
             for (int partition : wanted.partitionIndexes()) {
-                answers.add(ask(fanOut, wanted.name(), partition));
+                responses.add(ask(fanOut, wanted.name(), partition));
             }
         }
         fanOut.start(() -> context.respond(new DescribeProducersResponse().setTopics(topics)));
     }
 
     private DescribeProducersResponse.PartitionResponse ask(PartitionFanOut fanOut, String name, int partition) {
-        DescribeProducersResponse.PartitionResponse answer = new DescribeProducersResponse.PartitionResponse()
+        DescribeProducersResponse.PartitionResponse response = new DescribeProducersResponse.PartitionResponse()
                 .setPartitionIndex(partition)
                 .setActiveProducers(List.of());
-        TopicImage topic = partitions.topicOf(name, partition);
-        if (topic == null) {
-            return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
-        }
-        fanOut.add(partitions.shardOf(topic, partition), topic.id(), partition, (host, done) -> {
-            if (host == null) {
-                answer.setErrorCode(partitions.errorOfMissing(topic, partition).code());
-            } else {
-                answer.setActiveProducers(producers(host));
-            }
+        fanOut.add(name, partition, error -> response.setErrorCode(error.code()), (host, done) -> {
+            response.setActiveProducers(producers(host));
             done.run();
         });
-        return answer;
+        return response;
     }
 
     private static List<DescribeProducersResponse.ProducerState> producers(PartitionHost host) {

@@ -8,7 +8,6 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.read.OffsetLookup;
@@ -21,7 +20,7 @@ import java.util.function.Supplier;
 
 /**
  * ListOffsets, versions 1 to 11: the first, the last and other special offsets of partitions, or the first offset whose
- * record is not older than a given time. Look-ups by time read the journal, on threads that may block.
+ * record is not older than a given time. Lookups by time read the journal, in the blocking pool.
  *
  * <p>Special times: -1 the end, -2 the start, -3 the record with the largest time (KIP-734), -4 the start of what is
  * local, which is the start (KIP-405), -5 and -6 the ends of what is tiered and of what is not yet: nothing is, so there
@@ -49,17 +48,19 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             LATEST_TIERED, 9,
             EARLIEST_PENDING_UPLOAD, 11);
 
-    private final Partitions partitions;
+    private final Supplier<MetadataImage> images;
+    private final Shards shards;
     private final Executor blockingPool;
 
     /**
-     * Answers for partitions.
+     * Serves the partitions of {@code shards}.
      *
      * @param images gives the newest image
-     * @param blockingPool for look-ups by time
+     * @param blockingPool for lookups by time
      */
     public ListOffsetsHandler(Supplier<MetadataImage> images, Shards shards, Executor blockingPool) {
-        this.partitions = new Partitions(images, shards);
+        this.images = images;
+        this.shards = shards;
         this.blockingPool = blockingPool;
     }
 
@@ -70,21 +71,21 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
 
     @Override
     public void handle(RequestContext context, ListOffsetsRequest request) {
-        PartitionFanOut fanOut = new PartitionFanOut(context.cycle());
+        PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<ListOffsetsResponse.ListOffsetsTopicResponse> topics = new ArrayList<>();
         for (ListOffsetsRequest.ListOffsetsTopic wanted : request.topics()) {
-            List<ListOffsetsResponse.ListOffsetsPartitionResponse> answers = new ArrayList<>();
+            List<ListOffsetsResponse.ListOffsetsPartitionResponse> responses = new ArrayList<>();
             topics.add(new ListOffsetsResponse.ListOffsetsTopicResponse()
                     .setName(wanted.name())
-                    .setPartitions(answers));
+                    .setPartitions(responses));
             boolean committed = request.isolationLevel() == READ_COMMITTED;
             for (ListOffsetsRequest.ListOffsetsPartition partition : wanted.partitions()) {
-                answers.add(ask(fanOut, context.apiVersion(), wanted.name(), partition, committed));
+                responses.add(ask(fanOut, context.apiVersion(), wanted.name(), partition, committed));
             }
         }
         fanOut.start(() -> {
             if (context.apiVersion() < FIRST_VERSION_WITH_EPOCHS) {
-                topics.forEach(topic -> topic.partitions().forEach(answer -> answer.setLeaderEpoch((int) NONE)));
+                topics.forEach(topic -> topic.partitions().forEach(response -> response.setLeaderEpoch((int) NONE)));
             }
             context.respond(new ListOffsetsResponse().setTopics(topics));
         });
@@ -96,32 +97,19 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             String name,
             ListOffsetsRequest.ListOffsetsPartition wanted,
             boolean readCommitted) {
-        ListOffsetsResponse.ListOffsetsPartitionResponse answer =
+        ListOffsetsResponse.ListOffsetsPartitionResponse response =
                 new ListOffsetsResponse.ListOffsetsPartitionResponse().setPartitionIndex(wanted.partitionIndex());
-        answer.setTimestamp(NONE).setOffset(NONE);
+        response.setTimestamp(NONE).setOffset(NONE);
         long timestamp = wanted.timestamp();
         if (timestamp < 0 && version < FIRST_VERSIONS.getOrDefault(timestamp, Integer.MAX_VALUE)) {
-            return answer.setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code());
-        }
-        TopicImage topic = partitions.topicOf(name, wanted.partitionIndex());
-        if (topic == null) {
-            return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+            return response.setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code());
         }
         fanOut.add(
-                partitions.shardOf(topic, wanted.partitionIndex()),
-                topic.id(),
+                name,
                 wanted.partitionIndex(),
-                (host, done) -> {
-                    if (host == null) {
-                        answer.setErrorCode(partitions
-                                .errorOfMissing(topic, wanted.partitionIndex())
-                                .code());
-                        done.run();
-                    } else {
-                        look(host, wanted, readCommitted, answer, done);
-                    }
-                });
-        return answer;
+                error -> response.setErrorCode(error.code()),
+                (host, done) -> look(host, wanted, readCommitted, response, done));
+        return response;
     }
 
     /** On the shard's loop. */
@@ -129,28 +117,24 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             PartitionHost host,
             ListOffsetsRequest.ListOffsetsPartition wanted,
             boolean readCommitted,
-            ListOffsetsResponse.ListOffsetsPartitionResponse answer,
+            ListOffsetsResponse.ListOffsetsPartitionResponse response,
             Runnable done) {
         ErrorCode error = host.checkLeaderEpoch(wanted.currentLeaderEpoch());
         if (error != ErrorCode.NONE) {
-            answer.setErrorCode(error.code());
+            response.setErrorCode(error.code());
             done.run();
             return;
         }
         long timestamp = wanted.timestamp();
         if (timestamp >= 0 || timestamp == MAX_TIMESTAMP) {
-            lookByTime(host.log().offsetLookup(readCommitted), timestamp, answer, done);
+            lookByTime(host.log().offsetLookup(readCommitted), timestamp, response, done);
             return;
         }
         if (timestamp == LATEST) {
-            answer.setOffset(
-                            readCommitted
-                                    ? host.log().lastStableOffset()
-                                    : host.log().highWatermark())
+            response.setOffset(readCommitted ? host.log().lastStableOffset() : host.log().highWatermark())
                     .setLeaderEpoch(host.leaderEpoch());
         } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
-            answer.setOffset(host.log().startOffset())
-                    .setLeaderEpoch(host.journal().epochOf(host.log().startOffset()));
+            response.setOffset(host.log().startOffset()).setLeaderEpoch(host.journal().epochOf(host.log().startOffset()));
         }
         done.run();
     }
@@ -158,19 +142,19 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private void lookByTime(
             OffsetLookup lookup,
             long timestampMs,
-            ListOffsetsResponse.ListOffsetsPartitionResponse answer,
+            ListOffsetsResponse.ListOffsetsPartitionResponse response,
             Runnable done) {
         try {
             blockingPool.execute(() -> {
                 OffsetLookup.Found found = timestampMs == MAX_TIMESTAMP ? lookup.largest() : lookup.first(timestampMs);
-                answer.setErrorCode(found.error().code())
+                response.setErrorCode(found.error().code())
                         .setTimestamp(found.timestampMs())
                         .setOffset(found.offset())
                         .setLeaderEpoch(found.leaderEpoch());
                 done.run();
             });
         } catch (RejectedExecutionException overloaded) {
-            answer.setErrorCode(ErrorCode.REQUEST_TIMED_OUT.code());
+            response.setErrorCode(ErrorCode.REQUEST_TIMED_OUT.code());
             done.run();
         }
     }

@@ -9,7 +9,6 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
@@ -17,21 +16,23 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * OffsetForLeaderEpoch, versions 2 to 4: where the records of a leader's epoch end, by which a consumer finds out
- * whether what it has read is still there (KIP-101, KIP-279, KIP-320).
+ * OffsetForLeaderEpoch, versions 2 to 4: where the records of a leader epoch end. A consumer learns from it whether the
+ * records that it has read still exist (KIP-101, KIP-279, KIP-320).
  */
 public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeaderEpochRequest> {
     private static final int UNKNOWN = -1;
 
-    private final Partitions partitions;
+    private final Supplier<MetadataImage> images;
+    private final Shards shards;
 
     /**
-     * Answers for partitions.
+     * Serves the partitions of {@code shards}.
      *
      * @param images gives the newest image
      */
     public OffsetForLeaderEpochHandler(Supplier<MetadataImage> images, Shards shards) {
-        this.partitions = new Partitions(images, shards);
+        this.images = images;
+        this.shards = shards;
     }
 
     @Override
@@ -41,15 +42,15 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
 
     @Override
     public void handle(RequestContext context, OffsetForLeaderEpochRequest request) {
-        PartitionFanOut fanOut = new PartitionFanOut(context.cycle());
+        PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult> topics = new ArrayList<>();
         for (OffsetForLeaderEpochRequest.OffsetForLeaderTopic wanted : request.topics()) {
-            List<OffsetForLeaderEpochResponse.EpochEndOffset> answers = new ArrayList<>();
+            List<OffsetForLeaderEpochResponse.EpochEndOffset> ends = new ArrayList<>();
             topics.add(new OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult()
                     .setTopic(wanted.topic())
-                    .setPartitions(answers));
+                    .setPartitions(ends));
             for (OffsetForLeaderEpochRequest.OffsetForLeaderPartition partition : wanted.partitions()) {
-                answers.add(ask(fanOut, wanted.topic(), partition));
+                ends.add(ask(fanOut, wanted.topic(), partition));
             }
         }
         fanOut.start(() -> context.respond(new OffsetForLeaderEpochResponse().setTopics(topics)));
@@ -57,37 +58,28 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
 
     private OffsetForLeaderEpochResponse.EpochEndOffset ask(
             PartitionFanOut fanOut, String name, OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted) {
-        OffsetForLeaderEpochResponse.EpochEndOffset answer = new OffsetForLeaderEpochResponse.EpochEndOffset()
+        OffsetForLeaderEpochResponse.EpochEndOffset end = new OffsetForLeaderEpochResponse.EpochEndOffset()
                 .setPartition(wanted.partition())
                 .setLeaderEpoch(UNKNOWN)
                 .setEndOffset(UNKNOWN);
-        TopicImage topic = partitions.topicOf(name, wanted.partition());
-        if (topic == null) {
-            return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
-        }
-        fanOut.add(partitions.shardOf(topic, wanted.partition()), topic.id(), wanted.partition(), (host, done) -> {
-            if (host == null) {
-                answer.setErrorCode(
-                        partitions.errorOfMissing(topic, wanted.partition()).code());
-            } else {
-                look(host, wanted, answer);
-            }
+        fanOut.add(name, wanted.partition(), error -> end.setErrorCode(error.code()), (host, done) -> {
+            look(host, wanted, end);
             done.run();
         });
-        return answer;
+        return end;
     }
 
     /** On the shard's loop. */
     private static void look(
             PartitionHost host,
             OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted,
-            OffsetForLeaderEpochResponse.EpochEndOffset answer) {
+            OffsetForLeaderEpochResponse.EpochEndOffset response) {
         ErrorCode error = host.checkLeaderEpoch(wanted.currentLeaderEpoch());
         if (error != ErrorCode.NONE) {
-            answer.setErrorCode(error.code());
+            response.setErrorCode(error.code());
             return;
         }
         EpochEndOffset end = host.journal().endOffsetForEpoch(wanted.leaderEpoch());
-        answer.setLeaderEpoch(end.epoch()).setEndOffset(end.endOffset());
+        response.setLeaderEpoch(end.epoch()).setEndOffset(end.endOffset());
     }
 }

@@ -12,7 +12,6 @@ import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -22,13 +21,14 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * WriteTxnMarkers, versions 1 and 2: ends transactions in partitions, as coordinators of other brokers do, and
- * administrators with a transaction that no coordinator ends (KIP-98, KIP-664). Version 2 says by which generation of the
- * protocol the transaction ended, so that a marker that comes late does not end the next one (KIP-1228). In the topic of
- * committed offsets a transaction is ended with the group coordinator.
+ * WriteTxnMarkers, versions 1 and 2: ends transactions in partitions. Coordinators of other brokers send it, and
+ * administrators whose transaction no coordinator ends (KIP-98, KIP-664). Version 2 names the generation of the protocol
+ * in which the transaction ended, so that a late marker does not end the next transaction (KIP-1228). In the topic of
+ * committed offsets, the group coordinator ends the transaction.
  */
 public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequest> {
-    private final Partitions partitions;
+    private final Supplier<MetadataImage> images;
+    private final Shards shards;
     private final Coordinators<GroupMachine> groups;
 
     /**
@@ -38,7 +38,8 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
      * @param groups hold the offsets that were committed in transactions
      */
     public WriteTxnMarkersHandler(Supplier<MetadataImage> images, Shards shards, Coordinators<GroupMachine> groups) {
-        this.partitions = new Partitions(images, shards);
+        this.images = images;
+        this.shards = shards;
         this.groups = groups;
     }
 
@@ -49,7 +50,7 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
 
     @Override
     public void handle(RequestContext context, WriteTxnMarkersRequest request) {
-        PartitionFanOut fanOut = new PartitionFanOut(context.cycle());
+        PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<WriteTxnMarkersResponse.WritableTxnMarkerResult> results = new ArrayList<>();
         for (WriteTxnMarkersRequest.WritableTxnMarker wanted : request.markers()) {
             List<WriteTxnMarkersResponse.WritableTxnMarkerTopicResult> topics = new ArrayList<>();
@@ -57,12 +58,12 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
                     .setProducerId(wanted.producerId())
                     .setTopics(topics));
             for (WriteTxnMarkersRequest.WritableTxnMarkerTopic topic : wanted.topics()) {
-                List<WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult> answers = new ArrayList<>();
+                List<WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult> ofTopic = new ArrayList<>();
                 topics.add(new WriteTxnMarkersResponse.WritableTxnMarkerTopicResult()
                         .setName(topic.name())
-                        .setPartitions(answers));
+                        .setPartitions(ofTopic));
                 for (int partition : topic.partitionIndexes()) {
-                    answers.add(write(fanOut, wanted, topic.name(), partition));
+                    ofTopic.add(write(fanOut, wanted, topic.name(), partition));
                 }
             }
         }
@@ -71,43 +72,38 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
 
     private WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult write(
             PartitionFanOut fanOut, WriteTxnMarkersRequest.WritableTxnMarker wanted, String name, int partition) {
-        WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult answer =
+        WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result =
                 new WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult().setPartitionIndex(partition);
-        TopicImage topic = partitions.topicOf(name, partition);
-        if (topic == null) {
-            return answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
-        }
-        if (wanted.producerId() < 0 || wanted.producerEpoch() < 0) {
-            return answer.setErrorCode(ErrorCode.INVALID_REQUEST.code());
-        }
         boolean ofGroups = name.equals(InternalTopics.GROUPS);
-        if (InternalTopics.contains(name) && !ofGroups) {
-            return answer.setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code());
+        if (fanOut.exists(name, partition)) {
+            if (wanted.producerId() < 0 || wanted.producerEpoch() < 0) {
+                return result.setErrorCode(ErrorCode.INVALID_REQUEST.code());
+            }
+            if (InternalTopics.contains(name) && !ofGroups) {
+                return result.setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code());
+            }
         }
-        fanOut.add(partitions.shardOf(topic, partition), topic.id(), partition, (host, done) -> {
-            if (host == null) {
-                answer.setErrorCode(partitions.errorOfMissing(topic, partition).code());
-                done.run();
-            } else if (ofGroups) {
-                endInGroups(wanted, partition, answer, done);
+        fanOut.add(name, partition, error -> result.setErrorCode(error.code()), (host, done) -> {
+            if (ofGroups) {
+                endInGroups(wanted, partition, result, done);
             } else {
-                append(host, wanted, answer, done);
+                append(host, wanted, result, done);
             }
         });
-        return answer;
+        return result;
     }
 
     private static void append(
             PartitionHost host,
             WriteTxnMarkersRequest.WritableTxnMarker wanted,
-            WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult answer,
+            WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result,
             Runnable done) {
         TransactionMarker marker = new TransactionMarker(
                 wanted.producerId(), wanted.producerEpoch(), wanted.transactionResult(), wanted.coordinatorEpoch());
         host.append(new MarkerAppend(marker, wanted.transactionVersion()) {
             @Override
             protected void onDecided() {
-                answer.setErrorCode(error().code());
+                result.setErrorCode(error().code());
                 done.run();
             }
         });
@@ -116,13 +112,13 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
     private void endInGroups(
             WriteTxnMarkersRequest.WritableTxnMarker wanted,
             int partition,
-            WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult answer,
+            WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result,
             Runnable done) {
         groups.submit(
                 partition,
                 (machine, nowMs, replies) -> {
                     Reply<ErrorCode> reply =
-                            replies.to(error -> end(answer, error, done), error -> end(answer, error, done));
+                            replies.to(error -> end(result, error, done), error -> end(result, error, done));
                     machine.onTransactionEnd(
                             wanted.producerId(),
                             wanted.producerEpoch(),
@@ -130,12 +126,12 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
                             wanted.transactionResult(),
                             reply);
                 },
-                error -> end(answer, error, done));
+                error -> end(result, error, done));
     }
 
     private static void end(
-            WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult answer, ErrorCode error, Runnable done) {
-        answer.setErrorCode(error.code());
+            WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result, ErrorCode error, Runnable done) {
+        result.setErrorCode(error.code());
         done.run();
     }
 }

@@ -7,16 +7,16 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Reads OpenTelemetry's MetricsData, version 1, as clients send it: gauges and sums of numbers, with text attributes. What
- * else it may hold is skipped. Recursion goes as deep as the format's levels, whatever the bytes say. Stateless.
+ * Reads OpenTelemetry's MetricsData, version 1, as clients send it: gauges and sums of numbers, with text attributes.
+ * Everything else is skipped. Recursion goes no deeper than the levels of the format, whatever the bytes say. Stateless.
  *
  * <p>Source: opentelemetry-proto, {@code metrics.proto} and {@code common.proto}; the encoding is protobuf's.
  */
 final class OtlpMetrics {
-    /** Attributes read of one value; those beyond are skipped. */
+    /** Maximum number of attributes of one value. Further ones are skipped. */
     private static final int MAX_ATTRIBUTES = 16;
 
-    /** Longest text read; what is longer is cut. */
+    /** Longer texts are cut. */
     private static final int MAX_TEXT_BYTES = 256;
 
     private static final int VARINT = 0;
@@ -26,6 +26,15 @@ final class OtlpMetrics {
     private static final int MAX_VARINT_BYTES = 10;
 
     private OtlpMetrics() {}
+
+    /** The metrics of a client are not in OpenTelemetry's format. */
+    static final class MalformedMetricsException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private MalformedMetricsException(String message) {
+            super(message);
+        }
+    }
 
     /** Takes one number. */
     @FunctionalInterface
@@ -40,7 +49,7 @@ final class OtlpMetrics {
     }
 
     /**
-     * Tells {@code visitor} every number in the readable bytes.
+     * Passes every number in the readable bytes to {@code visitor}.
      *
      * @throws MalformedMetricsException when they are not in the format
      */

@@ -10,6 +10,7 @@ import io.journalq.common.record.CorruptBatchException;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
+import io.journalq.server.api.telemetry.OtlpMetrics.MalformedMetricsException;
 import io.journalq.server.api.telemetry.Subscriptions.Selected;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;

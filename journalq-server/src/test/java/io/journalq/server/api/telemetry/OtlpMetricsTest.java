@@ -2,6 +2,7 @@ package io.journalq.server.api.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.api.telemetry.OtlpMetrics.MalformedMetricsException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;

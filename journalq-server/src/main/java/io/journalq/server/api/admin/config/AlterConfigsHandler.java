@@ -5,18 +5,17 @@ import io.journalq.common.protocol.message.AlterConfigsRequest;
 import io.journalq.common.protocol.message.AlterConfigsRequest.AlterConfigsResource;
 import io.journalq.common.protocol.message.AlterConfigsResponse;
 import io.journalq.common.protocol.message.AlterConfigsResponse.AlterConfigsResourceResponse;
-import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
+import io.journalq.server.api.admin.config.ConfigAlteration.Altered;
 import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * AlterConfigs, versions 0 to 2: all settings of a topic, a group, a subscription of client metrics or a broker at once;
- * what is not named goes back to its default.
+ * AlterConfigs, versions 0 to 2: replaces all settings of a topic, a group, a subscription of client metrics or a broker.
+ * A setting that is not named goes back to its default.
  */
 public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
     private final ConfigAlteration alteration;
@@ -32,21 +31,20 @@ public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
 
     @Override
     public void handle(RequestContext context, AlterConfigsRequest request) {
-        DeferredResponse.when(
-                alteration.alter(request.resources(), request.validateOnly(), AlterConfigsHandler::asked),
+        alteration.alter(
                 context,
-                (outcomes, never) -> {
-                    List<AlterConfigsResourceResponse> responses = new ArrayList<>();
-                    for (AlterConfigsResource resource : request.resources()) {
-                        responses.add(new AlterConfigsResourceResponse()
-                                .setResourceType(resource.resourceType())
-                                .setResourceName(resource.resourceName())
-                                .setErrorCode(
-                                        outcomes.get(responses.size()).error().code())
-                                .setErrorMessage(outcomes.get(responses.size()).reason()));
-                    }
-                    return new AlterConfigsResponse().setResponses(responses);
-                });
+                request.resources().stream().map(AlterConfigsHandler::asked),
+                request.validateOnly(),
+                altered -> new AlterConfigsResponse()
+                        .setResponses(altered.map(AlterConfigsHandler::response).toList()));
+    }
+
+    private static AlterConfigsResourceResponse response(Altered altered) {
+        return new AlterConfigsResourceResponse()
+                .setResourceType(altered.type())
+                .setResourceName(altered.name())
+                .setErrorCode(altered.errorCode())
+                .setErrorMessage(altered.errorMessage());
     }
 
     private static Asked asked(AlterConfigsResource resource) {

@@ -1,6 +1,9 @@
 package io.journalq.server.api.admin.config;
 
+import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.api.DeferredResponse;
+import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigKey;
@@ -25,11 +28,13 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * Changes settings, for both APIs that do: what cannot be changed is refused at once, the rest goes to the controller
- * together, and every resource gets its outcome in the order asked. A setting may be called by our name or by Kafka's. To
- * delete one that is not set succeeds, even if no setting has that name. Any thread.
+ * Changes settings, for AlterConfigs and IncrementalAlterConfigs. What cannot be changed is refused at once. The rest goes
+ * to the controller together, and every resource gets its outcome in the order of the request. A setting may have our name
+ * or Kafka's. Deleting one that is not set succeeds, even if no setting has that name. Any thread.
  */
 public final class ConfigAlteration {
     /** Operations on a setting, by their number on the wire. */
@@ -70,27 +75,52 @@ public final class ConfigAlteration {
     record Change(String name, byte operation, String value) {}
 
     /**
-     * Whose settings are to change, and how.
+     * The resource whose settings are to change, and how.
      *
      * @param replacesAll whether settings that no change names go back to their defaults
      */
     record Asked(byte type, String name, boolean replacesAll, List<Change> changes) {}
 
+    /** What became of the changes to one resource. */
+    record Altered(byte type, String name, Outcome outcome) {
+        short errorCode() {
+            return outcome.error().code();
+        }
+
+        String errorMessage() {
+            return outcome.reason();
+        }
+    }
+
     /**
-     * Changes settings.
+     * Changes settings, and responds.
      *
-     * @param resources as they stand in the request
-     * @param reader says what is asked for one
+     * @param request what is asked for each resource
+     * @param response makes the response from what became of each, in the order of the request
      */
-    <R> CompletableFuture<List<Outcome>> alter(List<R> resources, boolean validateOnly, Function<R, Asked> reader) {
+    void alter(
+            RequestContext context,
+            Stream<Asked> request,
+            boolean validateOnly,
+            Function<Stream<Altered>, ApiMessage> response) {
+        List<Asked> resources = request.toList();
+        DeferredResponse.when(
+                alter(resources, validateOnly),
+                context,
+                (outcomes, never) -> response.apply(IntStream.range(0, resources.size())
+                        .mapToObj(i -> new Altered(
+                                resources.get(i).type(), resources.get(i).name(), outcomes.get(i)))));
+    }
+
+    private CompletableFuture<List<Outcome>> alter(List<Asked> resources, boolean validateOnly) {
         List<Asked> all = new ArrayList<>();
         List<Outcome> outcomes = new ArrayList<>();
         List<ConfigChange> ofTopics = new ArrayList<>();
         List<Integer> topicPlaces = new ArrayList<>();
         List<ResourceChange> ofOthers = new ArrayList<>();
         List<Integer> otherPlaces = new ArrayList<>();
-        for (R resource : resources) {
-            Asked asked = reader.apply(resource);
+        for (Asked resource : resources) {
+            Asked asked = resource;
             Outcome refusal = ConfigResource.problem(asked.type(), asked.name(), nodeId);
             if (refusal == null) {
                 try {

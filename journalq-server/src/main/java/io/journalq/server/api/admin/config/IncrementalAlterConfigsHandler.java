@@ -5,18 +5,17 @@ import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest.AlterConfigsResource;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse;
-import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
+import io.journalq.server.api.admin.config.ConfigAlteration.Altered;
 import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
  * IncrementalAlterConfigs, versions 0 and 1 (KIP-339): sets single settings of topics, groups, subscriptions of client
- * metrics and brokers, puts them back to their defaults, and adds to lists or takes from them.
+ * metrics and brokers, resets them to their defaults, and adds to lists or removes from them.
  */
 public final class IncrementalAlterConfigsHandler implements Handler<IncrementalAlterConfigsRequest> {
     private final ConfigAlteration alteration;
@@ -32,21 +31,20 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
 
     @Override
     public void handle(RequestContext context, IncrementalAlterConfigsRequest request) {
-        DeferredResponse.when(
-                alteration.alter(request.resources(), request.validateOnly(), IncrementalAlterConfigsHandler::asked),
+        alteration.alter(
                 context,
-                (outcomes, never) -> {
-                    List<AlterConfigsResourceResponse> responses = new ArrayList<>();
-                    for (AlterConfigsResource resource : request.resources()) {
-                        responses.add(new AlterConfigsResourceResponse()
-                                .setResourceType(resource.resourceType())
-                                .setResourceName(resource.resourceName())
-                                .setErrorCode(
-                                        outcomes.get(responses.size()).error().code())
-                                .setErrorMessage(outcomes.get(responses.size()).reason()));
-                    }
-                    return new IncrementalAlterConfigsResponse().setResponses(responses);
-                });
+                request.resources().stream().map(IncrementalAlterConfigsHandler::asked),
+                request.validateOnly(),
+                altered -> new IncrementalAlterConfigsResponse()
+                        .setResponses(altered.map(IncrementalAlterConfigsHandler::response).toList()));
+    }
+
+    private static AlterConfigsResourceResponse response(Altered altered) {
+        return new AlterConfigsResourceResponse()
+                .setResourceType(altered.type())
+                .setResourceName(altered.name())
+                .setErrorCode(altered.errorCode())
+                .setErrorMessage(altered.errorMessage());
     }
 
     private static Asked asked(AlterConfigsResource resource) {

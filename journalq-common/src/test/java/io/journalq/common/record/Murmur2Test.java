@@ -1,4 +1,4 @@
-package io.journalq.client.produce;
+package io.journalq.common.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

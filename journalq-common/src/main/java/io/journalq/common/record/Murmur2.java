@@ -1,18 +1,18 @@
-package io.journalq.client.produce;
+package io.journalq.common.record;
 
 /**
- * The 32-bit MurmurHash2 that the protocol's Java client chooses partitions with, so that a key goes to the same
- * partition whichever client sent it. Stateless.
+ * The 32-bit MurmurHash2 by which Kafka's Java client chooses partitions. All our producers use it, so that a key goes to
+ * the same partition whichever client sends it. Stateless.
  */
-final class Murmur2 {
+public final class Murmur2 {
     private static final int SEED = 0x9747b28c;
     private static final int MULTIPLIER = 0x5bd1e995;
     private static final int SHIFT = 24;
 
     private Murmur2() {}
 
-    /** Partition of a key among {@code partitionCount}. */
-    static int partition(byte[] key, int partitionCount) {
+    /** The partition of a key among {@code partitionCount}. */
+    public static int partition(byte[] key, int partitionCount) {
         return (hash(key) & Integer.MAX_VALUE) % partitionCount;
     }
 

@@ -1,6 +1,5 @@
 package io.journalq.server.api;
 
-import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
@@ -9,16 +8,16 @@ import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
 import io.netty.buffer.ByteBuf;
 import java.net.SocketAddress;
-import java.util.function.Supplier;
 
-/** One request that was read, and its answer once there is one. */
-final class Request extends Exchange implements RequestContext {
-    /** What an element of the body takes as an object, about. */
+/** A request that arrived in a frame of the Kafka protocol, and its response once there is one. */
+final class KafkaRequest extends Exchange implements Invocation {
+    /** What an element of the body takes as an object. An estimate. */
     private static final int ENTRY_SIZE_BYTES = 64;
 
     private final HandlerRegistry.Served served;
     private final ClientSession session;
     private final short apiVersion;
+    private final short responseVersion;
     private final int correlationId;
     private final String clientId;
     private ApiMessage body;
@@ -26,25 +25,25 @@ final class Request extends Exchange implements RequestContext {
     private int entries;
 
     private ApiMessage response;
-    private short responseVersion;
     private int throttleTimeMs;
 
-    /** One of which the header was read. */
-    Request(
+    /** A request whose header was read. */
+    KafkaRequest(
             Connection connection,
             ByteBuf frame,
             HandlerRegistry.Served served,
             ClientSession session,
             short apiVersion,
+            short responseVersion,
             int correlationId,
             String clientId) {
         super(connection, frame);
         this.served = served;
         this.session = session;
         this.apiVersion = apiVersion;
+        this.responseVersion = responseVersion;
         this.correlationId = correlationId;
         this.clientId = clientId;
-        this.responseVersion = apiVersion;
     }
 
     /** Reads the rest of the frame. Before {@link #handle}. */
@@ -65,18 +64,11 @@ final class Request extends Exchange implements RequestContext {
     protected void handle() {
         ApiMessage request = body;
         body = null;
-        if (!session.throttle().isActive()) {
-            served.handle(this, request);
-            return;
-        }
-        long begunNanos = cycle().loop().nanoTime();
-        throttleTimeMs = session.throttle().onRequest(served.api().key(), clientId(), frameSizeBytes());
-        served.handle(this, request);
-        session.throttle().onHandled(clientId(), cycle().loop().nanoTime() - begunNanos);
+        invoke(request);
     }
 
     @Override
-    protected void writeAnswer(MessageWriter out) {
+    protected void writeResponse(MessageWriter out) {
         out.writeInt(correlationId);
         if (served.api().key().responseHeaderVersion(responseVersion) > 0) {
             out.writeUnsignedVarint(0); // no tagged fields
@@ -90,24 +82,14 @@ final class Request extends Exchange implements RequestContext {
     }
 
     @Override
-    public void respond(ApiMessage answer) {
-        Check.that(answer.apiKey() == served.api().key(), "an answer of another API");
-        if (session.throttle().isActive()) {
-            session.throttle().onAnswer(answer, clientId(), throttleTimeMs);
-        }
-        response = answer;
-        answered();
-    }
-
-    /** Answers in another version than that of the request, as only an unknown version of ApiVersions needs. */
-    void respondAs(ApiMessage answer, short version) {
-        responseVersion = version;
-        respond(answer);
+    public void send(ApiMessage itsResponse) {
+        response = itsResponse;
+        responseReady();
     }
 
     @Override
     public void respondNothing() {
-        answeredWithNothing();
+        doneWithoutResponse();
     }
 
     @Override
@@ -128,12 +110,32 @@ final class Request extends Exchange implements RequestContext {
     @Override
     public void refuse(String reason) {
         connection().refuse(reason);
-        answeredWithNothing();
+        doneWithoutResponse();
     }
 
     @Override
-    public <T> T connectionState(Class<T> type, Supplier<T> first) {
-        return session.state(type, first);
+    public HandlerRegistry.Served served() {
+        return served;
+    }
+
+    @Override
+    public ClientSession session() {
+        return session;
+    }
+
+    @Override
+    public int requestSizeBytes() {
+        return frameSizeBytes();
+    }
+
+    @Override
+    public int throttleTimeMs() {
+        return throttleTimeMs;
+    }
+
+    @Override
+    public void setThrottleTimeMs(int timeMs) {
+        throttleTimeMs = timeMs;
     }
 
     @Override

@@ -1,0 +1,63 @@
+package io.journalq.server.api;
+
+import io.journalq.common.check.Check;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.security.Principal;
+import java.util.function.Supplier;
+
+/**
+ * A request on its way to its handler and back, whatever transport it arrived by. Everything that applies to all requests
+ * happens here: today that is quotas.
+ *
+ * <p>An interface and not a class, so that the request of each transport is one object.
+ */
+interface Invocation extends RequestContext {
+    /** The API and its handler. */
+    HandlerRegistry.Served served();
+
+    ClientSession session();
+
+    /** What the request counts against quotas of bytes. */
+    int requestSizeBytes();
+
+    /** How long the client has to wait because of what this request brought. */
+    int throttleTimeMs();
+
+    void setThrottleTimeMs(int timeMs);
+
+    /** Passes the response to the transport. Any thread. */
+    void send(ApiMessage response);
+
+    /** Calls the handler. On the client's loop. */
+    default void invoke(ApiMessage request) {
+        RequestThrottle throttle = session().throttle();
+        if (!throttle.isActive()) {
+            served().handle(this, request);
+            return;
+        }
+        long begunNanos = cycle().loop().nanoTime();
+        setThrottleTimeMs(throttle.onRequest(this, served().api().key(), requestSizeBytes()));
+        served().handle(this, request);
+        throttle.onHandled(this, cycle().loop().nanoTime() - begunNanos);
+    }
+
+    @Override
+    default void respond(ApiMessage response) {
+        Check.that(response.apiKey() == served().api().key(), "a response of another API");
+        RequestThrottle throttle = session().throttle();
+        if (throttle.isActive()) {
+            throttle.onResponse(this, response, throttleTimeMs());
+        }
+        send(response);
+    }
+
+    @Override
+    default Principal principal() {
+        return session().principal();
+    }
+
+    @Override
+    default <T> T connectionState(Class<T> type, Supplier<T> first) {
+        return session().state(type, first);
+    }
+}

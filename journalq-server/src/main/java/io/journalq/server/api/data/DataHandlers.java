@@ -1,0 +1,53 @@
+package io.journalq.server.api.data;
+
+import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.RefusalLog;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.group.GroupMachine;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/** Registers the handlers of the APIs that read and write partitions. */
+public final class DataHandlers {
+    private DataHandlers() {}
+
+    /**
+     * Registers them.
+     *
+     * @param transactions admits the batches of transactions
+     * @param groups hold the offsets that were committed in transactions
+     * @param sessionMemory charged for fetch sessions
+     * @return the handler of fetches, because parked fetches end when the broker stops
+     */
+    public static FetchHandler register(
+            HandlerRegistry registry,
+            BrokerConfig config,
+            Supplier<MetadataImage> images,
+            Shards shards,
+            Executor blockingPool,
+            TransactionGate transactions,
+            Coordinators<GroupMachine> groups,
+            RefusalLog refusals,
+            MemoryAccount sessionMemory) {
+        FetchHandler fetch = new FetchHandler(
+                images,
+                shards,
+                blockingPool,
+                config.get(BrokerSettings.FETCH_MAX_BYTES),
+                config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS),
+                sessionMemory);
+        registry.register(new ProduceHandler(images, shards, transactions, refusals));
+        registry.register(fetch);
+        registry.register(new ListOffsetsHandler(images, shards, blockingPool));
+        registry.register(new DeleteRecordsHandler(images, shards));
+        registry.register(new OffsetForLeaderEpochHandler(images, shards));
+        registry.register(new WriteTxnMarkersHandler(images, shards, groups));
+        registry.register(new DescribeProducersHandler(images, shards));
+        return fetch;
+    }
+}

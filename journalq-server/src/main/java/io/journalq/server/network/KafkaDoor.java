@@ -1,0 +1,44 @@
+package io.journalq.server.network;
+
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.RecvByteBufAllocator;
+
+/** Connections that speak the Kafka protocol: frames in, responses in the order of their requests out. Any thread. */
+public final class KafkaDoor implements Door {
+    private static final int READS_AT_A_TIME = 16;
+    private static final int SMALLEST_READ_BYTES = 4 * 1024;
+    /** A request holds the buffer that it arrived in until its response. So the first buffers are small. */
+    private static final int FIRST_READ_BYTES = 4 * 1024;
+
+    private static final int LARGEST_READ_BYTES = 512 * 1024;
+    private static final RecvByteBufAllocator USUAL_READS = new AdaptiveRecvByteBufAllocator(
+                    SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_READ_BYTES)
+            .maxMessagesPerRead(READS_AT_A_TIME);
+
+    private final ExchangeFactory exchanges;
+
+    /** @param exchanges reads requests from frames */
+    public KafkaDoor(ExchangeFactory exchanges) {
+        this.exchanges = exchanges;
+    }
+
+    @Override
+    public AcceptedConnection open(Channel channel, LoopContext loop, String listenerName) {
+        ConnectionHandler connection = new ConnectionHandler(loop, exchanges, channel, listenerName);
+        FrameDecoder decoder = new FrameDecoder(
+                connection::refuseFrame,
+                connection::cutShort,
+                connection::onPart,
+                connection::onFrameWaits,
+                connection::onShortage,
+                loop.limits().maxFrameSizeBytes(),
+                new FrameRoom(
+                        loop.gathering(), loop.memory().largeRequests(), loop.cycle()::enqueue, connection::flushLater),
+                new ReadLowWater(loop.counters()));
+        connection.readThrough(decoder);
+        channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
+        channel.pipeline().addLast(decoder, connection);
+        return connection;
+    }
+}

@@ -1,0 +1,47 @@
+package io.journalq.server.api.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.*;
+import io.journalq.server.api.HandlerTestBase;
+import io.journalq.server.api.ServedVersions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MetadataHandlerTest extends HandlerTestBase {
+    @ServedVersions(ApiKey.METADATA)
+    void shouldDescribeTheBrokerAndTheTopic(int version) throws Exception {
+        String topic = createTopic(2);
+
+        MetadataResponse response = ask(topic, version);
+
+        assertThat(response.brokers()).singleElement().satisfies(only -> {
+            assertThat(only.nodeId()).isZero();
+            assertThat(only.port()).isEqualTo(broker.port());
+        });
+        MetadataResponse.MetadataResponseTopic described = response.topics().get(0);
+        assertThat(error(described.errorCode())).isEqualTo(ErrorCode.NONE);
+        assertThat(described.name()).isEqualTo(topic);
+        assertThat(described.partitions()).hasSize(2).allSatisfy(partition -> {
+            assertThat(partition.leaderId()).isZero();
+            assertThat(partition.isrNodes()).containsExactly(0);
+        });
+    }
+
+    @Test
+    void shouldReportAnErrorWhenThereIsNoSuchTopic() throws Exception {
+        assertThat(error(ask(newName(), 13).topics().get(0).errorCode()))
+                .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+    }
+
+    private MetadataResponse ask(String topic, int version) throws Exception {
+        MetadataRequest request =
+                new MetadataRequest().setTopics(List.of(new MetadataRequest.MetadataRequestTopic().setName(topic)));
+        if (version >= 4) {
+            request.setAllowAutoTopicCreation(false);
+        }
+        return call(MetadataResponse.class, request, version);
+    }
+}
