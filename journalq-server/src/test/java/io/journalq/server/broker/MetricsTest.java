@@ -27,8 +27,25 @@ class MetricsTest {
 
     /** Prometheus' base units are seconds, bytes and ratios. */
     private static final Set<String> OTHER_UNITS = Set.of(
-            "ns", "nanos", "us", "micros", "ms", "millis", "milliseconds", "minutes", "hours", "days", "bits", "kb", "kib",
-            "mb", "mib", "kilobytes", "megabytes", "percent", "percentage");
+            "ns",
+            "nanos",
+            "us",
+            "micros",
+            "ms",
+            "millis",
+            "milliseconds",
+            "minutes",
+            "hours",
+            "days",
+            "bits",
+            "kb",
+            "kib",
+            "mb",
+            "mib",
+            "kilobytes",
+            "megabytes",
+            "percent",
+            "percentage");
 
     private static final Set<String> METRIC_TYPES = Set.of("gauge", "counter", "histogram", "summary");
     private static final int FUTURE_MS = 2 * 3_600_000;
