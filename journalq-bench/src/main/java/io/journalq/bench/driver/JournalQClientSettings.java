@@ -52,6 +52,7 @@ final class JournalQClientSettings {
     }
 
     private static BenchException wrongValue(String name, String value, IllegalArgumentException cause) {
-        return new BenchException(name + " cannot be '" + value + "'", "see docs/client.md for its values", cause);
+        return new BenchException(
+                name + " cannot be '" + value + "'", "see docs/guides/client.md for its values", cause);
     }
 }

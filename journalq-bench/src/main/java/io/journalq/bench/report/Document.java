@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -21,21 +22,36 @@ import java.util.regex.Pattern;
  * <!-- results table results.json: broker, rate, p99_us=p99 (ms):ms -->      every row, these columns
  * <!-- results sides results.json: p99_us:ms by broker over rate -->         one beside the other
  * <!-- results chart results.json: p99_us over rate by broker to p99.png -->  bars
+ * <!-- results tally a.json, b.json: mps by broker over rate per size -->     how often each side is faster
  * <!-- results text                                                           text with {FILE ROW COLUMN FORM} in it
  * | sync | {results.json 0 journalq_qps si} |
  * -->
  * <!-- /results -->
  * }</pre>
  *
- * Files are found from the document's folder. One thread.
+ * A row of {@code -} in a text stands for the file as a whole. A difference between two sides is filled in only if
+ * {@link Claims} has no objection. File names are relative to the document's directory. One thread.
  */
 final class Document {
     /** A place, or an example in a block of code, which is left alone. */
     private static final Pattern PLACE = Pattern.compile(
-            "```.*?\\n```|(<!-- results (table|sides|chart|text)\\s(.*?)-->\\n)(.*?)(<!-- /results -->)",
+            "```.*?\\n```|(<!-- results (table|sides|tally|chart|text)\\s(.*?)-->\\n)(.*?)(<!-- /results -->)",
             Pattern.DOTALL);
 
-    private static final Pattern VALUE = Pattern.compile("\\{(\\S+) (\\d+) (\\w+) (\\w+)}");
+    private static final Pattern VALUE = Pattern.compile("\\{(\\S+) (\\d+|-) (\\w+) ([\\w:.]+)}");
+
+    /** What a document may say without a result: places, comments, blocks of code, code, and targets of links. */
+    private static final Pattern NOT_TYPED = Pattern.compile(
+            "<!-- results.*?<!-- /results -->|<!--.*?-->|```.*?\\n```|`[^`\\n]*`|(?<=])\\([^)\\n]*\\)", Pattern.DOTALL);
+
+    /** Numbers with a unit of measurement, multiples, shares and fractions. */
+    private static final Pattern FIGURE = Pattern.compile("(?<![\\w.])(?:1/\\d+(?:\\.\\d+)?"
+            + "|\\d[\\d.,]*(?:[kM]\\b|\\s?×|\\s?%|\\s?(?:µs|ms|MiB|MB|GiB|GB)\\b"
+            + "|\\s(?:times|messages a second|requests a second|deliveries a second)\\b)"
+            + "|\\d+\\.\\d+\\s(?:s|to)\\b)");
+
+    private static final Pattern TARGET_FORM = Pattern.compile("target:(\\d+(?:\\.\\d+)?)");
+
     private static final Pattern CHART = Pattern.compile("(\\w+) over (\\w+) by (\\w+) to (\\S+)");
 
     private final Path file;
@@ -65,6 +81,7 @@ final class Document {
                         case "table" -> table(what);
                         case "chart" -> chart(what, draw);
                         case "sides" -> sides(what);
+                        case "tally" -> tally(what);
                         default -> text(what);
                     };
             places.appendReplacement(text, Matcher.quoteReplacement(places.group(1) + content + places.group(5)));
@@ -74,6 +91,21 @@ final class Document {
 
     boolean isCurrent() {
         return filled(false).equals(before);
+    }
+
+    /** Figures outside of the places, as {@code LINE: FIGURE}: typed by hand, and not backed by a result. */
+    List<String> typedFigures() {
+        String prose =
+                NOT_TYPED.matcher(before).replaceAll(found -> found.group().replaceAll("[^\\n]", " "));
+        List<String> figures = new ArrayList<>();
+        List<String> lines = prose.lines().toList();
+        for (int line = 0; line < lines.size(); line++) {
+            Matcher figure = FIGURE.matcher(lines.get(line));
+            while (figure.find()) {
+                figures.add(line + 1 + ": " + figure.group());
+            }
+        }
+        return figures;
     }
 
     /** Whether anything changed. */
@@ -94,6 +126,7 @@ final class Document {
     private String table(String what) {
         String[] parts = what.split(":", 2);
         Path results = resolve(parts[0].strip());
+        JsonNode file = Results.read(results);
         JsonNode rows = Results.rows(results);
         List<Column> columns = new ArrayList<>();
         for (String column : required(parts, what).split(",", -1)) {
@@ -106,7 +139,9 @@ final class Document {
             text.append('|');
             for (Column column : columns) {
                 text.append(' ')
-                        .append(Results.inWords(Results.value(rows, row, column.name(), results), column.form()))
+                        .append(Claims.objection(file, rows.get(row), column.name())
+                                .orElse(Results.inWords(
+                                        Results.value(rows, row, column.name(), results), column.form())))
                         .append(" |");
             }
             text.append('\n');
@@ -117,6 +152,15 @@ final class Document {
     private String sides(String what) {
         String[] parts = what.split(":", 2);
         return Sides.table(resolve(parts[0].strip()), required(parts, what));
+    }
+
+    private String tally(String what) {
+        String[] parts = what.split(":", 2);
+        List<Path> files = new ArrayList<>();
+        for (String name : parts[0].split(",", -1)) {
+            files.add(resolve(name.strip()));
+        }
+        return Sides.tally(files, required(parts, what));
     }
 
     private static String required(String[] parts, String what) {
@@ -144,12 +188,26 @@ final class Document {
         Matcher values = VALUE.matcher(what);
         StringBuilder text = new StringBuilder();
         while (values.find()) {
-            Path results = resolve(values.group(1));
-            JsonNode value =
-                    Results.value(Results.rows(results), Integer.parseInt(values.group(2)), values.group(3), results);
-            values.appendReplacement(text, Matcher.quoteReplacement(Results.inWords(value, values.group(4))));
+            values.appendReplacement(
+                    text,
+                    Matcher.quoteReplacement(
+                            value(resolve(values.group(1)), values.group(2), values.group(3), values.group(4))));
         }
         return values.appendTail(text).append('\n').toString();
+    }
+
+    private static String value(Path results, String row, String column, String form) {
+        if (row.equals("-")) {
+            return Results.inWords(Results.header(results, column), form);
+        }
+        JsonNode rows = Results.rows(results);
+        JsonNode value = Results.value(rows, Integer.parseInt(row), column, results);
+        Optional<String> objection = Claims.objection(Results.read(results), rows.get(Integer.parseInt(row)), column);
+        Matcher target = TARGET_FORM.matcher(form);
+        if (target.matches()) {
+            return Claims.verdict(value.asDouble(), Double.parseDouble(target.group(1)), objection);
+        }
+        return objection.orElseGet(() -> Results.inWords(value, form));
     }
 
     private String chart(String what, boolean draw) {

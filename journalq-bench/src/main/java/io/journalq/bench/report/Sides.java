@@ -9,92 +9,181 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A table with one value of each side beside the others': {@code VALUE:FORM by SERIES over KEY, KEY}. A line for each
- * combination of keys, a column for each side in the order in which they appear, and what the first is of each other one.
- * Where a combination has several rows, as from repetitions, the median counts. One thread.
+ * A table with the values of each side beside each other: {@code VALUE:FORM by SIDE over KEY, KEY}. It has a line for each
+ * combination of keys, a column for each side in the order of appearance, and the ratio of the first side to each other
+ * side. A ratio is given only if {@link Claims} has no objection. If a combination has several rows, their median counts.
+ * One thread.
  */
 final class Sides {
-    private static final Pattern WHAT = Pattern.compile("(\\w+):(\\w+) by (\\w+) over (\\w+(?:, *\\w+)*)");
+    private static final Pattern TABLE = Pattern.compile("(\\w+):(\\w+) by (\\w+) over (\\w+(?:, *\\w+)*)");
+    private static final Pattern TALLY = Pattern.compile("(\\w+) by (\\w+) over (\\w+(?:, *\\w+)*) per (\\w+)");
 
     private final Path file;
-    private final JsonNode rows;
+    private final JsonNode document;
     private final String value;
-    private final String form;
     private final String side;
     private final List<String> keys;
+    private final Map<List<String>, Map<String, Cell>> lines = new LinkedHashMap<>();
+    private final Set<String> sides = new LinkedHashSet<>();
 
-    private Sides(Path file, JsonNode rows, Matcher what) {
+    /** The measurements of one side for one combination of keys. */
+    private static final class Cell {
+        private final List<Double> values = new ArrayList<>();
+        private final List<Double> runs = new ArrayList<>();
+        private Optional<Range> statedRange = Optional.empty();
+
+        private double median() {
+            List<Double> sorted = values.stream().sorted().toList();
+            int middle = sorted.size() / 2;
+            return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+        }
+
+        private Range range() {
+            return statedRange.orElseGet(() -> Range.of(runs.isEmpty() ? values : runs));
+        }
+
+        private int repetitions(JsonNode document) {
+            return statedRange.isPresent() ? Claims.repetitions(document) : Math.max(values.size(), runs.size());
+        }
+    }
+
+    private Sides(Path file, String value, String side, String keys) {
         this.file = file;
-        this.rows = rows;
-        this.value = what.group(1);
-        this.form = what.group(2);
-        this.side = what.group(3);
-        this.keys = List.of(what.group(4).split(", *", -1));
+        this.document = Results.read(file);
+        this.value = value;
+        this.side = side;
+        this.keys = List.of(keys.split(", *", -1));
+        JsonNode rows = Results.rows(file);
+        for (int row = 0; row < rows.size(); row++) {
+            Cell cell = lines.computeIfAbsent(line(rows, row), any -> new LinkedHashMap<>())
+                    .computeIfAbsent(Results.value(rows, row, side, file).asText(), any -> new Cell());
+            sides.add(Results.value(rows, row, side, file).asText());
+            cell.values.add(Results.value(rows, row, value, file).asDouble());
+            cell.statedRange = Claims.range(rows.get(row), value);
+        }
+        addRuns(document.path("runs"));
+    }
+
+    /** The single runs behind the rows, if the file lists them. */
+    private void addRuns(JsonNode runs) {
+        for (int run = 0; run < runs.size(); run++) {
+            JsonNode one = runs.get(run);
+            if (one.has(value) && one.has(side) && keys.stream().allMatch(one::has)) {
+                Cell cell = lines.getOrDefault(line(runs, run), Map.of())
+                        .get(one.get(side).asText());
+                if (cell != null) {
+                    cell.runs.add(one.get(value).asDouble());
+                }
+            }
+        }
+    }
+
+    private List<String> line(JsonNode rows, int row) {
+        return keys.stream()
+                .map(key -> Results.inWords(Results.value(rows, row, key, file), "plain"))
+                .toList();
     }
 
     /** The table in Markdown. */
     static String table(Path file, String words) {
-        Matcher what = WHAT.matcher(words.strip());
+        Matcher what = TABLE.matcher(words.strip());
         if (!what.matches()) {
             throw new BenchException(
                     "'" + words.strip() + "' names no sides", "write VALUE:FORM by SIDE over KEY, KEY");
         }
-        return new Sides(file, Results.rows(file), what).table();
+        return new Sides(file, what.group(1), what.group(3), what.group(4)).table(what.group(2));
     }
 
-    private String table() {
-        Map<List<String>, Map<String, List<Double>>> lines = new LinkedHashMap<>();
-        Set<String> sides = new LinkedHashSet<>();
-        for (int row = 0; row < rows.size(); row++) {
-            List<String> line = new ArrayList<>();
-            for (String key : keys) {
-                line.add(Results.inWords(Results.value(rows, row, key, file), "plain"));
-            }
-            String one = Results.value(rows, row, side, file).asText();
-            sides.add(one);
-            lines.computeIfAbsent(line, any -> new LinkedHashMap<>())
-                    .computeIfAbsent(one, any -> new ArrayList<>())
-                    .add(Results.value(rows, row, value, file).asDouble());
+    /**
+     * A table with a line for each file: in how many combinations each of two sides has the larger value, in words such as
+     * {@code VALUE by SIDE over KEY, KEY per COLUMN}; the column has one value in each file.
+     */
+    static String tally(List<Path> files, String words) {
+        Matcher what = TALLY.matcher(words.strip());
+        if (!what.matches()) {
+            throw new BenchException(
+                    "'" + words.strip() + "' is no tally", "write VALUE by SIDE over KEY, KEY per COLUMN");
         }
-        return header(sides) + body(lines, sides);
+        StringBuilder text = new StringBuilder();
+        for (Path file : files) {
+            Sides one = new Sides(file, what.group(1), what.group(2), what.group(3));
+            List<String> names = List.copyOf(one.sides);
+            if (names.size() != 2) {
+                throw new BenchException(file + " has " + names.size() + " sides", "give a file with two");
+            }
+            if (text.isEmpty()) {
+                text.append(
+                        "| %s | combinations | %s faster | by | %s faster | not claimed |%n|---|---|---|---|---|---|%n"
+                                .formatted(what.group(4), names.get(0), names.get(1)));
+            }
+            String label = Results.inWords(Results.value(Results.rows(file), 0, what.group(4), file), "plain");
+            text.append("| ").append(label).append(one.tallyCells(names.get(0), names.get(1)));
+        }
+        return text.toString();
     }
 
-    private String header(Set<String> sides) {
+    private String tallyCells(String first, String second) {
+        List<Double> faster = new ArrayList<>();
+        int slower = 0;
+        int notClaimed = 0;
+        for (Map<String, Cell> cells : lines.values()) {
+            Cell one = cells.get(first);
+            Cell other = cells.get(second);
+            if (one == null || other == null || objection(one, other).isPresent()) {
+                notClaimed++;
+            } else if (one.median() > other.median()) {
+                faster.add(one.median() / other.median());
+            } else {
+                slower++;
+            }
+        }
+        String by = "";
+        if (!faster.isEmpty()) {
+            Range range = Range.of(faster);
+            by = words(range.min(), "x") + " to " + words(range.max(), "x");
+        }
+        return " | %d | %d | %s | %d | %d |%n".formatted(lines.size(), faster.size(), by, slower, notClaimed);
+    }
+
+    private String table(String form) {
         List<String> titles = new ArrayList<>(keys);
         titles.addAll(sides);
         String first = sides.isEmpty() ? "" : sides.iterator().next();
         sides.stream().skip(1).forEach(other -> titles.add(first + " / " + other));
-        return "| " + String.join(" | ", titles) + " |\n|" + "---|".repeat(titles.size()) + "\n";
-    }
-
-    private String body(Map<List<String>, Map<String, List<Double>>> lines, Set<String> sides) {
-        StringBuilder text = new StringBuilder();
+        StringBuilder text = new StringBuilder("| ")
+                .append(String.join(" | ", titles))
+                .append(" |\n|")
+                .append("---|".repeat(titles.size()))
+                .append('\n');
         lines.forEach((line, values) -> {
             List<String> cells = new ArrayList<>(line);
-            sides.forEach(one -> cells.add(
-                    values.containsKey(one) ? Results.inWords(DoubleNode.valueOf(median(values.get(one))), form) : ""));
-            String first = sides.iterator().next();
+            sides.forEach(one ->
+                    cells.add(values.containsKey(one) ? words(values.get(one).median(), form) : ""));
             sides.stream().skip(1).forEach(other -> cells.add(ratio(values.get(first), values.get(other))));
             text.append("| ").append(String.join(" | ", cells)).append(" |\n");
         });
         return text.toString();
     }
 
-    private static String ratio(List<Double> own, List<Double> other) {
-        if (own == null || other == null || median(other) == 0) {
+    private String ratio(Cell own, Cell other) {
+        if (own == null || other == null || other.median() == 0) {
             return "";
         }
-        return Results.inWords(DoubleNode.valueOf(median(own) / median(other)), "x2");
+        return objection(own, other).orElseGet(() -> words(own.median() / other.median(), "x2"));
     }
 
-    private static double median(List<Double> values) {
-        List<Double> sorted = values.stream().sorted().toList();
-        int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    private Optional<String> objection(Cell one, Cell other) {
+        return Claims.objection(
+                Math.min(one.repetitions(document), other.repetitions(document)), one.range(), other.range());
+    }
+
+    private static String words(double number, String form) {
+        return Results.inWords(DoubleNode.valueOf(number), form);
     }
 }

@@ -17,7 +17,6 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -90,39 +89,39 @@ final class AdminPages implements AutoCloseable {
     }
 
     /** Shows what the core counts. Once. */
-    void show(BrokerCore core, Clock clock) {
-        Compaction.bind(core.cleanerCounters(), clock, metrics);
+    void show(BrokerCore core) {
+        Compaction.bind(core.cleanerCounters(), metrics);
         metrics.counter(
                 "journalq.coordinators.replayed.records",
-                "Records of journals that coordinators read when they were loaded, as they were not stored.",
+                "Records that coordinators replayed from journals on loading because the store did not have them.",
                 () -> core.coordinatorCounters().stream()
                         .mapToLong(CoordinatorCounters::replayedRecords)
                         .sum());
         metrics.counter(
                 "journalq.coordinators.stored.records",
-                "Changed records of coordinators that were stored.",
+                "Changed records that coordinators wrote to the store.",
                 () -> core.coordinatorCounters().stream()
                         .mapToLong(CoordinatorCounters::storedRecords)
                         .sum());
         metrics.gauge(
                 "journalq.partitions.offline",
-                "Partitions that are not served, as their files cannot be used.",
+                "Partitions that are not served because their files cannot be used.",
                 () -> core.shards().offlinePartitions().count());
         metrics.gauge(
                 "journalq.data.directories.offline",
-                "Data directories that were lost, and take nothing until the broker is restarted.",
+                "Data directories that were lost while the broker ran, and stay offline until it is restarted.",
                 core.directoryWatch()::lostCount);
         metrics.gauge(
-                "journalq.retention.waiting",
-                "1 while nothing is deleted by time, because the clock is too far ahead.",
+                "journalq.retention.paused",
+                "1 while retention by time is paused because the clock is too far ahead, otherwise 0.",
                 () -> core.shards().isRetentionWaiting() ? 1 : 0);
         metrics.gauge(
                 "journalq.transactions.hanging",
-                "Transactions open in partitions for longer than transaction.max.timeout.ms.",
+                "Transactions that have been open in partitions for longer than transaction.max.timeout.ms.",
                 core.shards()::hangingTransactions);
         metrics.ageGauge(
                 "journalq.oldest.unsynced.record.age.seconds",
-                "Time since the oldest record that a power loss could take was written.",
+                "Time since the oldest record that is not yet synced was written; 0 when everything is synced.",
                 core.shards()::oldestUnsyncedAgeNanos);
         bindTelemetry(core.telemetry());
     }
@@ -130,17 +129,16 @@ final class AdminPages implements AutoCloseable {
     private void bindTelemetry(Telemetry telemetry) {
         metrics.gauge(
                 "journalq.client.telemetry.clients",
-                "Clients that asked which metrics they are to send.",
+                "Clients that asked for their telemetry subscriptions within three push intervals.",
                 telemetry::clientCount);
+        metrics.counter("journalq.client.telemetry.pushes", "Accepted pushes of client metrics.", telemetry::received);
         metrics.counter(
-                "journalq.client.telemetry.pushes",
-                "Times that clients sent metrics which were taken.",
-                telemetry::received);
+                "journalq.client.telemetry.received.bytes",
+                "Bytes of accepted pushes of client metrics, as received.",
+                telemetry::receivedBytes);
         metrics.counter(
-                "journalq.client.telemetry.bytes", "Size of these metrics, as they came.", telemetry::receivedBytes);
-        metrics.counter(
-                "journalq.client.telemetry.refused",
-                "Requests about clients' metrics that got an error.",
+                "journalq.client.telemetry.errors",
+                "Requests about client metrics whose response carried an error.",
                 telemetry::refused);
     }
 

@@ -202,7 +202,7 @@ public final class Broker implements AutoCloseable {
                 openCoordinatorStore());
         closings.push(opened::close);
         core = opened;
-        pages.ifPresent(shown -> shown.show(opened, clock));
+        pages.ifPresent(shown -> shown.show(opened));
         if (!(store instanceof MemoryFileStore)) {
             reserved.fill();
         }

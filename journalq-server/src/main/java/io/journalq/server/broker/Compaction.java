@@ -10,8 +10,6 @@ import io.journalq.server.shard.compaction.CleanerCounters;
 import io.journalq.server.shard.compaction.CleanerLimits;
 import io.journalq.server.shard.compaction.CleanerSurroundings;
 import io.journalq.server.shard.compaction.LogCleaner;
-import java.time.Clock;
-import java.util.concurrent.TimeUnit;
 
 /** Sets up compaction and its meters. */
 final class Compaction {
@@ -37,25 +35,22 @@ final class Compaction {
         return new KeyOffsets(sizeBytes, secret.mostSignificantBits(), secret.leastSignificantBits());
     }
 
-    static void bind(CleanerCounters counters, Clock clock, BrokerMetrics metrics) {
-        metrics.counter("journalq.cleaner.runs", "Compactions of partitions that ended well.", counters::runs);
-        metrics.counter("journalq.cleaner.failures", "Compactions of partitions that failed.", counters::failures);
-        metrics.counter("journalq.cleaner.read.bytes", "Bytes that compaction went through.", counters::readBytes);
-        metrics.counter(
-                "journalq.cleaner.freed.bytes",
-                "Bytes by which compaction made partitions smaller.",
-                counters::freedBytes);
-        metrics.gauge(
-                "journalq.cleaner.max.dirty.percent",
-                "Largest part of a compacted partition that is new since its last compaction.",
-                counters::maxDirtyPercent);
+    static void bind(CleanerCounters counters, BrokerMetrics metrics) {
+        metrics.counter("journalq.cleaner.runs", "Successful compactions of partitions.", counters::runs);
+        metrics.counter("journalq.cleaner.failures", "Failed compactions of partitions.", counters::failures);
+        metrics.counter("journalq.cleaner.read.bytes", "Bytes read by compaction.", counters::readBytes);
+        metrics.counter("journalq.cleaner.freed.bytes", "Bytes freed by compaction.", counters::freedBytes);
+        metrics.ratioGauge(
+                "journalq.cleaner.max.dirty.ratio",
+                "Largest fraction of a compacted partition that was written since its last compaction.",
+                counters::maxDirtyRatio);
         metrics.gauge(
                 "journalq.cleaner.uncleanable.partitions",
-                "Partitions whose compaction failed; the log says why.",
+                "Partitions whose compaction failed; the log states the reason.",
                 counters::uncleanablePartitions);
-        metrics.gauge(
-                "journalq.cleaner.since.last.run.seconds",
-                "Seconds since partitions were last looked at for compaction.",
-                () -> TimeUnit.MILLISECONDS.toSeconds(clock.millis() - counters.lastRunMs()));
+        metrics.timestampGauge(
+                "journalq.cleaner.last.run.timestamp.seconds",
+                "Time at which partitions were last examined for compaction, in seconds since 1970-01-01 UTC.",
+                counters::lastRunMs);
     }
 }

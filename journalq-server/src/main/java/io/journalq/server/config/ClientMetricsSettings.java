@@ -23,20 +23,20 @@ public final class ClientMetricsSettings {
     public static final ConfigKey<List<String>> METRICS = ConfigKey.ofList(
             "metrics",
             List.of(),
-            "Beginnings of the names of metrics that clients send; * for all of them, nothing for none.");
+            "Prefixes of the names of the metrics that clients send. * selects all metrics, an empty list " + "none.");
     public static final ConfigKey<Integer> INTERVAL_MS = ConfigKey.ofInt(
             "interval.ms",
             ConfigUnit.MILLISECONDS,
             DEFAULT_INTERVAL_MS,
             100,
             3_600_000,
-            "How often clients send them.");
+            "Interval at which clients push their metrics.");
     public static final ConfigKey<List<String>> MATCH = ConfigKey.ofList(
             "match",
             List.of(),
-            "Which clients: selector=pattern, all of which must match as a whole. Selectors are client_instance_id,"
-                    + " client_id, client_software_name, client_software_version, client_source_address and"
-                    + " client_source_port; nothing for every client.",
+            "Which clients send metrics, as selector=pattern. All patterns must match completely. Selectors "
+                    + "are client_instance_id, client_id, client_software_name, client_software_version, "
+                    + "client_source_address and client_source_port. An empty list selects all clients.",
             ClientMetricsSettings::readSelector);
 
     public static final ConfigKeys ALL = new ConfigKeys(List.of(METRICS, INTERVAL_MS, MATCH));

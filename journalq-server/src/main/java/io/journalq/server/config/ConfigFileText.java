@@ -81,14 +81,14 @@ public final class ConfigFileText {
         text.append('\n');
     }
 
-    private static String typeWords(ConfigKey<?> key) {
+    public static String typeWords(ConfigKey<?> key) {
         String type = key.type().name().toLowerCase(Locale.ROOT);
         return key.unit() == ConfigUnit.NONE
                 ? type
                 : type + ", " + key.unit().name().toLowerCase(Locale.ROOT);
     }
 
-    private static String defaultWords(ConfigKey<?> key) {
+    public static String defaultWords(ConfigKey<?> key) {
         String canonical = key.format(key.defaultValue());
         if (canonical.isEmpty()) {
             return "empty";

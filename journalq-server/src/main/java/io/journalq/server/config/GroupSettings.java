@@ -14,22 +14,23 @@ public final class GroupSettings {
             45_000,
             1,
             Integer.MAX_VALUE,
-            "How long a member of the consumer protocol may be silent before it is taken for dead.");
+            "Session timeout of members of the consumer protocol. A member without a heartbeat for this "
+                    + "time is removed.");
     public static final ConfigKey<Integer> HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
             "consumer.heartbeat.interval.ms",
             ConfigUnit.MILLISECONDS,
             5_000,
             1,
             Integer.MAX_VALUE,
-            "How often members of the consumer protocol are told to send heartbeats.");
+            "Heartbeat interval of members of the consumer protocol.");
     public static final ConfigKey<Integer> ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
             "consumer.assignment.interval.ms",
             ConfigUnit.MILLISECONDS,
             0,
             0,
             Integer.MAX_VALUE,
-            "Shortest time between two assignments of a group of the consumer protocol; what changes meanwhile goes into"
-                    + " the second.");
+            "Minimum time between two assignments of a group of the consumer protocol. Changes in the "
+                    + "meantime go into the second assignment.");
 
     public static final ConfigKeys ALL =
             new ConfigKeys(List.of(SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS, ASSIGNMENT_INTERVAL_MS));

@@ -15,7 +15,7 @@ public final class TopicSettings {
     private static final Pattern THROTTLED_REPLICA = Pattern.compile("\\d+:\\d+");
 
     /** How the documentation of each setting begins that is kept and does nothing. */
-    private static final String NO_EFFECT = "Accepted for scripts that are written for Kafka, without effect: ";
+    private static final String NO_EFFECT = "Accepted for compatibility with Kafka, without effect: ";
 
     /** Item of {@link #CLEANUP_POLICY}. */
     public static final String POLICY_DELETE = "delete";
@@ -29,80 +29,81 @@ public final class TopicSettings {
     public static final ConfigKey<List<String>> CLEANUP_POLICY = ConfigKey.ofList(
                     "cleanup.policy",
                     List.of(POLICY_DELETE),
-                    "What happens to old messages; one of these, or both. delete: whole segments go when retention"
-                            + " says so. compact: of the messages with the same key only the newest stays, and every"
-                            + " message needs a key.",
+                    "What happens to old records: one of these policies, or both. delete: retention deletes whole "
+                            + "segments. compact: only the newest record of each key is kept, and each record needs a key.",
                     ConfigKey.choiceOf(List.of(POLICY_COMPACT, POLICY_DELETE)))
             .atLeastOneItem();
     public static final ConfigKey<Double> MIN_CLEANABLE_DIRTY_RATIO = ConfigKey.ofFraction(
             "min.cleanable.dirty.ratio",
             0.5,
-            "Part of a compacted partition's closed segments that must be new before it is compacted again.");
+            "Fraction of a partition's closed segments that must be new before the partition is compacted " + "again.");
     public static final ConfigKey<Long> MIN_COMPACTION_LAG_MS = ConfigKey.ofLong(
             "min.compaction.lag.ms",
             ConfigUnit.MILLISECONDS,
             0L,
             0L,
             Long.MAX_VALUE,
-            "How long a message stays at least before compaction may take it away.");
+            "Minimum age of a record before compaction can remove it.");
     public static final ConfigKey<Long> MAX_COMPACTION_LAG_MS = ConfigKey.ofLong(
             "max.compaction.lag.ms",
             ConfigUnit.MILLISECONDS,
             Long.MAX_VALUE,
             1L,
             Long.MAX_VALUE,
-            "A message waits no longer than about this for compaction, whatever min.cleanable.dirty.ratio says.");
+            "Approximate maximum time that a record waits for compaction, regardless of "
+                    + "min.cleanable.dirty.ratio.");
     public static final ConfigKey<Long> DELETE_RETENTION_MS = ConfigKey.ofLong(
             "delete.retention.ms",
             ConfigUnit.MILLISECONDS,
             DAY_MS,
             0L,
             Long.MAX_VALUE,
-            "How long a message without a value, which deletes its key, stays after its first compaction.");
+            "Time for which a tombstone (a record without a value) is kept after its first compaction.");
     public static final ConfigKey<String> DELIVERY_MODE = ConfigKey.ofChoice(
             "delivery.mode",
             "eventual",
             List.of("eventual", "consistent", "performance"),
-            "When a message is acknowledged. eventual: in the page cache, synced within flush.interval.ms;"
-                    + " consistent: synced to disk; performance: in memory, written within write.interval.ms, so that a"
-                    + " killed broker loses what is not written.");
+            "When a record is acknowledged. eventual: in the page cache, and fsynced within "
+                    + "flush.interval.ms. consistent: after the fsync. performance: in memory, and written within "
+                    + "write.interval.ms, so that a killed broker loses what is not yet written.");
     public static final ConfigKey<Long> WRITE_INTERVAL_MS = ConfigKey.ofLong(
             "write.interval.ms",
             ConfigUnit.MILLISECONDS,
             10L,
             1L,
             60_000L,
-            "In delivery mode performance a message is written, and seen by consumers, within this time.");
+            "Maximum time until a record in delivery mode performance is written and visible to consumers.");
     public static final ConfigKey<Long> FLUSH_INTERVAL_MS = ConfigKey.ofLong(
             "flush.interval.ms",
             ConfigUnit.MILLISECONDS,
             1_000L,
             0L,
             Long.MAX_VALUE,
-            "A written message is synced to disk within this time; 0 counts as 1 ms, more than 7 days as 7 days. Kafka's"
-                    + " name for it, flush.ms, is accepted too.");
+            "Maximum time until a written record is fsynced. 0 means 1 ms, and more than 7 days means 7 "
+                    + "days. Kafka's name flush.ms is accepted.");
     public static final ConfigKey<Long> FLUSH_MESSAGES = ConfigKey.ofLong(
             "flush.messages",
             ConfigUnit.NONE,
             Long.MAX_VALUE,
             1L,
             Long.MAX_VALUE,
-            "1: a message is acknowledged only when it is synced to disk, as with delivery.mode=consistent and whatever"
-                    + " delivery.mode says. Any other number has no effect: flush.interval.ms says when to sync.");
+            "With 1, a record is acknowledged after the fsync, as with delivery.mode=consistent and "
+                    + "regardless of delivery.mode. Any other number has no effect, and flush.interval.ms applies.");
     public static final ConfigKey<Long> RETENTION_MS = ConfigKey.ofLong(
             "retention.ms",
             ConfigUnit.MILLISECONDS,
             WEEK_MS,
             -1L,
             Long.MAX_VALUE,
-            "Segments whose newest message is older are deleted. -1: never.");
+            "Age of its newest record at which a segment is deleted. With -1, never.");
     public static final ConfigKey<Long> RETENTION_BYTES = ConfigKey.ofLong(
             "retention.bytes",
             ConfigUnit.BYTES,
             -1L,
             -1L,
             Long.MAX_VALUE,
-            "Oldest segments of a partition are deleted while the rest still holds this much. -1: no limit.");
+            "The oldest segments of a partition are deleted while the rest still has at least this size. "
+                    + "With -1, there is no limit.");
     public static final ConfigKey<Integer> SEGMENT_BYTES = ConfigKey.ofInt(
             "segment.bytes", ConfigUnit.BYTES, 1 << 30, 1 << 10, 1 << 30, "Size at which a segment is closed.");
     public static final ConfigKey<Long> SEGMENT_MS = ConfigKey.ofLong(
@@ -113,79 +114,80 @@ public final class TopicSettings {
             0L,
             0L,
             Long.MAX_VALUE,
-            "A segment is closed up to this much before segment.ms, each by another part of it, so that partitions that"
-                    + " were created together do not all close theirs together.");
+            "Maximum random time by which a segment is closed before segment.ms, so that partitions that "
+                    + "were created together do not close their segments together.");
     public static final ConfigKey<Integer> SEGMENT_INDEX_BYTES = ConfigKey.ofInt(
             "segment.index.bytes",
             ConfigUnit.BYTES,
             10 << 20,
             4,
             Integer.MAX_VALUE,
-            "A segment is closed when its offset index has this size; an entry takes 16 bytes.");
+            "Size of the offset index at which a segment is closed. An entry uses 16 bytes.");
     public static final ConfigKey<Long> FILE_DELETE_DELAY_MS = ConfigKey.ofLong(
             "file.delete.delay.ms",
             ConfigUnit.MILLISECONDS,
             0L,
             0L,
             Long.MAX_VALUE,
-            "How long the files of a deleted topic, and of segments that retention or DeleteRecords deleted, stay on the"
-                    + " disk, renamed, before they are removed. A restart removes them at once. Consumers that are reading"
-                    + " a deleted segment need no delay.");
+            "Time for which the files of deleted topics and segments stay on the disk, renamed. A restart "
+                    + "removes them at once. Consumers that read a deleted segment need no delay.");
     public static final ConfigKey<Integer> INDEX_INTERVAL_BYTES = ConfigKey.ofInt(
             "index.interval.bytes",
             ConfigUnit.BYTES,
             16 << 10,
             1 << 10,
             1 << 30,
-            "One entry of the offset index for at least this many bytes.");
+            "Minimum number of bytes between two entries of the offset index.");
     public static final ConfigKey<Integer> MAX_MESSAGE_BYTES = ConfigKey.ofInt(
             "max.message.bytes",
             ConfigUnit.BYTES,
             1_048_588,
             0,
             1 << 30,
-            "Largest batch of messages, as it comes, compressed or not.");
+            "Maximum size of a batch as the producer sends it, compressed or not.");
     public static final ConfigKey<Integer> MAX_DECOMPRESSED_BYTES = ConfigKey.ofInt(
             "max.decompressed.bytes",
             ConfigUnit.BYTES,
             32 << 20,
             1 << 10,
             1 << 30,
-            "Largest batch of messages once it is decompressed; a limit below max.message.bytes counts as that.");
+            "Maximum decompressed size of a batch. A limit below max.message.bytes has the effect of "
+                    + "max.message.bytes.");
     public static final ConfigKey<Integer> MAX_MESSAGE_HEADERS = ConfigKey.ofInt(
-            "max.message.headers", ConfigUnit.NONE, 10_000, 0, 10_000_000, "Most headers of one message.");
+            "max.message.headers", ConfigUnit.NONE, 10_000, 0, 10_000_000, "Maximum number of headers of a record.");
     public static final ConfigKey<String> MESSAGE_TIMESTAMP_TYPE = ConfigKey.ofChoice(
             "message.timestamp.type",
             "CreateTime",
             List.of("CreateTime", "LogAppendTime"),
-            "Whether a message keeps its producer's timestamp or gets the broker's.");
+            "Whether a record keeps its producer's timestamp (CreateTime) or gets the broker's " + "(LogAppendTime).");
     public static final ConfigKey<Long> TIMESTAMP_BEFORE_MAX_MS = ConfigKey.ofLong(
             "message.timestamp.before.max.ms",
             ConfigUnit.MILLISECONDS,
             Long.MAX_VALUE,
             0L,
             Long.MAX_VALUE,
-            "How far before the broker's clock a message's timestamp may lie.");
+            "Maximum time by which a record's timestamp can be before the broker's clock.");
     public static final ConfigKey<Long> TIMESTAMP_AFTER_MAX_MS = ConfigKey.ofLong(
             "message.timestamp.after.max.ms",
             ConfigUnit.MILLISECONDS,
             3_600_000L,
             0L,
             Long.MAX_VALUE,
-            "How far past the broker's clock a message's timestamp may lie.");
+            "Maximum time by which a record's timestamp can be after the broker's clock.");
     public static final ConfigKey<String> COMPRESSION_TYPE = ConfigKey.ofChoice(
             "compression.type",
             COMPRESSION_OF_PRODUCER,
             List.of(COMPRESSION_OF_PRODUCER, "uncompressed", "none", "gzip", "snappy", "lz4", "zstd"),
-            "How batches are kept. producer: as they came; a codec: in that one, which the broker recompresses them to,"
-                    + " at the cost of its processor; uncompressed, or none: without.");
+            "How batches are stored. producer: as they were sent. A codec: recompressed with that codec, at "
+                    + "the cost of processor time. uncompressed or none: decompressed.");
     public static final ConfigKey<Integer> MIN_INSYNC_REPLICAS = ConfigKey.ofInt(
             "min.insync.replicas",
             ConfigUnit.NONE,
             1,
             1,
             1,
-            "Replicas that must have a message before acks=all is answered; 1, as there is one broker.");
+            "Number of replicas that must have a record before acks=all is acknowledged. It is 1, because "
+                    + "there is one broker.");
 
     private static final String FOR_TIERED_STORAGE = NO_EFFECT + "there is no tiered storage.";
     private static final String FOR_REPLICATION = NO_EFFECT + "a partition has one replica.";

@@ -1,6 +1,6 @@
 package io.journalq.server.loop;
 
-/** What clients may not go beyond. Each is counted when somebody does; {@code docs/operations.md} says what happens then. */
+/** What clients may not go beyond. Each is counted when somebody does; {@code docs/guides/operations.md} says what happens then. */
 public enum Limit {
     REQUEST_BYTES("socket.request.max.bytes"),
     REQUEST_ENTRIES("request.max.entries"),

@@ -21,18 +21,24 @@ import io.netty.buffer.ByteBufAllocatorMetric;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Every meter of one broker. Owns the registry. Values are pulled when the page is read: the parts count in fields of
- * their own, and what is hot pays nothing. Suppliers must therefore be readable from any thread and must not block.
+ * All meters of one broker. Owns the registry. Values are pulled when the page is read, so that the hot path only
+ * increments fields. Suppliers must be readable from any thread and must not block.
+ *
+ * <p>Names follow the Prometheus conventions: base units, {@code _total} on counters. They are stable once released.
  *
  * <p>Any thread.
  */
 public final class BrokerMetrics implements AutoCloseable {
     private static final double NANOS_IN_A_SECOND = 1e9;
 
-    private static final String SHARD_TAG = "shard";
+    private static final double MILLIS_IN_A_SECOND = 1e3;
+
+    static final String SHARD_TAG = "shard";
+    private static final String PART_TAG = "part";
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
@@ -40,7 +46,7 @@ public final class BrokerMetrics implements AutoCloseable {
     /** A function counter refers to its supplier weakly; this keeps the suppliers as long as the registry. */
     private final Queue<LongSupplier> suppliers = new ConcurrentLinkedQueue<>();
 
-    /** A registry with the meters of the process and its Java machine. */
+    /** A registry with the meters of the process and its JVM. */
     public BrokerMetrics() {
         new JvmMemoryMetrics().bindTo(registry);
         new JvmThreadMetrics().bindTo(registry);
@@ -58,116 +64,116 @@ public final class BrokerMetrics implements AutoCloseable {
     /** Shows what the network layer counts. Once per registry. */
     public void bindNetwork(NetworkCounters counters) {
         gauge("journalq.network.connections", "Open connections.", counters::openConnections);
-        counter("journalq.network.connections.accepted", "Connections accepted.", counters::acceptedConnections);
+        counter("journalq.network.connections.accepted", "Accepted connections.", counters::acceptedConnections);
         counter(
                 "journalq.network.connections.refused",
-                "Connections closed for what they sent, or because there were too many.",
+                "Connections closed because of an invalid request, or on arrival because of a limit.",
                 counters::refusedConnections);
+        String overLimit = "Connections closed on arrival because of the setting in the label limit.";
         counter(
                 "journalq.network.connections.over.limit",
-                "Connections closed on arrival: the broker, or their address, had as many as the setting allows.",
+                overLimit,
                 Tags.of("limit", "max.connections"),
                 counters::connectionsOverTotal);
         counter(
                 "journalq.network.connections.over.limit",
-                "Connections closed on arrival: the broker, or their address, had as many as the setting allows.",
+                overLimit,
                 Tags.of("limit", "max.connections.per.ip"),
                 counters::connectionsOverAddress);
         counter(
                 "journalq.network.accept.failures",
-                "Times the system refused a listener a connection, as when too many files are open.",
+                "Failed accept calls, for example because the process has too many open files. Retried after 1 s.",
                 counters::acceptFailures);
         counter(
                 "journalq.network.connections.idle.closed",
-                "Connections closed because nothing was completed on them for connections.max.idle.ms.",
+                "Connections closed because no request completed within connections.max.idle.ms.",
                 counters::idleConnections);
         counter(
                 "journalq.network.connections.stalled.closed",
-                "Connections closed because they held memory for which others waited, and hardly moved.",
+                "Connections closed because they held memory that others waited for, and moved less than 1 MiB in 5 s.",
                 counters::stalledConnections);
-        counter("journalq.network.requests", "Requests received.", counters::requests);
-        counter("journalq.network.received.bytes", "Bytes of whole requests received.", counters::receivedBytes);
-        counter("journalq.network.sent.bytes", "Bytes of answers handed to sockets.", counters::sentBytes);
+        counter("journalq.network.requests", "Received requests.", counters::requests);
         counter(
-                "journalq.network.suspensions",
-                "Times a connection was left unread because too much of it was unanswered.",
+                "journalq.network.received.bytes",
+                "Bytes of received requests, without their length fields.",
+                counters::receivedBytes);
+        counter("journalq.network.sent.bytes", "Bytes of responses written to sockets.", counters::sentBytes);
+        counter(
+                "journalq.network.read.suspensions",
+                "Times the broker stopped reading a socket because of a limit on requests or memory in flight.",
                 counters::suspensions);
         counter(
-                "journalq.network.turns.ended",
-                "Times a connection had had its share of an iteration of its event loop, and others went on first.",
+                "journalq.network.read.yields",
+                "Times a connection used up its share of an event loop iteration and yielded to other connections.",
                 counters::turnsEnded);
         counter(
-                "journalq.network.accept.rests",
-                "Times a listener rested for some milliseconds, as connections came faster than they are accepted.",
+                "journalq.network.accept.throttles",
+                "Times a listener stopped accepting for some milliseconds because of max.connection.creation.rate.",
                 counters::acceptRests);
         counter(
-                "journalq.network.slow.parts",
-                "Times so little of a request came that its socket was left unread until the rest, or 16 KiB, is there.",
+                "journalq.network.small.reads.deferred",
+                "Times less than 512 bytes of a request arrived, so that the next read waits for the rest or 16 KiB.",
                 counters::slowParts);
-        counter(
-                "journalq.network.paused.ms",
-                "Time that connections were left unread because their clients went beyond a quota, all together.",
+        secondsCounter(
+                "journalq.network.throttled.seconds",
+                "Time that connections were not read because their clients exceeded a quota, summed over connections.",
                 counters::pausedMs);
     }
 
     /** Shows how much direct memory requests and responses hold. Once per registry. */
     public void bindMemory(SharedMemory memory) {
+        String description = "Direct memory held by requests above 1 MiB and by responses that wait for their clients.";
         gauge(
                 "journalq.network.memory.bytes",
-                "Direct memory that requests above 1 MiB, and responses that wait for their clients, hold.",
-                Tags.of("part", "large-requests"),
+                description,
+                Tags.of(PART_TAG, "large-requests"),
                 memory::largeRequestBytes);
-        gauge(
-                "journalq.network.memory.bytes",
-                "Direct memory that requests above 1 MiB, and responses that wait for their clients, hold.",
-                Tags.of("part", "responses"),
-                memory::responseBytes);
+        gauge("journalq.network.memory.bytes", description, Tags.of(PART_TAG, "responses"), memory::responseBytes);
     }
 
-    /** Shows what each event loop did, how long its iterations took, and what state takes of the heap. Once per registry. */
+    /** Shows what each event loop did, how long its iterations took, and the heap that state uses. Once per registry. */
     public void bindLoops(List<LoopCycle> cycles, MemoryBudget memory) {
         for (LoopCycle cycle : cycles) {
             LoopCounters counters = cycle.counters();
             shardCounter(
                     cycle.index(),
-                    "journalq.appended.messages",
-                    "Messages appended to partitions.",
+                    "journalq.appended.records",
+                    "Records appended to partitions, including the partitions of internal topics.",
                     counters::appendedMessages);
             shardCounter(
                     cycle.index(),
                     "journalq.appended.bytes",
-                    "Size of the batches appended to partitions, as they came.",
+                    "Bytes of appended batches, as producers sent them.",
                     counters::appendedBytes);
             shardCounter(
                     cycle.index(),
-                    "journalq.batches.checked.elsewhere",
-                    "Batches beyond decompression.inline.max.bytes, or to be compressed anew, that went to a thread that"
-                            + " may block.",
+                    "journalq.batches.validated.off.loop",
+                    "Batches validated off the event loop: larger than decompression.inline.max.bytes, or recompressed.",
                     counters::checkedElsewhere);
             shardCounter(
                     cycle.index(),
-                    "journalq.appends.refused.by.disk",
-                    "Batches of clients and records of coordinators that were refused, as the disk failed.",
+                    "journalq.append.disk.errors",
+                    "Batches of clients and coordinators refused because the disk was full or failed.",
                     counters::refusedByDisk);
             shardCounter(
                     cycle.index(),
                     "journalq.fetched.bytes",
-                    "Size of the records in answers to fetches.",
+                    "Bytes of records in Fetch responses, by the shard of the connection.",
                     counters::fetchedBytes);
         }
         registry.getPrometheusRegistry().register(new RequestsCollector(cycles, memory));
         registry.getPrometheusRegistry().register(new LoopStallsCollector(cycles));
         for (MemoryPart part : memory.parts()) {
-            Tags tags = Tags.of("part", part.part().label());
-            gauge("journalq.state.memory.used.bytes", "Heap that state takes, as estimated.", tags, part::usedBytes);
-            gauge("journalq.state.memory.max.bytes", "Heap that state may take.", tags, part::maxBytes);
+            Tags tags = Tags.of(PART_TAG, part.part().label());
+            gauge("journalq.state.memory.used.bytes", "Estimated heap used by state.", tags, part::usedBytes);
+            gauge("journalq.state.memory.max.bytes", "Maximum heap for state.", tags, part::maxBytes);
         }
     }
 
     /**
      * Shows the memory that a buffer allocator holds.
      *
-     * @param allocator its name on the page
+     * @param allocator value of the label {@code allocator}
      */
     public void bindAllocator(String allocator, ByteBufAllocatorMetric metric) {
         Tags tags = Tags.of("allocator", allocator);
@@ -178,20 +184,36 @@ public final class BrokerMetrics implements AutoCloseable {
     /**
      * Shows a count that only grows.
      *
-     * @param name dotted, such as {@code journalq.network.requests}; the page says {@code journalq_network_requests_total}
+     * @param name dotted: {@code journalq.network.requests} is exposed as {@code journalq_network_requests_total}
      */
     public void counter(String name, String description, LongSupplier value) {
         counter(name, description, Tags.empty(), value);
     }
 
-    /** Shows a count that only grows, of one shard. */
+    /** Shows a count of one shard that only grows. */
     public void shardCounter(int shard, String name, String description, LongSupplier value) {
         counter(name, description, Tags.of(SHARD_TAG, String.valueOf(shard)), value);
+    }
+
+    /** Shows a duration that only grows, in seconds. */
+    public void secondsCounter(String name, String description, LongSupplier millis) {
+        suppliers.add(millis);
+        FunctionCounter.builder(name, millis, duration -> duration.getAsLong() / MILLIS_IN_A_SECOND)
+                .description(description)
+                .register(registry);
     }
 
     /** Shows a value that goes up and down. */
     public void gauge(String name, String description, LongSupplier value) {
         gauge(name, description, Tags.empty(), value);
+    }
+
+    /** Shows a fraction from 0 to 1. */
+    public void ratioGauge(String name, String description, DoubleSupplier ratio) {
+        Gauge.builder(name, ratio, DoubleSupplier::getAsDouble)
+                .description(description)
+                .strongReference(true)
+                .register(registry);
     }
 
     /** Shows an age in seconds. */
@@ -202,7 +224,15 @@ public final class BrokerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Shows a value that goes up and down, of one shard. */
+    /** Shows a time in seconds since 1970-01-01 UTC. */
+    public void timestampGauge(String name, String description, LongSupplier epochMs) {
+        Gauge.builder(name, epochMs, time -> time.getAsLong() / MILLIS_IN_A_SECOND)
+                .description(description)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    /** Shows a value of one shard that goes up and down. */
     public void shardGauge(int shard, String name, String description, LongSupplier value) {
         gauge(name, description, Tags.of(SHARD_TAG, String.valueOf(shard)), value);
     }

@@ -11,8 +11,8 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.util.List;
 
 /**
- * The event loops' own histograms as one of Prometheus. Micrometer has no histogram that is counted elsewhere, so this
- * one goes to Prometheus' registry directly. Any thread.
+ * Exposes the histograms that the event loops keep. Micrometer has no histogram over existing counts, so this one is
+ * registered with the Prometheus registry directly. Any thread.
  */
 final class LoopStallsCollector implements Collector {
     static final String NAME = "journalq_loop_iteration_seconds";
@@ -29,7 +29,7 @@ final class LoopStallsCollector implements Collector {
     public MetricSnapshot collect() {
         HistogramSnapshot.Builder snapshot = HistogramSnapshot.builder()
                 .name(NAME)
-                .help("Time from the first request that a loop's iteration read to its last flush.");
+                .help("Time from the first request that an event loop iteration reads to its last flush.");
         cycles.forEach(cycle -> snapshot.dataPoint(dataPoint(cycle)));
         return snapshot.build();
     }
@@ -51,7 +51,7 @@ final class LoopStallsCollector implements Collector {
         }
         return HistogramDataPointSnapshot.builder()
                 .classicHistogramBuckets(ClassicHistogramBuckets.of(upperBounds, counts))
-                .labels(Labels.of("loop", String.valueOf(cycle.index())))
+                .labels(Labels.of(BrokerMetrics.SHARD_TAG, String.valueOf(cycle.index())))
                 .build();
     }
 }

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * Requests by their API, and refusals by their error, of all event loops together. Shows what was counted at least once:
- * there are very many APIs and errors, and of most a broker never sees one. Any thread.
+ * Requests by API and errors by code, summed over all event loops. A series appears with its first count, because most
+ * brokers never see most APIs and errors. Any thread.
  */
 final class RequestsCollector implements MultiCollector {
     static final String REQUESTS = "journalq_requests";
@@ -36,19 +36,19 @@ final class RequestsCollector implements MultiCollector {
     @Override
     public MetricSnapshots collect() {
         CounterSnapshot.Builder requests =
-                CounterSnapshot.builder().name(REQUESTS).help("Requests by their API.");
+                CounterSnapshot.builder().name(REQUESTS).help("Processed requests by API.");
         for (ApiKey api : ApiKey.values()) {
             addIfAny(requests, Labels.of("api", api.apiName()), loop -> loop.requests(api));
         }
         CounterSnapshot.Builder errors = CounterSnapshot.builder()
                 .name(ERRORS)
-                .help("Partitions of Produce and Fetch requests that were answered with an error.");
+                .help("Partitions of Produce and Fetch requests whose response carried an error.");
         for (ErrorCode error : ErrorCode.values()) {
             addIfAny(errors, labels(ApiKey.PRODUCE, error), loop -> loop.produceErrors(error));
             addIfAny(errors, labels(ApiKey.FETCH, error), loop -> loop.fetchErrors(error));
         }
         CounterSnapshot.Builder limits =
-                CounterSnapshot.builder().name(LIMITS).help("Times that a client went beyond a limit.");
+                CounterSnapshot.builder().name(LIMITS).help("Times a client exceeded a limit.");
         for (Limit limit : Limit.values()) {
             limits.dataPoint(CounterDataPointSnapshot.builder()
                     .labels(Labels.of("limit", limit.label()))

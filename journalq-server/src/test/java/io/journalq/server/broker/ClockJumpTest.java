@@ -67,7 +67,7 @@ class ClockJumpTest {
 
         // then
         assertThat(broker.readAll(List.of(PARTITION), 1)).hasSize(1);
-        assertThat(broker.page("/metrics").body()).contains("journalq_retention_waiting 1");
+        assertThat(broker.page("/metrics").body()).contains("journalq_retention_paused 1");
     }
 
     @Test

@@ -118,7 +118,7 @@ class HostileClientsTest {
                 assertThat(client.receiveFrame()).isNotEmpty();
             }
         }
-        assertThat(value("journalq_network_turns_ended_total")).isGreaterThan(0);
+        assertThat(value("journalq_network_read_yields_total")).isGreaterThan(0);
         assertServed();
     }
 
@@ -232,7 +232,7 @@ class HostileClientsTest {
             sender.start();
 
             // then it is left unread after some answers
-            broker.await(() -> quietly("journalq_network_suspensions_total") > 0);
+            broker.await(() -> quietly("journalq_network_read_suspensions_total") > 0);
             assertThat(value("journalq_fetched_bytes_total")).isLessThan(250.0 * MEBIBYTE);
             assertServed();
         }

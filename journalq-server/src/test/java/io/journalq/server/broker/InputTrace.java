@@ -21,11 +21,11 @@ import org.slf4j.LoggerFactory;
 final class InputTrace implements AutoCloseable {
     static final String REFUSED = "network_connections_refused_total";
 
-    static final String BY_DISK = "appends_refused_by_disk_total{shard=\"0\"}";
+    static final String BY_DISK = "append_disk_errors_total{shard=\"0\"}";
 
     /** What counts input that is refused; what is not in the page is 0. */
     private static final Pattern COUNTER = Pattern.compile(
-            "^journalq_((?:network_connections_refused|partition_errors|limits_reached|appends_refused_by_disk)_total\\S*)"
+            "^journalq_((?:network_connections_refused|partition_errors|limits_reached|append_disk_errors)_total\\S*)"
                     + " ([1-9].*)$",
             Pattern.MULTILINE);
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What groups, transactions and administrators are refused because it goes beyond a limit: the error that
- * docs/operations.md names, one line in the log that names the client and the limit, and one count.
+ * docs/guides/operations.md names, one line in the log that names the client and the limit, and one count.
  */
 class LimitRefusalsTest {
     @TempDir

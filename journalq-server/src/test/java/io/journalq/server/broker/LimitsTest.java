@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each limit is hit: the client gets what docs/operations.md says, it is counted, and others are served. */
+/** Each limit is hit: the client gets what docs/guides/operations.md says, it is counted, and others are served. */
 class LimitsTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
     private static final int MAX_REQUEST_BYTES = 100_000;

@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceResponse;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedSet;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,14 +19,35 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a broker counts of its work, and that the documentation tells of all of it. */
+/** Checks the values of metrics, and that their names follow the Prometheus conventions. */
 class MetricsTest {
-    /** Surefire runs in the module's folder. */
-    private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");
+    private static final Pattern TYPE_LINE = Pattern.compile("(?m)^# TYPE (journalq_\\S+) (\\S+)$");
+    private static final Pattern HELP_LINE = Pattern.compile("(?m)^# HELP (journalq_\\S+) (.*)$");
+    private static final Pattern SENTENCE = Pattern.compile("[A-Z0-9].*\\.");
 
-    private static final Pattern TYPE_LINE = Pattern.compile("(?m)^# TYPE (\\S+) ");
-    private static final Pattern NAME = Pattern.compile("`([a-z]+_[a-z0-9_]+)`");
-    private static final String SHOWN_AFTER_THE_FIRST_PAUSE = "jvm_gc_pause_seconds";
+    /** Prometheus' base units are seconds, bytes and ratios. */
+    private static final Set<String> OTHER_UNITS = Set.of(
+            "ns",
+            "nanos",
+            "us",
+            "micros",
+            "ms",
+            "millis",
+            "milliseconds",
+            "minutes",
+            "hours",
+            "days",
+            "bits",
+            "kb",
+            "kib",
+            "mb",
+            "mib",
+            "kilobytes",
+            "megabytes",
+            "percent",
+            "percentage");
+
+    private static final Set<String> METRIC_TYPES = Set.of("gauge", "counter", "histogram", "summary");
     private static final int FUTURE_MS = 2 * 3_600_000;
 
     @TempDir
@@ -59,7 +79,7 @@ class MetricsTest {
     void shouldCountWhatWentInAndOutAndWhatWasRefused() throws Exception {
         Map<String, Double> values = values();
 
-        assertThat(values.get("journalq_appended_messages_total{shard=\"0\"}")).isEqualTo(10);
+        assertThat(values.get("journalq_appended_records_total{shard=\"0\"}")).isEqualTo(10);
         double appendedBytes = values.get("journalq_appended_bytes_total{shard=\"0\"}");
         assertThat(appendedBytes).isGreaterThan(10 * 100);
         assertThat(values.get("journalq_fetched_bytes_total{shard=\"0\"}")).isGreaterThanOrEqualTo(appendedBytes);
@@ -90,38 +110,69 @@ class MetricsTest {
     }
 
     @Test
-    void shouldDocumentEveryMetric() throws Exception {
-        TreeSet<String> served = new TreeSet<>();
-        Matcher types = TYPE_LINE.matcher(broker.page("/metrics").body());
-        while (types.find()) {
-            served.add(types.group(1));
-        }
-        SortedSet<String> documented = documented();
-
-        // The broker's own, all of them; of the Java machine's, which differ with it, nothing that does not exist.
-        assertThat(documented.stream().filter(name -> name.startsWith("journalq_")))
-                .as("metrics in docs/operations.md")
-                .containsExactlyElementsOf(served.stream()
-                        .filter(name -> name.startsWith("journalq_"))
-                        .toList());
-        documented.remove(SHOWN_AFTER_THE_FIRST_PAUSE);
-        assertThat(served).containsAll(documented);
+    void shouldFollowThePrometheusConventionsWhenMetricsAreServed() throws Exception {
+        assertThat(problems(broker.page("/metrics").body())).isEmpty();
     }
 
-    /** The names in the first column of the table of metrics. */
-    private static SortedSet<String> documented() throws IOException {
-        String page = Files.readString(OPERATIONS);
-        String section = page.substring(page.indexOf("## Metrics"), page.indexOf("## Logs"));
-        TreeSet<String> names = new TreeSet<>();
-        for (String line : section.lines().filter(row -> row.startsWith("| `")).toList()) {
-            String[] cells = line.split("\\|");
-            assertThat(cells).as(line).hasSize(4);
-            Matcher matcher = NAME.matcher(cells[1]);
-            while (matcher.find()) {
-                names.add(matcher.group(1));
+    @Test
+    void shouldNameTheProblemWhenAMetricBreaksAConvention() {
+        String page =
+                """
+                # HELP journalq_paused_ms_total Time paused.
+                # TYPE journalq_paused_ms_total counter
+                # HELP journalq_dirty_percent Largest part.
+                # TYPE journalq_dirty_percent gauge
+                # HELP journalq_waiting_total Waiting requests.
+                # TYPE journalq_waiting_total gauge
+                # HELP journalq_runs runs
+                # TYPE journalq_runs counter
+                # TYPE journalq_bytes gauge
+                # HELP journalq_used_bytes Used memory.
+                # TYPE journalq_used_bytes gauge
+                """;
+
+        assertThat(problems(page))
+                .containsExactly(
+                        "journalq_paused_ms_total: not in base units: ms",
+                        "journalq_dirty_percent: not in base units: percent",
+                        "journalq_waiting_total: not a counter, but ends with _total",
+                        "journalq_runs: a counter that does not end with _total",
+                        "journalq_runs: HELP is not a sentence: runs",
+                        "journalq_bytes: no HELP");
+    }
+
+    /** The rules of {@code promtool check metrics}, and that a HELP text is a sentence. */
+    private static List<String> problems(String page) {
+        Map<String, String> helps = new HashMap<>();
+        Matcher help = HELP_LINE.matcher(page);
+        while (help.find()) {
+            helps.put(help.group(1), help.group(2));
+        }
+        List<String> problems = new ArrayList<>();
+        Matcher type = TYPE_LINE.matcher(page);
+        while (type.find()) {
+            String name = type.group(1);
+            if (type.group(2).equals("counter") && !name.endsWith("_total")) {
+                problems.add(name + ": a counter that does not end with _total");
+            }
+            if (!type.group(2).equals("counter") && name.endsWith("_total")) {
+                problems.add(name + ": not a counter, but ends with _total");
+            }
+            for (String word : name.split("_", -1)) {
+                if (OTHER_UNITS.contains(word)) {
+                    problems.add(name + ": not in base units: " + word);
+                }
+                if (METRIC_TYPES.contains(word)) {
+                    problems.add(name + ": names its type: " + word);
+                }
+            }
+            if (!helps.containsKey(name)) {
+                problems.add(name + ": no HELP");
+            } else if (!SENTENCE.matcher(helps.get(name)).matches()) {
+                problems.add(name + ": HELP is not a sentence: " + helps.get(name));
             }
         }
-        return names;
+        return problems;
     }
 
     private Map<String, Double> values() throws Exception {

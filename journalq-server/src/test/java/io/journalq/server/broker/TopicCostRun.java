@@ -12,7 +12,7 @@ import javax.management.ObjectName;
 /**
  * Measures what topics of one partition hold of the heap: creates them in a broker in this process, and compares the live
  * heap before and after. Arguments: an empty directory, the number of topics, and optionally {@code histogram} to print the
- * classes that hold most. Results stand in docs/operations.md and docs/decisions/0018-memory-budget.md.
+ * classes that hold most. Results stand in docs/guides/operations.md and docs/decisions/0018-memory-budget.md.
  */
 final class TopicCostRun {
     private static final int TOPICS_PER_REQUEST = 1_000;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compiles every program of {@code docs/client.md} as it stands there, and runs them one after the other. */
+/** Compiles every program of {@code docs/guides/client.md} as it stands there, and runs them one after the other. */
 @Timeout(120)
 final class DocumentedProgramsTest {
     private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
@@ -78,8 +78,8 @@ final class DocumentedProgramsTest {
 
     /** The document, from this module's folder or the project's. */
     private static Path document() {
-        Path nextDoor = Path.of("..", "docs", "client.md");
-        return Files.exists(nextDoor) ? nextDoor : Path.of("docs", "client.md");
+        Path nextDoor = Path.of("..", "docs", "guides", "client.md");
+        return Files.exists(nextDoor) ? nextDoor : Path.of("docs", "guides", "client.md");
     }
 
     private static void compile(Map<String, Path> sources, Path classes) {

@@ -163,8 +163,8 @@ class AdminListenerTest {
             // then
             assertThat(page)
                     .contains("# TYPE journalq_loop_iteration_seconds histogram")
-                    .contains("journalq_loop_iteration_seconds_bucket{loop=\"0\",le=\"+Inf\"} 0")
-                    .contains("journalq_loop_iteration_seconds_bucket{loop=\"1\",le=\"+Inf\"} 1");
+                    .contains("journalq_loop_iteration_seconds_bucket{shard=\"0\",le=\"+Inf\"} 0")
+                    .contains("journalq_loop_iteration_seconds_bucket{shard=\"1\",le=\"+Inf\"} 1");
         }
     }
 

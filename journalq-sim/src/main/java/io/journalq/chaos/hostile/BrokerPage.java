@@ -15,14 +15,14 @@ import java.util.TreeMap;
 public final class BrokerPage {
     private static final List<String> COUNTERS = List.of(
             "journalq_limits_reached_total",
-            "journalq_network_suspensions_total",
-            "journalq_network_turns_ended_total",
-            "journalq_network_slow_parts_total",
-            "journalq_batches_checked_elsewhere_total",
+            "journalq_network_read_suspensions_total",
+            "journalq_network_read_yields_total",
+            "journalq_network_small_reads_deferred_total",
+            "journalq_batches_validated_off_loop_total",
             "journalq_network_connections_accepted_total",
             "journalq_network_connections_refused_total",
             "journalq_network_connections_over_limit_total",
-            "journalq_network_accept_rests_total",
+            "journalq_network_accept_throttles_total",
             "journalq_network_accept_failures_total");
     private static final double BYTES_PER_MEGABYTE = 1e6;
 

@@ -4,8 +4,6 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** What compaction did since the broker started. Any thread. */
 public final class CleanerCounters {
-    private static final double PERCENT = 100;
-
     private final AtomicLong runs = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final AtomicLong readBytes = new AtomicLong();
@@ -58,9 +56,9 @@ public final class CleanerCounters {
         return lastRunMs;
     }
 
-    /** Largest part of a partition that waits to be compacted, in percent, as of the last look. */
-    public long maxDirtyPercent() {
-        return Math.round(maxDirtyRatio * PERCENT);
+    /** Largest fraction of a partition that waits for compaction, 0 to 1, as of the last look. */
+    public double maxDirtyRatio() {
+        return maxDirtyRatio;
     }
 
     /** Partitions whose compaction failed, as of the last look. */

@@ -1,0 +1,104 @@
+package io.journalq.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Does what the tutorial says, with the unpacked archive: writes its programs and runs its commands, in order. */
+class TutorialTest {
+    private static final Path TUTORIAL = Path.of("..", "docs", "tutorial", "getting-started.md");
+    private static final Path BUILT = Path.of("target").toAbsolutePath();
+    private static final Pattern BLOCK = Pattern.compile("(?s)```(sh|java|text)\\n(.*?)```");
+    private static final Pattern CLASS_NAME = Pattern.compile("public class (\\w+)");
+
+    @TempDir
+    private Path directory;
+
+    @AfterEach
+    void stopWhatIsLeft() {
+        ProcessHandle.allProcesses()
+                .filter(process -> process.info().commandLine().orElse("").contains(directory.toString()))
+                .forEach(ProcessHandle::destroyForcibly);
+    }
+
+    @Test
+    void shouldRunEveryCommandOfTheTutorial() throws Exception {
+        // given
+        Path home = unpack();
+        String broker = "127.0.0.1:" + freePort();
+        StringBuilder script = new StringBuilder("set -e\n");
+        StringBuilder expected = new StringBuilder();
+        Matcher block = BLOCK.matcher(Files.readString(TUTORIAL));
+        while (block.find()) {
+            String text = block.group(2).replace("localhost:9092", broker);
+            switch (block.group(1)) {
+                case "sh" -> script.append(text);
+                case "text" -> expected.append(text);
+                default -> writeProgram(home, text);
+            }
+        }
+        Path java = Path.of(System.getProperty("java.home"));
+        Map<String, String> environment = Map.of(
+                "JAVA_HOME",
+                java.toString(),
+                "PATH",
+                java.resolve("bin") + ":" + System.getenv("PATH"),
+                "JOURNALQ_HEAP",
+                "128m",
+                "JOURNALQ_LOG_DIR",
+                directory.resolve("logs").toString(),
+                "JOURNALQ_LISTENERS",
+                "PLAINTEXT://" + broker,
+                "JOURNALQ_ADMIN_LISTENER",
+                "127.0.0.1:0",
+                "JOURNALQ_BOOTSTRAP",
+                broker);
+
+        // when
+        ScriptRun run = ScriptRun.of(home, environment, List.of("bash", "-c", script.toString()));
+
+        // then
+        assertThat(run.exitCode()).as("%s%s", run.out(), run.err()).isZero();
+        assertThat(run.out().lines()).containsAll(expected.toString().lines().toList());
+        assertThat(run.out()).contains("JournalQ is ready at " + broker, "offset ", "stopped the broker");
+    }
+
+    private Path unpack() throws IOException, InterruptedException {
+        Path archive;
+        try (Stream<Path> files = Files.list(BUILT)) {
+            archive = files.filter(file -> file.toString().endsWith(".tar.gz"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+        Path place = Files.createDirectory(directory.resolve("home"));
+        ScriptRun tar = ScriptRun.of(place, Map.of(), List.of("tar", "xzf", archive.toString()));
+        assertThat(tar.exitCode()).as(tar.err()).isZero();
+        try (Stream<Path> unpacked = Files.list(place)) {
+            return unpacked.findFirst().orElseThrow();
+        }
+    }
+
+    private static void writeProgram(Path home, String text) throws IOException {
+        Matcher name = CLASS_NAME.matcher(text);
+        assertThat(name.find()).as("a program is a public class").isTrue();
+        Files.writeString(home.resolve(name.group(1) + ".java"), text);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+}
