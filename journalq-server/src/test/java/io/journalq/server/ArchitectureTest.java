@@ -17,6 +17,8 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -114,6 +116,28 @@ class ArchitectureTest {
         ROOT + "shard.partition", ROOT + "shard.append", ROOT + "shard.flush", ROOT + "shard.read"
     };
 
+    /** A slice for each class, with its nested ones, of the packages that a produce or a fetch passes. */
+    private static final SliceAssignment EACH_CLASS_WHERE_REQUESTS_PASS = new SliceAssignment() {
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            JavaClass outermost = type;
+            while (outermost.getEnclosingClass().isPresent()) {
+                outermost = outermost.getEnclosingClass().get();
+            }
+            String name = outermost.getPackageName() + ".";
+            boolean passed = name.equals(ROOT + "api.data.")
+                    || name.equals(ROOT + "broker.")
+                    || name.startsWith(ROOT + "shard.")
+                    || name.equals(ROOT + "journal.");
+            return passed ? SliceIdentifier.of(outermost.getName()) : SliceIdentifier.ignore();
+        }
+
+        @Override
+        public String getDescription() {
+            return "classes of api.data, broker, shard and journal";
+        }
+    };
+
     private static final String[] WITH_EFFECTS = {
         "java.util.concurrent..",
         "java.net..",
@@ -184,6 +208,17 @@ class ArchitectureTest {
     @Test
     void shouldFormNoCycleAmongPackagesAndTheirParts() {
         slices().matching(ROOT + "(**)").should().beFreeOfCycles().check(classes);
+    }
+
+    @Test
+    void shouldCallNoClassBackWhereRequestsPass() {
+        slices().assignedFrom(EACH_CLASS_WHERE_REQUESTS_PASS)
+                .should()
+                .beFreeOfCycles()
+                .because(
+                        "a class is called from above and calls below: let the lower class declare an interface for what"
+                                + " it reports, as Durability.Listener does")
+                .check(classes);
     }
 
     @Test

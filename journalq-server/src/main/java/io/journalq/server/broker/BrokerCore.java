@@ -32,6 +32,7 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
+import io.journalq.server.shard.compaction.CleanerSurroundings;
 import io.journalq.server.shard.compaction.LogCleaner;
 import io.journalq.server.shard.coordinator.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.CoordinatorResources;
@@ -123,7 +124,11 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.clock(),
                 lastEnds,
                 surroundings.memory().part(StatePart.PRODUCERS));
-        this.cleaner = Compaction.of(config, shards, surroundings);
+        this.cleaner = Compaction.of(
+                config,
+                shards,
+                new CleanerSurroundings(surroundings.blockingPool(), surroundings.clock(), surroundings.waiting()),
+                surroundings.ids());
         this.watch = new DirectoryWatch(
                 directories,
                 config.dataDirectories().size(),

@@ -10,27 +10,28 @@ import io.journalq.server.shard.compaction.CleanerCounters;
 import io.journalq.server.shard.compaction.CleanerLimits;
 import io.journalq.server.shard.compaction.CleanerSurroundings;
 import io.journalq.server.shard.compaction.LogCleaner;
+import java.util.function.Supplier;
 
 /** Sets up compaction and its meters. */
 final class Compaction {
     private Compaction() {}
 
-    /** A cleaner that has not begun. */
-    static LogCleaner of(BrokerConfig config, Shards shards, BrokerCore.Surroundings surroundings) {
+    /**
+     * A cleaner that has not begun.
+     *
+     * @param ids gives secrets that nobody can guess
+     */
+    static LogCleaner of(BrokerConfig config, Shards shards, CleanerSurroundings surroundings, Supplier<Uuid> ids) {
         int threads = config.get(BrokerSettings.LOG_CLEANER_THREADS);
         CleanerLimits limits = new CleanerLimits(
                 threads,
                 config.get(BrokerSettings.LOG_CLEANER_DEDUPE_BUFFER_SIZE),
                 config.get(BrokerSettings.LOG_CLEANER_BACKOFF_MS));
         return new LogCleaner(
-                shards,
-                new CleanerSurroundings(surroundings.blockingPool(), surroundings.clock(), surroundings.waiting()),
-                limits,
-                () -> keyOffsets(
-                        limits.keyMemoryBytes() / threads, surroundings.ids().get()));
+                shards, surroundings, limits, () -> keyOffsets(limits.keyMemoryBytes() / threads, ids.get()));
     }
 
-    /** Nobody who chooses keys may know the secret. */
+    /** Clients that choose keys must not know the secret. */
     private static KeyOffsets keyOffsets(long sizeBytes, Uuid secret) {
         return new KeyOffsets(sizeBytes, secret.mostSignificantBits(), secret.leastSignificantBits());
     }

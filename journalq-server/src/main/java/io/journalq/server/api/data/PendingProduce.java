@@ -233,7 +233,7 @@ final class PendingProduce {
     }
 
     /** One append and the place of its outcome in the answer. On the shard's loop. */
-    static final class PartitionAppend extends Append {
+    private static final class PartitionAppend extends Append implements TransactionAdmission.TransactionalBatch {
         private final ShardPart part;
         private final TopicImage topic;
         private final ByteBuf records;
@@ -248,15 +248,18 @@ final class PendingProduce {
             this.answer = answer;
         }
 
-        TopicPartition partition() {
+        @Override
+        public TopicPartition partition() {
             return new TopicPartition(topic.name(), answer.index());
         }
 
-        long producerId() {
+        @Override
+        public long producerId() {
             return RecordBatch.producerId(records, records.readerIndex());
         }
 
-        short producerEpoch() {
+        @Override
+        public short producerEpoch() {
             return RecordBatch.producerEpoch(records, records.readerIndex());
         }
 

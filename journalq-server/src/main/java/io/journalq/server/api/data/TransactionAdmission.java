@@ -2,32 +2,40 @@ package io.journalq.server.api.data;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.api.data.PendingProduce.PartitionAppend;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a Produce request asks of a transaction's coordinator, and what its answer means to the producer. Stateless. */
+/** The question of a Produce request to a transaction's coordinator, and the error for the producer. Stateless. */
 final class TransactionAdmission {
     private static final short FIRST_VERSION_THAT_ADDS_PARTITIONS = 12;
     private static final short FIRST_VERSION_WITH_ABORTABLE_ERROR = 11;
 
     private TransactionAdmission() {}
 
+    /** A batch of a transaction on its way into a partition. */
+    interface TransactionalBatch {
+        TopicPartition partition();
+
+        long producerId();
+
+        short producerEpoch();
+    }
+
     /**
-     * The question that {@code appends} need an answer to.
+     * The question whether batches may be appended.
      *
-     * @param appends those of a transaction, at least one
-     * @return null when they are not all of one producer
+     * @param batches of a transaction, at least one
+     * @return null when they come from several producers
      */
     static TransactionGate.Request request(
-            String transactionalId, short produceVersion, List<PartitionAppend> appends) {
-        List<TopicPartition> partitions = new ArrayList<>(appends.size());
-        PartitionAppend first = appends.get(0);
-        for (PartitionAppend append : appends) {
-            if (append.producerId() != first.producerId() || append.producerEpoch() != first.producerEpoch()) {
+            String transactionalId, short produceVersion, List<? extends TransactionalBatch> batches) {
+        List<TopicPartition> partitions = new ArrayList<>(batches.size());
+        TransactionalBatch first = batches.get(0);
+        for (TransactionalBatch batch : batches) {
+            if (batch.producerId() != first.producerId() || batch.producerEpoch() != first.producerEpoch()) {
                 return null;
             }
-            partitions.add(append.partition());
+            partitions.add(batch.partition());
         }
         boolean addMissing = produceVersion >= FIRST_VERSION_THAT_ADDS_PARTITIONS;
         return new TransactionGate.Request(

@@ -3,7 +3,7 @@ package io.journalq.server.shard.read;
 import java.util.ArrayList;
 
 /** The readers that are parked until one partition has news, in no order. On the partition's loop. */
-final class ParkedFetches {
+final class ParkedFetches implements PartitionReader.Place {
     /** Null until the first reader is parked: most partitions are not read. */
     private ArrayList<PartitionReader> readers;
 
@@ -17,7 +17,8 @@ final class ParkedFetches {
         }
     }
 
-    void remove(PartitionReader reader) {
+    @Override
+    public void remove(PartitionReader reader) {
         int index = reader.parkedIndex();
         PartitionReader last = readers.remove(readers.size() - 1);
         if (last != reader) {

@@ -10,10 +10,16 @@ public abstract class PartitionReader {
     /** The size of the log before an offset, when it is not known. */
     static final long UNKNOWN_BYTES = -1L;
 
-    private ParkedFetches parkedIn;
+    private Place parkedIn;
     private int parkedIndex;
     private long seenOffset;
     private long seenBytes;
+
+    /** Where a reader is parked. */
+    interface Place {
+        /** Forgets a reader that is parked here. */
+        void remove(PartitionReader reader);
+    }
 
     /**
      * The partition has news: records, a new first offset, or its end. The reader is not parked any more.
@@ -41,8 +47,8 @@ public abstract class PartitionReader {
         return parkedIndex;
     }
 
-    final void onParked(ParkedFetches fetches, int index) {
-        parkedIn = fetches;
+    final void onParked(Place place, int index) {
+        parkedIn = place;
         parkedIndex = index;
     }
 
