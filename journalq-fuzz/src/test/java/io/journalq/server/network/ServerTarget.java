@@ -242,7 +242,11 @@ public final class ServerTarget implements FuzzTarget {
         LoopCycle cycle = broker.cycle(0);
         NetworkCounters counters = new NetworkCounters();
         ConnectionLimits limits = new ConnectionLimits(
-                MAX_FRAME_BYTES, 4, MAX_FRAME_BYTES, MAX_FRAME_BYTES, new ConnectionLimits.Admission(10, 10, 10_000, 600_000));
+                MAX_FRAME_BYTES,
+                4,
+                MAX_FRAME_BYTES,
+                MAX_FRAME_BYTES,
+                new ConnectionLimits.Admission(10, 10, 10_000, 600_000));
         RequestDispatcher dispatcher = new RequestDispatcher(
                 broker.handlers(),
                 new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop().nanoTime()),

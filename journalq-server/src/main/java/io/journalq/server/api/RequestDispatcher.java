@@ -78,7 +78,8 @@ public final class RequestDispatcher implements ExchangeFactory {
             throw new BadFrameException("request for " + name(apiKeyId) + " version " + version + "; versions "
                     + api.lowestVersion() + " to " + api.highestVersion() + " are served");
         }
-        KafkaRequest request = readHead(connection, frame, known ? served : unknownVersion(served), session, version, known);
+        KafkaRequest request =
+                readHead(connection, frame, known ? served : unknownVersion(served), session, version, known);
         if (known) {
             readBody(connection, frame, api.key(), request);
         }

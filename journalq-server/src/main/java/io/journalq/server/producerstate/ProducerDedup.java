@@ -96,8 +96,8 @@ public final class ProducerDedup {
 
     /**
      * The log was recovered and ends at {@code endOffset}, and acknowledged batches that followed may be lost. Until a
-     * producer appends again, its next batch may leave a gap. If all remembered batches of a producer
-     * are lost, it counts as unknown: any sequence may come next.
+     * producer appends again, its next batch may leave a gap. If all remembered batches of a producer are lost, it counts as
+     * unknown: any sequence may come next.
      */
     public void onPossibleLoss(long endOffset) {
         lossOffset = endOffset;

@@ -19,7 +19,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class TestServer implements AutoCloseable {
     static final ConnectionLimits ROOMY = new ConnectionLimits(
-            1 << 20, 1_000, 1 << 20, 1 << 24, new ConnectionLimits.Admission(100, 100, 10_000, TimeUnit.HOURS.toMillis(1)));
+            1 << 20,
+            1_000,
+            1 << 20,
+            1 << 24,
+            new ConnectionLimits.Admission(100, 100, 10_000, TimeUnit.HOURS.toMillis(1)));
 
     final Queue<EchoExchange> opened = new ConcurrentLinkedQueue<>();
     final NetworkCounters counters = new NetworkCounters();

@@ -131,10 +131,14 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             return;
         }
         if (timestamp == LATEST) {
-            response.setOffset(readCommitted ? host.log().lastStableOffset() : host.log().highWatermark())
+            response.setOffset(
+                            readCommitted
+                                    ? host.log().lastStableOffset()
+                                    : host.log().highWatermark())
                     .setLeaderEpoch(host.leaderEpoch());
         } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
-            response.setOffset(host.log().startOffset()).setLeaderEpoch(host.journal().epochOf(host.log().startOffset()));
+            response.setOffset(host.log().startOffset())
+                    .setLeaderEpoch(host.journal().epochOf(host.log().startOffset()));
         }
         done.run();
     }

@@ -36,7 +36,8 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
                 request.resources().stream().map(IncrementalAlterConfigsHandler::asked),
                 request.validateOnly(),
                 altered -> new IncrementalAlterConfigsResponse()
-                        .setResponses(altered.map(IncrementalAlterConfigsHandler::response).toList()));
+                        .setResponses(altered.map(IncrementalAlterConfigsHandler::response)
+                                .toList()));
     }
 
     private static AlterConfigsResourceResponse response(Altered altered) {
