@@ -4,7 +4,7 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.OutputClosed;
 import io.journalq.cli.shell.Terminal;
-import io.journalq.client.JournalQException;
+import io.journalq.client.error.JournalQException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;

@@ -225,13 +225,13 @@ class GroupCommandsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "1 | groups describe absent | there is no such group",
-                "1 | groups lag absent | there is no such group",
+                "1 | groups describe absent | the group does not exist",
+                "1 | groups lag absent | the group does not exist",
                 "1 | groups reset-offsets absent --all-topics --to-latest | has committed nothing; name topics",
                 "1 | groups reset-offsets g --topic orders:9 --to-latest | topic orders has no partition 9",
                 "1 | groups reset-offsets g --topic absent --to-latest | topic absent",
-                "1 | transactions describe absent | there is no transactional id absent",
-                "1 | transactions abort absent | there is no transactional id absent",
+                "1 | transactions describe absent | the transactional id does not exist: absent",
+                "1 | transactions abort absent | the transactional id does not exist: absent",
                 "2 | groups reset-offsets g --to-latest | either --topic or --all-topics",
                 "2 | groups reset-offsets g --topic orders | --to-earliest",
                 "2 | groups reset-offsets g --topic orders --to-latest --to-earliest | mutually exclusive",

@@ -1,7 +1,7 @@
 package io.journalq.cli.message;
 
 import io.journalq.client.Producer;
-import io.journalq.client.ProducerRecord;
+import io.journalq.client.record.ProducerRecord;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Json;
-import io.journalq.client.ProducerRecord;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.record.Header;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.cli.shell.CommandFailure;
-import io.journalq.client.ProducerRecord;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.record.Header;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

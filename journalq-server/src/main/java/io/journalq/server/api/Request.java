@@ -4,6 +4,7 @@ import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
@@ -52,7 +53,7 @@ final class Request extends Exchange implements RequestContext {
         if (served.api().key().requestHeaderVersion(apiVersion) > 1) {
             in.skipTags();
         }
-        body = served.api().key().readRequest(in, apiVersion);
+        body = ApiMessages.readRequest(served.api().key(), in, apiVersion);
         entries = in.entries();
     }
 

@@ -1,5 +1,6 @@
 package io.journalq.server.network;
 
+import io.journalq.common.protocol.frame.FrameReads;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
@@ -219,7 +220,7 @@ public final class Acceptor {
                         connection::flushLater),
                 new ReadLowWater(counters));
         connection.readThrough(decoder);
-        channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
+        channel.config().setRecvByteBufAllocator(new FrameReads(decoder::allocate, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);
     }
 
