@@ -4,20 +4,20 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.OutputClosed;
 import io.journalq.cli.shell.Terminal;
-import io.journalq.client.JournalQException;
+import io.journalq.client.error.JournalQException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What both programs share: how their command lines are parsed, run, and fail. Stateless. */
+/** Parses and runs the command lines of both programs, and reports their errors. Stateless. */
 final class CommandLines {
-    private static final String DEBUG_HINT = "; JOURNALQ_LOG_LEVEL=DEBUG in the environment shows more";
+    private static final String DEBUG_HINT = "; for details, set JOURNALQ_LOG_LEVEL=DEBUG in the environment";
 
     private static final int HELP_WIDTH = 110;
 
     private CommandLines() {}
 
-    /** The command line of {@code program}, the annotated top-level command. */
+    /** Returns the command line of {@code program}, an annotated top-level command. */
     static CommandLine of(Object program, Terminal terminal) {
         return new CommandLine(program)
                 .setOut(terminal.outWriter())
@@ -29,7 +29,7 @@ final class CommandLines {
     }
 
     /**
-     * Runs a command line to its end.
+     * Runs a command line.
      *
      * @return the exit code
      */

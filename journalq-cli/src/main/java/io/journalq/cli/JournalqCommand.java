@@ -13,12 +13,11 @@ import io.journalq.cli.transaction.TransactionsCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
-/** {@code journalq}: what all of its commands have in common, above all the broker that they talk to. */
+/** {@code journalq}: the options that all commands share, such as the broker to connect to. */
 @Command(
         name = "journalq",
-        description =
-                "Looks after topics, groups and transactions, and writes and reads messages, of a broker that speaks the "
-                        + "Kafka protocol.",
+        description = "Manages topics, groups and transactions of a broker that supports the Kafka protocol. Writes and"
+                + " reads messages.",
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
         subcommands = {
@@ -35,7 +34,7 @@ import picocli.CommandLine.ScopeType;
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:failed; one line on standard error says why", "2:wrong usage"})
+        exitCodeList = {"0:done", "1:failed; a line on standard error states the reason", "2:wrong usage"})
 final class JournalqCommand extends ClientProgram {
     JournalqCommand(Terminal terminal) {
         super(terminal);

@@ -3,17 +3,17 @@ package io.journalq.cli;
 import io.journalq.cli.shell.Terminal;
 import picocli.CommandLine;
 
-/** Starts {@code bin/journalq}. */
+/** The entry point of {@code bin/journalq}. */
 public final class JournalqMain {
     private JournalqMain() {}
 
-    /** Runs one command and ends the process with its exit code. */
+    /** Runs one command and exits with its exit code. */
     public static void main(String[] arguments) {
-        // Not a return: a connection's thread must not keep the process of a finished command.
+        // Exits explicitly, because a thread of a connection must not keep the process alive.
         System.exit(run(Terminal.ofProcess(), arguments));
     }
 
-    /** The program as it is typed: its commands, options and help. */
+    /** Returns the command line with all commands and options. */
     public static CommandLine commandLine(Terminal terminal) {
         return CommandLines.of(new JournalqCommand(terminal), terminal);
     }

@@ -2,7 +2,7 @@ package io.journalq.cli;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** The version, from the manifest of the jar that this runs from. */
+/** Returns the version from the manifest of the jar. */
 final class ProgramVersion implements IVersionProvider {
     @Override
     public String[] getVersion() {

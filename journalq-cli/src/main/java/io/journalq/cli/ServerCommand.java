@@ -12,7 +12,7 @@ import picocli.CommandLine.ScopeType;
 /** {@code journalq-server}. */
 @Command(
         name = "journalq-server",
-        description = "Starts, stops and watches a broker on this machine.",
+        description = "Starts and stops a broker on this machine, and shows its status.",
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
         subcommands = {StartCommand.class, StopCommand.class, StatusCommand.class},
@@ -20,17 +20,17 @@ import picocli.CommandLine.ScopeType;
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done; of status: the broker is ready",
-            "1:failed; of status: it runs, but is not ready",
+            "0:done; for status: the broker is ready",
+            "1:failed; for status: the broker is running but not ready",
             "2:wrong usage",
-            "3:of status: it is not running"
+            "3:for status: the broker is not running"
         },
         footerHeading = "%nEnvironment:%n",
         footer = {
             "  JAVA_HOME        the JDK to use (default: the newest found, 17 to 25)",
             "  JOURNALQ_HEAP    Java heap of the broker, such as 2g (default: 512m)",
-            "  JOURNALQ_OPTS    more Java options for the broker",
-            "  JOURNALQ_LOG_DIR where start writes the broker's log (default: logs/ beside bin/)"
+            "  JOURNALQ_OPTS    additional Java options for the broker",
+            "  JOURNALQ_LOG_DIR where start writes the broker's log (default: logs/ next to bin/)"
         })
 final class ServerCommand extends CommandGroup implements Program {
     private final Terminal terminal;

@@ -3,16 +3,16 @@ package io.journalq.cli;
 import io.journalq.cli.shell.Terminal;
 import picocli.CommandLine;
 
-/** Starts {@code bin/journalq-server}, except for a broker in the foreground, which the script runs itself. */
+/** The entry point of {@code bin/journalq-server}. A broker in the foreground is run by the script itself. */
 public final class ServerMain {
     private ServerMain() {}
 
-    /** Runs one command and ends the process with its exit code. */
+    /** Runs one command and exits with its exit code. */
     public static void main(String[] arguments) {
         System.exit(run(Terminal.ofProcess(), arguments));
     }
 
-    /** The program as it is typed: its commands, options and help. */
+    /** Returns the command line with all commands and options. */
     public static CommandLine commandLine(Terminal terminal) {
         return CommandLines.of(new ServerCommand(terminal), terminal);
     }

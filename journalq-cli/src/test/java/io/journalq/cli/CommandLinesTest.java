@@ -28,24 +28,24 @@ class CommandLinesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "'' | name a command",
-                "topics | name a command: create, list, describe, alter, delete",
+                "'' | a command is missing",
+                "topics | a command is missing: create, list, describe, alter, delete",
                 "topcs list | did you mean 'topics'?",
                 "topics create | Missing required parameter: 'NAME'",
                 "topics create a --partitions 0 | --partitions must be 1 or more",
                 "topics create a --partitions many | 'many' is not an int",
-                "topics alter a | say what to alter",
+                "topics alter a | specify a change",
                 "topics list --output xml | expected one of [TABLE, JSON]",
                 "topics list --bootstrap nowhere | is not of the form host:port",
                 "topics list --bootstrap localhost:99999 | is not of the form host:port",
-                "consume a --from yesterday | 'yesterday' is no position; use beginning, end,",
-                "consume a --format %v | is no format; use value, json, or a template",
-                "consume a --format {valeu} | {valeu} is no part of a message; use {topic},",
+                "consume a --from yesterday | 'yesterday' is not a position; use beginning, end,",
+                "consume a --format %v | is not a format; use value, json, or a template",
+                "consume a --format {valeu} | {valeu} is not a placeholder; use {topic},",
                 "consume a --max-messages 0 | --max-messages must be 1 or more",
-                "consume a --timeout 5 | is not a duration; write a number and one of ms, s, m, h, d",
+                "consume a --timeout 5 | is not a duration; use a number with one of the units ms, s, m, h, d",
                 "produce a --acks 2 | is not one of 0, 1, all",
                 "produce a --format xml | --format must be value or json",
-                "produce a --format json --key-separator : | --key-separator is for --format value",
+                "produce a --format json --key-separator : | --key-separator requires --format value",
                 "configs describe | --topic=NAME | --broker=ID",
                 "configs describe --topic a --broker 1 | mutually exclusive",
                 "configs set --topic a | Missing required parameter: 'KEY=VALUE'",
@@ -79,8 +79,8 @@ class CommandLinesTest {
         CommandRun after = CommandRun.journalq("consume", "orders", "--bootstrap=localhost:" + freePort);
 
         // then
-        String line = "journalq: no broker answers at localhost:" + freePort
-                + "; start one with bin/journalq-server start, or name one with --bootstrap";
+        String line = "journalq: no broker responds at localhost:" + freePort
+                + "; start one with bin/journalq-server start, or set the address with --bootstrap";
         assertThat(before).isEqualTo(new CommandRun(ExitCode.FAILED, "", line + System.lineSeparator()));
         assertThat(after).isEqualTo(before);
     }

@@ -91,8 +91,8 @@ class GroupCommandsTest {
             assertThat(json.out()).contains("\"type\" : \"" + protocol + "\"", "\"state\" : \"Stable\"");
             assertThat(reset.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(reset.errLines()).singleElement().satisfies(line -> assertThat(line)
-                    .startsWith("journalq: group " + group + " has 1 member, which would go on from where they are; "
-                            + "stop its consumers"));
+                    .startsWith("journalq: group " + group
+                            + " has 1 member, which would continue at their own positions; " + "stop its consumers"));
             assertThat(delete.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(delete.errLines()).singleElement().satisfies(line -> assertThat(line)
                     .contains("the group has members; stop its consumers"));
@@ -115,7 +115,7 @@ class GroupCommandsTest {
         assertThat(lag.outLines().get(2)).matches("orders +1 +10 +10 +0 +0\\.0 +-");
         assertThat(lag.outLines().get(3)).matches("Group behind is behind by 6 messages, \\d+\\.\\d s");
         assertThat(json.out()).contains("\"group\" : \"behind\"", "\"lag\" : 6", "\"lagMs\" : ");
-        assertThat(none.out()).isEqualTo("group behind has committed nothing of topic other\n");
+        assertThat(none.out()).isEqualTo("group behind has no committed offsets for topic other\n");
     }
 
     @ParameterizedTest
@@ -146,7 +146,7 @@ class GroupCommandsTest {
         // then
         assertThat(dry.outLines().get(1)).matches("orders +0 +4 +" + first);
         assertThat(dry.outLines().get(2)).matches("orders +1 +8 +" + second);
-        assertThat(dry.errLines()).containsExactly("Nothing was changed; the same command with --execute does it.");
+        assertThat(dry.errLines()).containsExactly("Nothing was changed. To apply the changes, add --execute.");
         assertThat(before.get(new TopicPartition("orders", 0)).offset()).isEqualTo(4);
         assertThat(done.out()).isEqualTo(dry.out());
         assertThat(done.err()).isEmpty();
@@ -183,9 +183,9 @@ class GroupCommandsTest {
         assertThat(deleted.out()).isEqualTo("deleted group fresh\n");
         assertThat(again.exitCode()).isEqualTo(ExitCode.FAILED);
         assertThat(again.errLines())
-                .containsExactly("journalq: there is no group fresh; journalq groups list shows those there are");
+                .containsExactly("journalq: there is no group fresh; to list all groups, run journalq groups list");
         assertThat(broker.done("groups", "delete", "fresh", "--if-exists").out())
-                .isEqualTo("no such group: fresh\n");
+                .isEqualTo("group does not exist: fresh\n");
     }
 
     @Test
@@ -225,21 +225,21 @@ class GroupCommandsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "1 | groups describe absent | there is no such group",
-                "1 | groups lag absent | there is no such group",
-                "1 | groups reset-offsets absent --all-topics --to-latest | has committed nothing; name topics",
+                "1 | groups describe absent | the group does not exist",
+                "1 | groups lag absent | the group does not exist",
+                "1 | groups reset-offsets absent --all-topics --to-latest | has no committed offsets; select topics",
                 "1 | groups reset-offsets g --topic orders:9 --to-latest | topic orders has no partition 9",
                 "1 | groups reset-offsets g --topic absent --to-latest | topic absent",
-                "1 | transactions describe absent | there is no transactional id absent",
-                "1 | transactions abort absent | there is no transactional id absent",
+                "1 | transactions describe absent | the transactional id does not exist: absent",
+                "1 | transactions abort absent | the transactional id does not exist: absent",
                 "2 | groups reset-offsets g --to-latest | either --topic or --all-topics",
                 "2 | groups reset-offsets g --topic orders | --to-earliest",
                 "2 | groups reset-offsets g --topic orders --to-latest --to-earliest | mutually exclusive",
                 "2 | groups reset-offsets g --topic orders:x --to-latest | is not of the form NAME or NAME:0,5",
                 "2 | groups reset-offsets g --topic orders --to-offset -1 | --to-offset must be 0 or more",
-                "2 | groups reset-offsets g --topic orders --to-datetime soon | is no position",
-                "2 | groups reset-offsets g --topic orders --to-datetime end | is no time",
-                "2 | groups | name a command: list, describe, lag, reset-offsets, delete",
+                "2 | groups reset-offsets g --topic orders --to-datetime soon | is not a position",
+                "2 | groups reset-offsets g --topic orders --to-datetime end | is not a time",
+                "2 | groups | a command is missing: list, describe, lag, reset-offsets, delete",
             })
     void shouldSayInOneLineWhatIsWrong(int exitCode, String command, String expected) {
         CommandRun run = broker.run(command.split(" ", -1));

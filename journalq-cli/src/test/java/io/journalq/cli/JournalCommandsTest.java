@@ -81,7 +81,7 @@ class JournalCommandsTest {
                         assertThat(line).matches(log.getParent().getFileName() + " +1 +5 +5 +0 +5 +[\\d.]+ K?i?B +0"))
                 .anySatisfy(line -> assertThat(line).startsWith("metadata "));
         assertThat(json.out()).contains("\"records\" : 5", "\"findings\" : [ ]");
-        assertThat(repair.out()).isEqualTo("nothing is wrong with " + data + "\n");
+        assertThat(repair.out()).isEqualTo("no damage found in " + data + "\n");
     }
 
     @Test
@@ -124,9 +124,10 @@ class JournalCommandsTest {
         assertThat(dump.outLines().get(0))
                 .startsWith("  byte 20  sequence ")
                 .contains("  journal ", "  segment 0  position ");
-        String pending = "hold " + dump.outLines().size() + " records, which the next start writes into the journals";
+        String pending =
+                "contain " + dump.outLines().size() + " records, which the next start copies into the journals";
         assertThat(verify.err()).contains(pending);
-        assertThat(dry.err()).contains(pending, "--execute does that first");
+        assertThat(dry.err()).contains(pending, "--execute does this first");
         assertThat(thereAfterDry).isTrue();
         assertThat(done.exitCode()).as(done.err()).isEqualTo(ExitCode.DONE);
         assertThat(wal).doesNotExist();
@@ -154,11 +155,11 @@ class JournalCommandsTest {
         assertThat(verify.exitCode()).isEqualTo(ExitCode.FAILED);
         assertThat(verify.out()).contains(log + " at byte " + healthy.length + ": 5 bytes up to byte ");
         assertThat(verify.errLines())
-                .containsExactly("journalq: 1 finding; bin/journalq journal repair " + data + " says what can be done");
+                .containsExactly("journalq: 1 finding; to list the repairs, run bin/journalq journal repair " + data);
         assertThat(dry.out())
-                .startsWith("cut " + log + " at byte " + healthy.length + ", what is cut goes to " + aside);
+                .startsWith("truncate " + log + " at byte " + healthy.length + ", the rest is moved to " + aside);
         assertThat(dry.errLines())
-                .containsExactly("1 change to make. Nothing was changed; the same command with --execute does it.");
+                .containsExactly("1 change to make. Nothing was changed. To apply the changes, add --execute.");
         assertThat(sizeAfterDry).isEqualTo(healthy.length + 5L);
         assertThat(done.exitCode()).as(done.err()).isEqualTo(ExitCode.DONE);
         assertThat(done.out()).isEqualTo(dry.out());
@@ -186,7 +187,7 @@ class JournalCommandsTest {
         assertThat(verify.out()).contains(log + " at byte " + second + ": ", "the offset before them is 1");
         assertThat(dump.outLines()).hasSize(1 + BATCHES);
         assertThat(dump.outLines().get(2))
-                .isEqualTo("  byte " + second + "  bad: no healthy batch up to byte " + 2 * second);
+                .isEqualTo("  byte " + second + "  bad: no valid batch up to byte " + 2 * second);
         assertThat(repair.outLines()).singleElement().satisfies(line -> assertThat(line)
                 .startsWith("leave " + log + " as it is from byte " + second));
         assertThat(Files.readAllBytes(log)).isEqualTo(bytes);
@@ -237,7 +238,7 @@ class JournalCommandsTest {
 
         // then
         assertThat(verify.out()).contains(log + ": its batches end at byte 0; the checkpoint says that ");
-        assertThat(run("repair").out()).startsWith("cannot mend " + log + ", bring it back from a backup");
+        assertThat(run("repair").out()).startsWith("cannot repair " + log + ", restore it from a backup");
         assertThat(nothing.err()).contains("there is no journal in " + folder);
         assertThat(inside.exitCode()).isEqualTo(ExitCode.USAGE);
     }
@@ -266,7 +267,7 @@ class JournalCommandsTest {
                 .contains(metadata + " at byte ")
                 .contains("bin/journalq journal repair " + data.resolve("metadata") + " --execute");
         assertThat(repair.exitCode()).as(repair.err()).isEqualTo(ExitCode.DONE);
-        assertThat(repair.out()).contains("cut " + metadata, "later changes are lost");
+        assertThat(repair.out()).contains("truncate " + metadata, "later changes are lost");
         try (CommandBroker broker = new CommandBroker(data)) {
             assertThat(broker.done("topics", "list").out())
                     .contains("orders", "early")

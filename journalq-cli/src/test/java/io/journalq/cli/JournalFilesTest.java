@@ -69,6 +69,6 @@ class JournalFilesTest {
         assertThat(verify.exitCode()).isEqualTo(ExitCode.FAILED);
         assertThat(verify.out()).contains("bad_derived_file", index.toString(), "wrong CRC");
         assertThat(repair.outLines()).singleElement().satisfies(line -> assertThat(line)
-                .contains(index.toString(), "it is made anew from the log"));
+                .contains(index.toString(), "it is rebuilt from the"));
     }
 }

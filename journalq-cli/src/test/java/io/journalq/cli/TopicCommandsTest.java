@@ -126,7 +126,7 @@ class TopicCommandsTest {
                         "\"source\" : \"DYNAMIC_TOPIC_CONFIG\"",
                         "\"readOnly\" : false",
                         "\"sensitive\" : false");
-        assertThat(unset.out()).contains("retention.ms back to its default");
+        assertThat(unset.out()).contains("retention.ms reset to its default");
         assertThat(after.outLines()).hasSize(1);
         assertThat(broker.done("configs", "describe", "--broker", "0").out()).contains("num.partitions");
     }
@@ -156,29 +156,30 @@ class TopicCommandsTest {
         broker.done("topics", "create", "there");
 
         assertThat(broker.done("topics", "create", "there", "--if-not-exists").out())
-                .isEqualTo("topic exists already: there\n");
+                .isEqualTo("topic already exists: there\n");
         assertThat(broker.done("topics", "delete", "nowhere", "--if-exists").out())
-                .isEqualTo("no such topic: nowhere\n");
+                .isEqualTo("topic does not exist: nowhere\n");
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "topics create taken | topic taken exists already; use it, or add --if-not-exists",
+                "topics create taken | topic taken already exists; use it, or add --if-not-exists",
                 "topics create ../x | use letters, digits, '.', '_' and '-'",
                 "topics create a --config retention.mss=1 | retention.ms",
                 "topics create a --replication-factor 3 | replication factor",
                 "topics describe absent | topic absent: ",
-                "topics delete absent | there is no topic absent; journalq topics list shows those there are",
+                "topics delete absent | there is no topic absent; to list all topics, run journalq topics list",
                 "topics alter absent --partitions 2 | absent",
                 "topics alter taken --partitions 1 | topic taken: ",
                 "configs describe --topic absent | absent",
                 "configs set --topic taken retention.ms=never | retention.ms",
                 "configs set --topic absent retention.ms=1 | absent",
-                "consume absent --from beginning --until end | topic absent does not exist; create it, or check its name",
+                "consume absent --from beginning --until end | topic absent does not exist; create it, or check its"
+                        + " name",
                 "consume taken --partition 7 | topic taken has no partition 7; it has 0 to 0",
-                "consume taken --partition 0 --from 99 | is beyond the end of taken-0",
+                "consume taken --partition 0 --from 99 | is after the end of taken-0",
                 "produce taken --partition 7 | topic taken has no partition 7; it has 0 to 0",
             })
     void shouldSayInOneLineWhatToDoWhenItCannotBeDone(String command, String expected) {

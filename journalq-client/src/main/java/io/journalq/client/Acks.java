@@ -1,12 +1,12 @@
 package io.journalq.client;
 
-/** Who must have a record before the broker acknowledges it. */
+/** How many replicas must have a record before the broker acknowledges it. */
 public enum Acks {
-    /** No acknowledgement: the send is done when the bytes left; no offset is known. */
+    /** None. The send completes when the client has written the request, and the offset of the record is unknown. */
     NONE((short) 0),
-    /** The partition's leader has it, as its topic's delivery mode demands. */
+    /** The leader of the partition. The delivery mode of the topic determines when the leader acknowledges. */
     LEADER((short) 1),
-    /** Every in-sync replica has it. */
+    /** All in-sync replicas. */
     ALL((short) -1);
 
     private final short code;
@@ -15,7 +15,7 @@ public enum Acks {
         this.code = code;
     }
 
-    /** The value on the wire. */
+    /** The value in the Produce request. */
     public short code() {
         return code;
     }

@@ -14,13 +14,17 @@ import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.admin.TopicListing;
 import io.journalq.client.admin.TransactionDescription;
 import io.journalq.client.admin.TransactionListing;
-import io.journalq.client.coordinator.GroupCalls;
-import io.journalq.client.coordinator.TransactionCalls;
-import io.journalq.client.fetch.OffsetLookup;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.group.CommittedOffset;
-import io.journalq.client.network.ClientConfig;
-import io.journalq.client.network.ClientCore;
-import io.journalq.client.network.Cluster;
+import io.journalq.client.internal.admin.ClusterCalls;
+import io.journalq.client.internal.admin.ConfigCalls;
+import io.journalq.client.internal.admin.GroupCalls;
+import io.journalq.client.internal.admin.TopicCalls;
+import io.journalq.client.internal.admin.TransactionCalls;
+import io.journalq.client.internal.fetch.OffsetLookup;
+import io.journalq.client.internal.network.ClientConfig;
+import io.journalq.client.internal.network.ClientCore;
+import io.journalq.client.internal.network.Cluster;
 import io.journalq.common.id.TopicPartition;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -28,8 +32,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Looks at a cluster and changes it: topics, configs, offsets, groups, transactions. Thread-safe; every call waits for its answer, tries
- * retriable errors again within the call time-out, and throws a {@link JournalQException} when it cannot be had.
+ * Manages a cluster: topics, configurations, offsets, groups and transactions.
+ *
+ * <p>Thread-safe. Every call blocks until the response arrives. Retriable errors are retried until {@code
+ * callTimeoutMs} has passed. A call that fails throws a {@link JournalQException}.
  *
  * <pre>{@code
  * try (Admin admin = Admin.builder().bootstrapServers("localhost:9092").build()) {
@@ -57,52 +63,73 @@ public final class Admin implements AutoCloseable {
         this.offsets = new OffsetLookup(core.cluster(), core.calls());
     }
 
-    /** Starts an admin with the defaults. */
+    /** Returns a builder with the default settings. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Creates one topic. Returns when the broker that answered knows it. */
+    /**
+     * Creates one topic. When the call returns, the broker that responded knows the topic.
+     *
+     * @throws io.journalq.client.error.TopicExistsException if a topic of that name exists
+     */
     public void createTopic(NewTopic topic) {
         createTopics(List.of(topic));
     }
 
-    /** Creates topics; throws the first error, after all have been tried. */
+    /**
+     * Creates topics. If a topic cannot be created, the others are created nevertheless.
+     *
+     * @throws JournalQException the first error; the errors of other topics are suppressed in it
+     */
     public void createTopics(Collection<NewTopic> newTopics) {
         topics.create(newTopics);
     }
 
-    /** Deletes topics and all their records; throws the first error, after all have been tried. */
+    /**
+     * Deletes topics and all their records. If a topic cannot be deleted, the others are deleted nevertheless.
+     *
+     * @throws JournalQException the first error; the errors of other topics are suppressed in it
+     */
     public void deleteTopics(Collection<String> names) {
         topics.delete(names);
     }
 
-    /** Every topic, by name. */
+    /** Returns all topics, sorted by name, including internal ones. */
     public List<TopicListing> listTopics() {
         return topics.list();
     }
 
-    /** These topics with their partitions, in the order asked for; throws when one does not exist. */
+    /**
+     * Returns these topics with their partitions, in the order of {@code names}.
+     *
+     * @throws io.journalq.client.error.UnknownTopicException if one of the topics does not exist
+     */
     public Map<String, TopicDescription> describeTopics(Collection<String> names) {
         return topics.describe(names);
     }
 
-    /** Raises a topic's number of partitions. Keys hash to other partitions afterwards. */
+    /**
+     * Increases the number of partitions of a topic. Afterwards, records with the same key can go to a different
+     * partition.
+     *
+     * @param totalCount the new number of partitions, larger than the current one
+     */
     public void createPartitions(String topic, int totalCount) {
         topics.createPartitions(topic, totalCount);
     }
 
-    /** Every config in force for each resource, by name. */
+    /** Returns all effective configurations of each resource, sorted by name. */
     public Map<ConfigResource, List<ConfigEntry>> describeConfigs(Collection<ConfigResource> resources) {
         return configs.describe(resources);
     }
 
-    /** Changes some configs of one resource and leaves the others. */
+    /** Changes configurations of one resource. All other configurations keep their values. */
     public void alterConfigs(ConfigResource resource, Collection<ConfigChange> changes) {
         configs.alter(resource, changes);
     }
 
-    /** One offset of each partition. */
+    /** Looks up one offset of each partition. */
     public Map<TopicPartition, ListedOffset> listOffsets(Map<TopicPartition, OffsetSpec> specs) {
         Map<TopicPartition, Long> timestampsMs = new LinkedHashMap<>();
         specs.forEach((partition, spec) -> timestampsMs.put(partition, spec.timestampMs()));
@@ -112,106 +139,108 @@ public final class Admin implements AutoCloseable {
     /**
      * Deletes the records before an offset in each partition.
      *
-     * @param beforeOffsets -1 for all
-     * @return each partition's first offset afterwards
+     * @param beforeOffsets by partition: the first offset to keep, or -1 to delete all records
+     * @return the first offset of each partition after the deletion
      */
     public Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {
         return clusterCalls.deleteRecords(beforeOffsets);
     }
 
-    /** The brokers and who controls them. */
+    /** Returns the brokers of the cluster and the id of the controller. */
     public ClusterDescription describeCluster() {
         return clusterCalls.describe();
     }
 
-    /** The data directories of every broker, with the size of each partition there. */
+    /** Returns the data directories of all brokers, with the size of each partition in them. */
     public List<LogDirDescription> describeLogDirs() {
         return clusterCalls.logDirs();
     }
 
-    /** Every group that the cluster knows, by name: of consumers, and others. */
+    /** Returns all groups of the cluster, sorted by id. The list includes groups that are not consumer groups. */
     public List<GroupListing> listGroups() {
         return groups.list(clusterCalls.reachableBrokers());
     }
 
     /**
-     * One group and its members, of either protocol.
+     * Returns a group with its members. The group can use the classic or the consumer protocol.
      *
-     * @throws io.journalq.client.error.UnknownGroupException when there is no such group
+     * @throws io.journalq.client.error.UnknownGroupException if the group does not exist
      */
     public GroupDescription describeGroup(String groupId) {
         return groups.describe(groupId);
     }
 
-    /** Where a group goes on in each partition that it committed; empty when there is no such group. */
+    /** Returns the committed offsets of a group. The map is empty if the group does not exist. */
     public Map<TopicPartition, CommittedOffset> listGroupOffsets(String groupId) {
         return groups.offsets(groupId);
     }
 
     /**
-     * Moves the offsets from which a group goes on; a group that does not exist is made. What is not named stays.
+     * Sets committed offsets of a group. Creates the group if it does not exist. Partitions that are not in the map
+     * keep their offsets.
      *
      * <pre>{@code
      * admin.alterGroupOffsets("billing", Map.of(new TopicPartition("orders", 0), CommittedOffset.of(1_500)));
      * }</pre>
      *
-     * @throws io.journalq.client.error.GroupNotEmptyException when it has members: they would go on from where they are
+     * @throws io.journalq.client.error.GroupNotEmptyException if the group has members: they would continue at their
+     *     own positions
      */
     public void alterGroupOffsets(String groupId, Map<TopicPartition, CommittedOffset> offsets) {
         groups.alterOffsets(groupId, offsets);
     }
 
     /**
-     * Forgets a group's offsets in some partitions.
+     * Deletes the committed offsets of a group in these partitions.
      *
-     * @throws io.journalq.client.error.GroupNotEmptyException when a member is subscribed to one of the topics
-     * @throws io.journalq.client.error.UnknownGroupException when there is no such group
+     * @throws io.journalq.client.error.GroupNotEmptyException if a member is subscribed to one of the topics
+     * @throws io.journalq.client.error.UnknownGroupException if the group does not exist
      */
     public void deleteGroupOffsets(String groupId, Collection<TopicPartition> partitions) {
         groups.deleteOffsets(groupId, partitions);
     }
 
     /**
-     * Forgets a group and all its offsets.
+     * Deletes a group with all its committed offsets.
      *
-     * @throws io.journalq.client.error.GroupNotEmptyException when it has members
-     * @throws io.journalq.client.error.UnknownGroupException when there is no such group
+     * @throws io.journalq.client.error.GroupNotEmptyException if the group has members
+     * @throws io.journalq.client.error.UnknownGroupException if the group does not exist
      */
     public void deleteGroup(String groupId) {
         groups.delete(groupId);
     }
 
-    /** Every transactional id that the cluster knows, by name. */
+    /** Returns all transactional ids of the cluster, sorted by name. */
     public List<TransactionListing> listTransactions() {
         return transactions.list(clusterCalls.reachableBrokers());
     }
 
     /**
-     * One transactional id and the transaction that it has open.
+     * Returns a transactional id and its open transaction.
      *
-     * @throws io.journalq.client.error.UnknownTransactionalIdException when nobody knows it
+     * @throws io.journalq.client.error.UnknownTransactionalIdException if the transactional id is not known
      */
     public TransactionDescription describeTransaction(String transactionalId) {
         return transactions.describe(transactionalId);
     }
 
     /**
-     * Aborts an open transaction: its producer is fenced, and what it sends from then on is refused. Returns when
-     * consumers that read committed records get beyond it.
+     * Aborts an open transaction. The producer is fenced: what it sends from then on is rejected. When the call
+     * returns, consumers with {@code READ_COMMITTED} can read past the transaction.
      *
-     * @param open as {@link #describeTransaction} found it
+     * @param open the transaction, as returned by {@link #describeTransaction}
      */
     public void abortTransaction(TransactionDescription open) {
         transactions.abort(open);
     }
 
-    /** Closes the connections. */
+    /** Closes the connections. Calls in progress fail. */
     @Override
     public void close() {
         core.close();
     }
 
-    /** Settings of an admin. Not thread-safe. */
+    /** The settings of an admin. Not thread-safe. */
     public static final class Builder extends ClientBuilder<Builder> {
         private Builder() {}
 
@@ -220,7 +249,7 @@ public final class Admin implements AutoCloseable {
             return this;
         }
 
-        /** Connects at the first call; this only starts the admin. */
+        /** Creates the admin. It connects in the background; errors are reported by its first call. */
         public Admin build() {
             return new Admin(clientConfig());
         }

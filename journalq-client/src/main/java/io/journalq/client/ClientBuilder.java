@@ -1,14 +1,14 @@
 package io.journalq.client;
 
-import io.journalq.client.network.Backoff;
-import io.journalq.client.network.ClientConfig;
-import io.journalq.client.network.HostAndPort;
+import io.journalq.client.internal.network.Backoff;
+import io.journalq.client.internal.network.ClientConfig;
+import io.journalq.client.internal.network.HostAndPort;
 import java.util.Objects;
 
 /**
- * Settings that producer, consumer and admin share. Not thread-safe.
+ * The settings that producer, consumer and admin share. Not thread-safe.
  *
- * @param <B> the builder itself, so that calls chain
+ * @param <B> the type of the builder, so that calls can be chained
  */
 public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     private static final int DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
@@ -33,53 +33,70 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
 
     abstract B self();
 
-    /** Brokers to learn the cluster from: {@code host:port}, separated by commas. Default {@code localhost:9092}. */
+    /**
+     * The brokers from which the client learns the cluster: {@code host:port}, separated by commas. Default {@code
+     * localhost:9092}.
+     *
+     * @throws IllegalArgumentException if an address is not valid
+     */
     public B bootstrapServers(String servers) {
         HostAndPort.parseList(servers);
         this.bootstrapServers = servers;
         return self();
     }
 
-    /** The name under which the broker logs and counts this client. Default {@code journalq}. */
+    /** The name of this client in logs and metrics of the broker. Default {@code journalq}. */
     public B clientId(String id) {
-        this.clientId = Objects.requireNonNull(id, "a client id is not null");
+        this.clientId = Objects.requireNonNull(id, "clientId must not be null");
         return self();
     }
 
-    /** How long a connection may take to open, in milliseconds. Default 10,000. */
+    /** The maximum time to open a connection, in milliseconds. At least 1, default 10,000. */
     public B connectTimeoutMs(int timeoutMs) {
         this.connectTimeoutMs = positive("connectTimeoutMs", timeoutMs);
         return self();
     }
 
-    /** How long a broker may take to answer one request before the connection is given up. Default 30,000 ms. */
+    /**
+     * The maximum time for the response to one request, in milliseconds. When it has passed, the client closes the
+     * connection. At least 1, default 30,000.
+     */
     public B requestTimeoutMs(int timeoutMs) {
         this.requestTimeoutMs = positive("requestTimeoutMs", timeoutMs);
         return self();
     }
 
     /**
-     * How long a call other than a send or a poll may take in all, retries included; for a send, how long it may wait
-     * for a free place in the buffer and for the topic's metadata. Default 60,000 ms.
+     * The maximum duration of a call, including retries, in milliseconds. It does not apply to polls. For a send it
+     * bounds how long the call waits for buffer memory and for the metadata of the topic. At least 1, default 60,000.
      */
     public B callTimeoutMs(int timeoutMs) {
         this.callTimeoutMs = positive("callTimeoutMs", timeoutMs);
         return self();
     }
 
-    /** Age at which what is known of the cluster is asked for again without need. Default 300,000 ms. */
+    /**
+     * The age after which the client refreshes the cluster metadata even if no error requires it, in milliseconds. At
+     * least 1, default 300,000.
+     */
     public B metadataMaxAgeMs(int ageMs) {
         this.metadataMaxAgeMs = positive("metadataMaxAgeMs", ageMs);
         return self();
     }
 
-    /** First and longest wait before connecting again to a broker that refused. Default 50 and 1,000 ms. */
+    /**
+     * The first and the maximum delay before the client reconnects to a broker that refused a connection, in
+     * milliseconds. The delay doubles with each failure. At least 1, default 50 and 1,000.
+     */
     public B reconnectBackoffMs(int initialMs, int maxMs) {
         this.reconnectBackoff = backoff("reconnectBackoffMs", initialMs, maxMs);
         return self();
     }
 
-    /** First and longest wait before a request is tried again. Default 50 and 1,000 ms. */
+    /**
+     * The first and the maximum delay before the client retries a request, in milliseconds. The delay doubles with each
+     * failure. At least 1, default 50 and 1,000.
+     */
     public B retryBackoffMs(int initialMs, int maxMs) {
         this.retryBackoff = backoff("retryBackoffMs", initialMs, maxMs);
         return self();
@@ -100,7 +117,8 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     private static Backoff backoff(String name, int initialMs, int maxMs) {
         positive(name, initialMs);
         if (maxMs < initialMs) {
-            throw new IllegalArgumentException(name + ": the longest wait " + maxMs + " ms is below the first");
+            throw new IllegalArgumentException(
+                    name + ": the maximum delay of " + maxMs + " ms is less than the first delay");
         }
         return new Backoff(initialMs, maxMs);
     }
@@ -114,7 +132,7 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
 
     static String notEmpty(String name, String value) {
         if (value == null || value.isBlank()) {
-            throw new IllegalArgumentException(name + " is empty; leave it out, or give it a value");
+            throw new IllegalArgumentException(name + " is empty; leave it out, or set a value");
         }
         return value;
     }

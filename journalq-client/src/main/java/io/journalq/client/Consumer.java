@@ -2,14 +2,15 @@ package io.journalq.client;
 
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
-import io.journalq.client.fetch.ConsumerConfig;
-import io.journalq.client.fetch.Fetcher;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.group.GroupMember;
 import io.journalq.client.group.RebalanceListener;
 import io.journalq.client.group.TopicPattern;
-import io.journalq.client.membership.GroupConfig;
-import io.journalq.client.membership.Subscriber;
+import io.journalq.client.internal.fetch.ConsumerConfig;
+import io.journalq.client.internal.fetch.Fetcher;
+import io.journalq.client.internal.membership.GroupConfig;
+import io.journalq.client.internal.membership.Subscriber;
 import io.journalq.common.id.TopicPartition;
 import java.time.Duration;
 import java.util.Collection;
@@ -21,7 +22,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Reads records: of partitions that it is told to read, or of those that a group of consumers shares among its members.
+ * Reads records from partitions that you assign, or from partitions that a consumer group assigns to this member.
  *
  * <pre>{@code
  * try (Consumer consumer = Consumer.builder().bootstrapServers("localhost:9092").groupId("billing").build()) {
@@ -34,16 +35,18 @@ import java.util.concurrent.CompletableFuture;
  * }
  * }</pre>
  *
- * <p>In a group each partition is read by one member. Members come and go, and partitions move one by one while the others
- * are read on (the consumer protocol, KIP-848). Where the group is in each partition is kept by the broker: what a member
- * got from a {@code poll} is committed by its later ones, or by {@link #commit()} with {@code autoCommit(false)}. Records
- * that were not committed when a member died are read again by another: each record is seen at least once.
+ * <p><b>Groups.</b> Each partition is read by one member of the group. When members join or leave, only the affected
+ * partitions move, and the others are read without a pause (KIP-848). The broker stores the committed offsets of the
+ * group. By default, later polls commit the records that earlier polls returned; with {@code autoCommit(false)} the
+ * application calls {@link #commit()}. If a member dies, another member reads its uncommitted records again, so every
+ * record is delivered at least once.
  *
- * <p>One thread at a time uses a consumer, and it must poll at least every {@link Builder#maxPollIntervalMs}, else the
- * group goes on without it; heartbeats are sent meanwhile without its help. Only {@link #wakeup()} and {@link #metrics()}
- * are for any thread.
+ * <p><b>Threads.</b> Only one thread at a time may use a consumer; {@link #wakeup()} and {@link #metrics()} may be
+ * called by any thread. Call {@code poll} at least every {@link Builder#maxPollIntervalMs}, otherwise the consumer
+ * leaves its group. The client sends heartbeats in the background.
  *
- * <p>A partition whose position nobody set starts where the group committed, else as {@link Builder#startAt} says.
+ * <p><b>Positions.</b> A partition without a position starts at the committed offset of the group, or else as set by
+ * {@link Builder#startAt}.
  */
 public final class Consumer implements AutoCloseable {
     private final Fetcher fetcher;
@@ -55,62 +58,75 @@ public final class Consumer implements AutoCloseable {
         this.subscriber = new Subscriber(fetcher, groupConfig);
     }
 
-    /** Starts a consumer with the defaults. */
+    /** Returns a builder with the default settings. */
     public static Builder builder() {
         return new Builder();
     }
 
     /**
-     * Reads these partitions from now on, and no others. Those that were assigned before keep their position. With a
-     * group, its commits are used, but nobody shares the partitions.
+     * Assigns these partitions to the consumer, instead of all previous ones. Partitions that were assigned before keep
+     * their positions. With a group id, the consumer uses the committed offsets of the group, but does not share the
+     * partitions.
      *
-     * @throws IllegalStateException when the consumer is subscribed
+     * @throws IllegalStateException if the consumer is subscribed
      */
     public void assign(Collection<TopicPartition> partitions) {
         subscriber.assign(partitions);
     }
 
-    /** As {@link #subscribe(Collection, RebalanceListener)} without a listener. */
+    /** Subscribes without a listener. See {@link #subscribe(Collection, RebalanceListener)}. */
     public void subscribe(Collection<String> topics) {
         subscribe(topics, RebalanceListener.NONE);
     }
 
     /**
-     * Joins the group, and reads the partitions of these topics that it assigns to this consumer; they come with later
-     * polls. A topic that does not exist yet is read when it does. Replaces what was subscribed to before.
+     * Joins the group to read these topics. Later polls return records of the partitions that the group assigns to this
+     * member. A topic that does not exist is read once it has been created. Replaces the previous subscription.
      *
-     * @throws IllegalStateException without a group, or when partitions are assigned by hand
+     * @throws IllegalStateException if the consumer has no group id, or if partitions were assigned by {@link #assign}
      */
     public void subscribe(Collection<String> topics, RebalanceListener listener) {
         subscriber.subscribe(topics, listener);
     }
 
-    /** As {@link #subscribe(TopicPattern, RebalanceListener)} without a listener. */
+    /** Subscribes without a listener. See {@link #subscribe(TopicPattern, RebalanceListener)}. */
     public void subscribe(TopicPattern pattern) {
         subscribe(pattern, RebalanceListener.NONE);
     }
 
-    /** As {@link #subscribe(Collection, RebalanceListener)}, of all topics whose name matches, now or later. */
+    /**
+     * Joins the group to read all topics whose names match the pattern, including topics created later. See {@link
+     * #subscribe(Collection, RebalanceListener)}.
+     */
     public void subscribe(TopicPattern pattern, RebalanceListener listener) {
         subscriber.subscribe(pattern, listener);
     }
 
-    /** Commits if that is automatic, leaves the group, and reads nothing any more. */
+    /** Leaves the group and removes all assigned partitions. If automatic commits are on, commits first. */
     public void unsubscribe() {
         subscriber.unsubscribe();
     }
 
-    /** What is read. */
+    /** Returns the assigned partitions. */
     public Set<TopicPartition> assignment() {
         return fetcher.assignment();
     }
 
-    /** The partitions of a topic, from the broker: what {@link #assign} takes to read all of it. */
+    /**
+     * Returns all partitions of a topic, as the broker reports them. Pass them to {@link #assign} to read the whole
+     * topic.
+     *
+     * @throws io.journalq.client.error.UnknownTopicException if the topic does not exist
+     */
     public Set<TopicPartition> partitionsOf(String topic) {
         return fetcher.partitionsOf(topic);
     }
 
-    /** Reads an assigned partition from an offset on. */
+    /**
+     * Sets the position of an assigned partition.
+     *
+     * @param offset the offset of the next record to read, at least 0
+     */
     public void seek(TopicPartition partition, long offset) {
         if (offset < 0) {
             throw new IllegalArgumentException("offset " + offset + " of " + partition + "; use 0 or more");
@@ -118,42 +134,45 @@ public final class Consumer implements AutoCloseable {
         fetcher.seek(Map.of(partition, offset));
     }
 
-    /** Reads no more of assigned partitions until {@link #resume}, and keeps them and their positions. */
+    /** Suspends reading from assigned partitions until {@link #resume}. They stay assigned and keep their positions. */
     public void pause(Collection<TopicPartition> partitions) {
         fetcher.pause(partitions);
     }
 
-    /** Goes on with partitions that are paused. */
+    /** Resumes reading from paused partitions. */
     public void resume(Collection<TopicPartition> partitions) {
         fetcher.resume(partitions);
     }
 
-    /** The partitions that are paused. */
+    /** Returns the paused partitions. */
     public Set<TopicPartition> paused() {
         return fetcher.paused();
     }
 
-    /** Reads assigned partitions from their first offset on; looked up by this call. */
+    /** Sets the positions of assigned partitions to their first offsets. This call looks the offsets up. */
     public void seekToBeginning(Collection<TopicPartition> partitions) {
         fetcher.seek(partitions, OffsetSpec.earliest());
     }
 
-    /** Reads what is appended to assigned partitions from now on; looked up by this call. */
+    /**
+     * Sets the positions of assigned partitions to their ends, so that only records appended from now on are read. This
+     * call looks the offsets up.
+     */
     public void seekToEnd(Collection<TopicPartition> partitions) {
         fetcher.seek(partitions, OffsetSpec.latest());
     }
 
     /**
-     * Reads every assigned partition from where the group committed, else from where {@link Builder#startAt} says: after a
-     * transaction that did not commit, for one. Looked up by the next poll.
+     * Resets all assigned partitions to the committed offsets of the group, or else as set by {@link Builder#startAt}.
+     * Use it after a transaction was aborted. The next poll looks the offsets up.
      */
     public void seekToCommitted() {
         fetcher.forgetPositions();
     }
 
     /**
-     * Reads assigned partitions from the first record at or after a time; from the end where there is none. Looked up by
-     * this call.
+     * Sets the positions of assigned partitions to the first record at or after a time, or to the end if there is none.
+     * This call looks the offsets up.
      *
      * @param timestampMs milliseconds since 1970 UTC
      */
@@ -162,15 +181,18 @@ public final class Consumer implements AutoCloseable {
     }
 
     /**
-     * Waits for records. In a group this is also where partitions come and go, and the listener is called.
+     * Waits for records and returns them. For a member of a group, this call also adds and revokes partitions and calls
+     * the listener.
      *
-     * @param timeout longest wait for records; zero returns what is there. A poll that has to look up where to start, or
-     *     to give partitions back, may take up to {@code callTimeoutMs} longer
-     * @return empty when none came in time; valid until the next call of this or {@link #close()}
-     * @throws io.journalq.client.error.WakeupException when {@link #wakeup()} was called
-     * @throws io.journalq.client.error.OffsetOutOfRangeException when a position is not there, and startAt is NOWHERE
-     * @throws JournalQException when the group does not take this consumer; polling throws it again until the consumer
-     *     subscribes anew
+     * @param timeout the maximum time to wait for records; zero returns only what has already arrived. A poll that has
+     *     to look up positions or give up partitions can take up to {@code callTimeoutMs} longer
+     * @return the records, empty if none arrived in time; valid until the next call of this method or of {@link
+     *     #close()}
+     * @throws io.journalq.client.error.WakeupException if {@link #wakeup()} was called
+     * @throws io.journalq.client.error.OffsetOutOfRangeException if a position does not exist and {@link Start#NOWHERE}
+     *     is set
+     * @throws JournalQException if the group rejects this consumer; every poll throws it until the consumer subscribes
+     *     again
      */
     public ConsumerRecords poll(Duration timeout) {
         last.release();
@@ -180,65 +202,79 @@ public final class Consumer implements AutoCloseable {
     }
 
     /**
-     * Lets a {@link #poll} or {@link #commit} that waits, or else the next one, throw {@link
-     * io.journalq.client.error.WakeupException}. Any thread.
+     * Interrupts a {@link #poll} or {@link #commit} that is waiting: it throws {@link
+     * io.journalq.client.error.WakeupException}. If none is waiting, the next one throws. Any thread may call this.
      */
     public void wakeup() {
         fetcher.parking().wakeup();
     }
 
-    /** Commits all that polls returned, and waits until it is safe. Tries again for up to {@code callTimeoutMs}. */
+    /**
+     * Commits the positions of all records that polls have returned, and blocks until the group coordinator has stored
+     * them. Retries for up to {@code callTimeoutMs}.
+     */
     public void commit() {
         subscriber.group().commit();
     }
 
     /**
-     * Commits these offsets, each that of the next record to read, and waits until they are safe.
+     * Commits these offsets, and blocks until the group coordinator has stored them.
      *
-     * @throws io.journalq.client.error.MembershipLostException when the group went on without this consumer
+     * @param offsets by partition: the offset of the next record to read
+     * @throws io.journalq.client.error.MembershipLostException if this consumer is no longer a member of the group
      */
     public void commit(Map<TopicPartition, CommittedOffset> offsets) {
         subscriber.group().commit(offsets);
     }
 
-    /** As {@link #commit()}, without waiting. The future completes on a thread of the client; commits keep their order. */
+    /**
+     * Commits without blocking. See {@link #commit()}. Commits are sent in the order of the calls. The future completes
+     * on a thread of the client.
+     */
     public CompletableFuture<Void> commitAsync() {
         return subscriber.group().commitAsync();
     }
 
-    /** As {@link #commit(Map)}, without waiting. The future completes on a thread of the client. */
+    /** Commits without blocking. See {@link #commit(Map)}. The future completes on a thread of the client. */
     public CompletableFuture<Void> commitAsync(Map<TopicPartition, CommittedOffset> offsets) {
         return subscriber.group().commitAsync(offsets);
     }
 
-    /** What the group committed in each of these partitions, without those where it never did. */
+    /**
+     * Returns the committed offsets of the group. Partitions without a committed offset are missing from the result.
+     */
     public Map<TopicPartition, CommittedOffset> committed(Collection<TopicPartition> partitions) {
         return subscriber.committed(partitions);
     }
 
-    /** This consumer as its group knows it at the moment. */
+    /** Returns the current identity of this consumer in its group. */
     public GroupMember groupMember() {
         return subscriber.group().member();
     }
 
-    /** Offset of the next record that a poll would return; asks the broker when the partition was not read yet. */
+    /** Returns the offset of the next record that a poll returns. Asks the broker if the partition has no position. */
     public long position(TopicPartition partition) {
         return subscriber.position(partition);
     }
 
-    /** First offset of each partition; they need not be assigned. */
+    /** Returns the first offset of each partition. The partitions need not be assigned. */
     public Map<TopicPartition, Long> beginningOffsets(Collection<TopicPartition> partitions) {
         return onlyOffsets(fetcher.offsets(partitions, OffsetSpec.earliest()));
     }
 
-    /** The offset that the next record of each partition will have; they need not be assigned. */
+    /**
+     * Returns the end of each partition, which is the offset of the next record appended. The partitions need not be
+     * assigned.
+     */
     public Map<TopicPartition, Long> endOffsets(Collection<TopicPartition> partitions) {
         return onlyOffsets(fetcher.offsets(partitions, OffsetSpec.latest()));
     }
 
     /**
-     * First record at or after a time, in milliseconds since 1970 UTC, for each partition that has one; they need not be
-     * assigned.
+     * Looks up the first record at or after a time in each partition. Partitions without such a record are missing from
+     * the result. The partitions need not be assigned.
+     *
+     * @param timestampsMs by partition: milliseconds since 1970 UTC
      */
     public Map<TopicPartition, OffsetAndTimestamp> offsetsForTimes(Map<TopicPartition, Long> timestampsMs) {
         Map<TopicPartition, OffsetAndTimestamp> found = new LinkedHashMap<>();
@@ -250,14 +286,19 @@ public final class Consumer implements AutoCloseable {
         return found;
     }
 
-    /** What the consumer did so far. Any thread. */
+    /** Returns a snapshot of the counters. Any thread may call this. */
     public ConsumerMetrics metrics() {
-        return fetcher.metrics(subscriber.failedCommits());
+        return new ConsumerMetrics(
+                fetcher.fetches(),
+                fetcher.fetchedBytes(),
+                fetcher.records(),
+                fetcher.failedFetches(),
+                subscriber.failedCommits());
     }
 
     /**
-     * Commits if that is automatic, leaves the group, and closes the connections; ends the validity of the last poll's
-     * records. Waits for at most 30 seconds for a broker that does not answer.
+     * Leaves the group and closes the connections. If automatic commits are on, commits first. Releases the records of
+     * the last poll. Waits at most 30 seconds for a broker that does not respond.
      */
     @Override
     public void close() {
@@ -272,13 +313,13 @@ public final class Consumer implements AutoCloseable {
         return offsets;
     }
 
-    /** Where reading starts when nobody said so, or when the position no longer exists. Immutable. */
+    /** Where reading starts if a partition has no position, or if its position no longer exists. Immutable. */
     public static final class Start {
-        /** At the first offset there is. */
+        /** At the first offset of the partition. */
         public static final Start BEGINNING = new Start(OffsetSpec.earliest(), null);
-        /** With what comes next. */
+        /** At the end of the partition: only records appended later are read. */
         public static final Start END = new Start(OffsetSpec.latest(), null);
-        /** Nowhere: poll throws. */
+        /** Nowhere: {@code poll} throws {@link io.journalq.client.error.OffsetOutOfRangeException}. */
         public static final Start NOWHERE = new Start(null, null);
 
         private final OffsetSpec fixed;
@@ -289,15 +330,19 @@ public final class Consumer implements AutoCloseable {
             this.age = age;
         }
 
-        /** At the first record that is not older than this, by its timestamp (KIP-1106). */
+        /** At the first record that is not older than {@code age}, by its timestamp (KIP-1106). */
         public static Start notOlderThan(Duration age) {
             if (age.isNegative()) {
-                throw new IllegalArgumentException("an age of " + age + "; use 0 or more");
+                throw new IllegalArgumentException("the age is " + age + "; use 0 or more");
             }
             return new Start(null, age);
         }
 
-        /** What to look up at a time, in milliseconds since 1970 UTC; null when nothing is. */
+        /**
+         * Returns the offset to look up at a given time, or null for {@link #NOWHERE}.
+         *
+         * @param nowMs the current time in milliseconds since 1970 UTC
+         */
         public OffsetSpec at(long nowMs) {
             return age == null ? fixed : OffsetSpec.atOrAfter(Math.max(0, nowMs - age.toMillis()));
         }
@@ -305,13 +350,16 @@ public final class Consumer implements AutoCloseable {
 
     /** Which records of transactions are read. */
     public enum Isolation {
-        /** All, also those of transactions that are open or were aborted. */
+        /** All records, including those of open and aborted transactions. */
         READ_UNCOMMITTED,
-        /** Those of committed transactions only, and nothing behind the first record of one that is open (KIP-98). */
+        /**
+         * Only records of committed transactions. Reading stops before the first record of an open transaction
+         * (KIP-98).
+         */
         READ_COMMITTED
     }
 
-    /** Settings of a consumer. Not thread-safe. */
+    /** The settings of a consumer. Not thread-safe. */
     public static final class Builder extends ClientBuilder<Builder> {
         private static final int DEFAULT_FETCH_MAX_WAIT_MS = 500;
         private static final int DEFAULT_FETCH_MIN_BYTES = 1;
@@ -341,72 +389,94 @@ public final class Consumer implements AutoCloseable {
             return this;
         }
 
-        /** How long a broker holds a Fetch that finds less than the minimum. Default 500 ms. */
+        /**
+         * The maximum time that the broker parks a fetch that finds less than {@link #fetchMinBytes}, in milliseconds.
+         * At least 0, default 500.
+         */
         public Builder fetchMaxWaitMs(int waitMs) {
             this.fetchMaxWaitMs = notNegative("fetchMaxWaitMs", waitMs);
             return this;
         }
 
-        /** Bytes for which a broker waits before it answers a Fetch. Default 1. */
+        /**
+         * The number of bytes at which the broker responds to a fetch without waiting longer. At least 0, default 1.
+         */
         public Builder fetchMinBytes(int sizeBytes) {
             this.fetchMinBytes = notNegative("fetchMinBytes", sizeBytes);
             return this;
         }
 
-        /** Most bytes in one Fetch answer, except that a first batch larger than this still comes. Default 16 MiB. */
+        /**
+         * The maximum size of a Fetch response, in bytes. If the first batch is larger, it is returned nevertheless. At
+         * least 1, default 16 MiB.
+         */
         public Builder fetchMaxBytes(int sizeBytes) {
             this.fetchMaxBytes = positive("fetchMaxBytes", sizeBytes);
             return this;
         }
 
-        /** Most bytes of one partition in one Fetch answer, with the same exception. Default 1 MiB. */
+        /**
+         * The maximum size of the data of one partition in a Fetch response, in bytes. If its first batch is larger, it
+         * is returned nevertheless. At least 1, default 1 MiB.
+         */
         public Builder partitionMaxBytes(int sizeBytes) {
             this.partitionMaxBytes = positive("partitionMaxBytes", sizeBytes);
             return this;
         }
 
-        /** Whether every batch is checked against its CRC. Default true. */
+        /** Whether the client verifies the CRC of every batch. Default true. */
         public Builder checkCrc(boolean check) {
             this.checkCrc = check;
             return this;
         }
 
-        /** Where reading starts when nobody said so, or the position is out of range. Default {@link Start#END}. */
+        /**
+         * Where reading starts if a partition has no position, or if its position is out of range. Default {@link
+         * Start#END}.
+         */
         public Builder startAt(Start start) {
-            this.start = Objects.requireNonNull(start, "start is never null");
+            this.start = Objects.requireNonNull(start, "start must not be null");
             return this;
         }
 
         /** Which records of transactions are read. Default {@link Isolation#READ_UNCOMMITTED}. */
         public Builder isolation(Isolation isolation) {
-            this.isolation = Objects.requireNonNull(isolation, "isolation is never null");
+            this.isolation = Objects.requireNonNull(isolation, "isolation must not be null");
             return this;
         }
 
-        /** The group whose members share the topics, and whose commits are used. Default none. */
+        /**
+         * The id of the consumer group, whose members share the partitions and whose committed offsets are used.
+         * Default none.
+         */
         public Builder groupId(String id) {
             this.groupId = notEmpty("groupId", id);
             return this;
         }
 
         /**
-         * A fixed name of this member: when it closes and comes back under that name within the broker's session time-out,
-         * it gets its partitions back, and nobody else got them meanwhile (KIP-345). Default none.
+         * A name for this member that stays the same across restarts. If the member restarts within the session timeout
+         * of the broker, it gets its partitions back, and no other member reads them in the meantime (KIP-345). Default
+         * none.
          */
         public Builder groupInstanceId(String id) {
             this.groupInstanceId = notEmpty("groupInstanceId", id);
             return this;
         }
 
-        /** How the broker shares partitions out: {@code uniform} or {@code range}. Default the broker's choice. */
+        /**
+         * The assignor that distributes the partitions among the members: {@code uniform} or {@code range}. Default:
+         * the broker chooses.
+         */
         public Builder groupAssignor(String name) {
             this.groupAssignor = notEmpty("groupAssignor", name);
             return this;
         }
 
         /**
-         * Longest time between two polls; after it the consumer leaves the group, and the next poll joins again. Also how
-         * long the group waits for partitions to be given back. Default 300,000 ms.
+         * The maximum time between two polls, in milliseconds. After it, the consumer leaves the group, and the next
+         * poll joins again. It is also the time that the group waits for a member to give up partitions. At least 1,
+         * default 300,000.
          */
         public Builder maxPollIntervalMs(int intervalMs) {
             this.maxPollIntervalMs = positive("maxPollIntervalMs", intervalMs);
@@ -414,24 +484,30 @@ public final class Consumer implements AutoCloseable {
         }
 
         /**
-         * Whether what polls returned is committed by later polls, before partitions are given back, and by {@link
-         * Consumer#close()}. Default true, with a group.
+         * Whether the consumer commits automatically: in polls, before it gives up partitions, and in {@link
+         * Consumer#close()}. A commit covers the records that earlier polls returned. Default true. Has no effect
+         * without a group id.
          */
         public Builder autoCommit(boolean commit) {
             this.autoCommit = commit;
             return this;
         }
 
-        /** How often automatic commits are made, at most. Default 5,000 ms. */
+        /** The minimum interval between two automatic commits, in milliseconds. At least 1, default 5,000. */
         public Builder autoCommitIntervalMs(int intervalMs) {
             this.autoCommitIntervalMs = positive("autoCommitIntervalMs", intervalMs);
             return this;
         }
 
-        /** Connects at the first call that needs it; this only starts the consumer. */
+        /**
+         * Creates the consumer. It connects in the background; errors are reported by its first call.
+         *
+         * @throws IllegalArgumentException if {@code groupInstanceId} or {@code groupAssignor} is set without {@code
+         *     groupId}
+         */
         public Consumer build() {
             if (groupId == null && (groupInstanceId != null || groupAssignor != null)) {
-                throw new IllegalArgumentException("a member of a group needs a groupId");
+                throw new IllegalArgumentException("groupInstanceId and groupAssignor require a groupId");
             }
             GroupConfig group = groupId == null
                     ? null
@@ -450,8 +526,8 @@ public final class Consumer implements AutoCloseable {
                             fetchMaxBytes,
                             partitionMaxBytes,
                             checkCrc,
-                            start,
-                            isolation),
+                            start::at,
+                            isolation == Isolation.READ_COMMITTED),
                     group);
         }
     }

@@ -4,8 +4,8 @@ import io.journalq.common.record.Header;
 import java.util.List;
 
 /**
- * A record that was read, copied out of the network buffer: it may be kept for as long as it is wanted. The arrays are
- * the record's own and not copied again.
+ * A record that a consumer has read. It is a copy and stays valid after the next poll. The accessors return the arrays
+ * themselves, not copies.
  */
 public final class ConsumerRecord {
     private final String topic;
@@ -37,7 +37,7 @@ public final class ConsumerRecord {
         return topic;
     }
 
-    /** Zero-based. */
+    /** The partition, counted from 0. */
     public int partition() {
         return partition;
     }
@@ -46,22 +46,22 @@ public final class ConsumerRecord {
         return offset;
     }
 
-    /** Milliseconds since 1970 UTC; -1 when the producer gave none. */
+    /** The timestamp of the record in milliseconds since 1970 UTC, or -1 if the producer set none. */
     public long timestampMs() {
         return timestampMs;
     }
 
-    /** Null when the record has no key. */
+    /** The key, or null if the record has none. */
     public byte[] key() {
         return key;
     }
 
-    /** Null for a tombstone. */
+    /** The value, or null for a tombstone. */
     public byte[] value() {
         return value;
     }
 
-    /** In their order; empty when there are none. */
+    /** The headers in their order; empty if there are none. */
     public List<Header> headers() {
         return headers;
     }

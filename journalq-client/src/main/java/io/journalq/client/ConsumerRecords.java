@@ -1,7 +1,7 @@
 package io.journalq.client;
 
 import io.journalq.client.error.CorruptBatchException;
-import io.journalq.client.fetch.FetchedPartition;
+import io.journalq.client.internal.fetch.FetchedPartition;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.BatchReader;
 import io.netty.buffer.ByteBuf;
@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.NoSuchElementException;
 
 /**
- * What one poll returned, still in the network buffer: batches are decompressed and records decoded as the iteration
- * reaches them, and {@link #count()} reads nothing but what the poll noted from the batch headers.
+ * The records that one poll returned. They are still in the network buffer: batches are decompressed and records
+ * decoded while you iterate.
  *
- * <p>Valid until the consumer's next {@code poll} or {@code close}; the {@link ConsumerRecord}s that came out of it stay
- * valid. Belongs to the consumer's thread.
+ * <p>Valid until the next {@code poll} or {@code close} of the consumer. Every {@link ConsumerRecord} obtained from it
+ * stays valid. Belongs to the thread that polls.
  */
 public final class ConsumerRecords implements Iterable<ConsumerRecord> {
     private final List<FetchedPartition> fetched;
@@ -34,7 +34,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         this.count = total;
     }
 
-    /** Number of records. Costs nothing. */
+    /** The number of records. Known from the batch headers, so the call decodes nothing. */
     public int count() {
         return count;
     }
@@ -43,7 +43,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         return count == 0;
     }
 
-    /** Bytes of the batches as they came, compressed. */
+    /** The size of the batches in bytes, compressed. */
     public long sizeBytes() {
         long total = 0;
         for (FetchedPartition part : fetched) {
@@ -52,12 +52,12 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         return total;
     }
 
-    /** The partitions of which there is something, each once for every answer that held some. */
+    /** The partitions that have records, without duplicates. */
     public List<TopicPartition> partitions() {
         return fetched.stream().map(FetchedPartition::topicPartition).distinct().toList();
     }
 
-    /** The records of one partition; none when there are none. */
+    /** The records of one partition; empty if there are none. */
     public Iterable<ConsumerRecord> records(TopicPartition partition) {
         List<FetchedPartition> parts = fetched.stream()
                 .filter(part -> part.topicPartition().equals(partition))
@@ -65,13 +65,16 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         return () -> iterate(parts);
     }
 
-    /** Every record, partition after partition, in offset order within each. */
+    /**
+     * Iterates over all records, partition by partition. Within a partition, records come in the order of their
+     * offsets.
+     */
     @Override
     public Iterator<ConsumerRecord> iterator() {
         return iterate(fetched);
     }
 
-    /** Walks over every record without copying its key or value: the cheapest way to look at some of each. */
+    /** Visits every record without copying its key or value. This is the fastest way to read a part of each record. */
     public void visit(RecordVisitor visitor) {
         Walk walk = new Walk(fetched, openReader());
         while (walk.step()) {
@@ -79,7 +82,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         }
     }
 
-    /** Ends the validity. Called by the consumer before it lets go of the buffers. */
+    /** Ends the validity of the records. The consumer calls this before it releases the buffers. */
     void release() {
         released = !fetched.isEmpty();
         for (BatchReader reader : readers) {
@@ -94,7 +97,8 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
 
     private BatchReader openReader() {
         if (released) {
-            throw new IllegalStateException("these records ended with the next poll; keep the ConsumerRecord objects");
+            throw new IllegalStateException(
+                    "these records were released by the next poll or close; keep the ConsumerRecord objects instead");
         }
         BatchReader reader =
                 new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false);
@@ -102,7 +106,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         return reader;
     }
 
-    /** Steps through the records at or after each part's start. */
+    /** Steps through the records at or after the start offset of each part. */
     private static final class Walk {
         private final Iterator<FetchedPartition> parts;
         private final BatchReader reader;
@@ -131,7 +135,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
             } catch (io.journalq.common.record.CorruptBatchException e) {
                 throw new CorruptBatchException(
                         "batch of " + partition + " at offset " + reader.baseOffset() + " cannot be read: "
-                                + e.getMessage() + "; seek to " + reader.nextOffset() + " to go on after it",
+                                + e.getMessage() + "; to skip it, seek to " + reader.nextOffset(),
                         e);
             }
         }
@@ -179,7 +183,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         @Override
         public ConsumerRecord next() {
             if (!hasNext()) {
-                throw new NoSuchElementException("no record left in this poll");
+                throw new NoSuchElementException("there are no more records in this poll");
             }
             stepped = false;
             BatchReader reader = walk.reader;

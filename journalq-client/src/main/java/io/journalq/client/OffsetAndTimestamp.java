@@ -1,9 +1,9 @@
 package io.journalq.client;
 
 /**
- * The answer to a search by time. Immutable.
+ * The result of a lookup by time. Immutable.
  *
- * @param offset the first record at or after the time asked for
- * @param timestampMs that record's timestamp, milliseconds since 1970 UTC
+ * @param offset the offset of the first record at or after the requested time
+ * @param timestampMs the timestamp of that record, in milliseconds since 1970 UTC
  */
 public record OffsetAndTimestamp(long offset, long timestampMs) {}

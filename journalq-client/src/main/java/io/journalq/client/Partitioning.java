@@ -1,9 +1,15 @@
 package io.journalq.client;
 
-/** Where records go that have neither a partition nor a key. Records with a key follow the murmur2 hash of it. */
+/**
+ * How the producer chooses a partition for records that have neither a partition nor a key. Records with a key go to
+ * the partition that the murmur2 hash of the key selects.
+ */
 public enum Partitioning {
-    /** To one partition until it has had a batch's worth of bytes, then to another (KIP-794): larger batches. */
+    /**
+     * All records go to one partition until a batch is full, then to another one (KIP-794). Batches are larger this
+     * way.
+     */
     STICKY,
-    /** Each record to the next partition. */
+    /** Each record goes to the next partition. */
     ROUND_ROBIN
 }

@@ -1,30 +1,37 @@
 package io.journalq.client;
 
-import io.journalq.client.produce.Gate;
-import io.journalq.client.produce.ProducerConfig;
-import io.journalq.client.produce.Sender;
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.internal.produce.Counters;
+import io.journalq.client.internal.produce.Gate;
+import io.journalq.client.internal.produce.ProducerConfig;
+import io.journalq.client.internal.produce.Sender;
+import io.journalq.client.internal.transaction.TransactionConfig;
+import io.journalq.client.internal.transaction.TransactionRunner;
+import io.journalq.client.record.BatchMetadata;
+import io.journalq.client.record.ProducerRecord;
+import io.journalq.client.record.RecordMetadata;
 import io.journalq.client.transaction.TransactionBody;
-import io.journalq.client.transaction.TransactionConfig;
-import io.journalq.client.transaction.Transactor;
 import io.journalq.common.record.CompressionCodec;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Sends records. Thread-safe: many threads share one producer, and so its connections; that is also the fastest way.
+ * Sends records to topics.
+ *
+ * <p>Thread-safe. Use one producer for all threads: they share its connections and batches, which gives the highest
+ * throughput.
  *
  * <pre>{@code
  * try (Producer producer = Producer.builder().bootstrapServers("localhost:9092").build()) {
- *     RecordMetadata where = producer.send(ProducerRecord.of("orders", "hello".getBytes(UTF_8)));
- *     System.out.println("partition " + where.partition() + " offset " + where.offset());
+ *     RecordMetadata metadata = producer.send(ProducerRecord.of("orders", "hello".getBytes(UTF_8)));
+ *     System.out.println("partition " + metadata.partition() + " offset " + metadata.offset());
  * }
  * }</pre>
  *
- * <p>Idempotent by default: what is acknowledged is in the journal once, and in the order of the sends to its partition,
- * whatever was retried (KIP-98).
+ * <p>The producer is idempotent by default: retries neither duplicate nor reorder the records of a partition (KIP-98).
  *
- * <p>With a {@link Builder#transactionalId} records are sent in transactions, and nowhere else:
+ * <p>A producer with a {@link Builder#transactionalId} sends records only in transactions:
  *
  * <pre>{@code
  * producer.inTransaction(transaction -> {
@@ -35,22 +42,23 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class Producer implements AutoCloseable {
     private final Sender sender;
-    private final Transactor transactor;
+    private final TransactionRunner transactor;
 
     private Producer(ProducerConfig config, TransactionConfig transactions) {
-        this.transactor = transactions == null ? null : new Transactor(config, transactions);
+        this.transactor = transactions == null ? null : new TransactionRunner(config, transactions);
         this.sender = transactions == null ? new Sender(config, Gate.OPEN) : transactor.sender();
     }
 
-    /** Starts a producer with the defaults. */
+    /** Returns a builder with the default settings. */
     public static Builder builder() {
         return new Builder();
     }
 
     /**
-     * Sends one record and waits until it is acknowledged.
+     * Sends one record and blocks until it is acknowledged.
      *
-     * @throws JournalQException when it was not, within the delivery time-out
+     * @return the partition and offset of the record
+     * @throws JournalQException if the record was not acknowledged within {@link Builder#deliveryTimeoutMs}
      */
     public RecordMetadata send(ProducerRecord record) {
         requireNoTransactions();
@@ -58,8 +66,11 @@ public final class Producer implements AutoCloseable {
     }
 
     /**
-     * Puts one record into its partition's next batch and returns. Blocks only while the buffer memory is full, or the
-     * topic is not known yet. The future completes on a thread of the client: keep what hangs on it short.
+     * Adds one record to the next batch of its partition and returns. Blocks only while the buffer memory is full or
+     * the metadata of the topic is not known.
+     *
+     * @return completes when the record is acknowledged or has failed. It completes on a thread of the client, so
+     *     dependent stages must not block
      */
     public CompletableFuture<RecordMetadata> sendAsync(ProducerRecord record) {
         requireNoTransactions();
@@ -67,11 +78,13 @@ public final class Producer implements AutoCloseable {
     }
 
     /**
-     * Ships records as one batch of their own: encoded and compressed by the calling thread, then handed over. Blocks as
-     * {@link #sendAsync} does. Partitions named in the records are ignored.
+     * Sends records as one batch. The calling thread encodes and compresses the batch. Blocks in the same cases as
+     * {@link #sendAsync}. The partitions set in the records are ignored.
      *
-     * @param partition zero-based, or {@link ProducerRecord#ANY_PARTITION} to spread batches over the partitions
+     * @param partition counted from 0, or {@link ProducerRecord#ANY_PARTITION} to distribute batches over the
+     *     partitions
      * @param records at least one, all of {@code topic}
+     * @return completes when the batch is acknowledged or has failed, on a thread of the client
      */
     public CompletableFuture<BatchMetadata> sendBatch(String topic, int partition, List<ProducerRecord> records) {
         requireNoTransactions();
@@ -79,41 +92,59 @@ public final class Producer implements AutoCloseable {
     }
 
     /**
-     * Runs a transaction: begins it, lets {@code body} send and commit offsets, and commits when it returns; when it
-     * throws, the transaction is aborted and the exception comes out of this call. One transaction is open at a time,
-     * others wait.
+     * Runs {@code body} in a transaction. If the body returns, the transaction is committed. If it throws, the
+     * transaction is aborted and the exception is rethrown. Only one transaction is open at a time: other callers
+     * block.
      *
-     * <p>The first call takes the place of any other producer with the same {@link Builder#transactionalId}, aborting what
-     * it left open.
+     * <p>The first call fences any other producer with the same {@link Builder#transactionalId} and aborts its open
+     * transaction.
      *
-     * @throws io.journalq.client.error.TransactionAbortedException when something that was sent failed; run it again
-     * @throws io.journalq.client.error.ProducerReplacedException when another producer took this one's place
-     * @throws io.journalq.client.error.TransactionUnknownException when nobody can tell in time whether it is committed
-     * @throws IllegalStateException without a transactional id, or inside another transaction
+     * @throws io.journalq.client.error.TransactionAbortedException if a record or commit of the body failed; run it
+     *     again
+     * @throws io.journalq.client.error.ProducerReplacedException if another producer has fenced this one
+     * @throws io.journalq.client.error.TransactionUnknownException if it could not be determined in time whether the
+     *     transaction is committed
+     * @throws IllegalStateException if the producer has no transactional id, or if called inside another transaction
      */
     public <E extends Exception> void inTransaction(TransactionBody<E> body) throws E {
         if (transactor == null) {
-            throw new IllegalStateException("transactions need a fixed name; build the producer with transactionalId");
+            throw new IllegalStateException(
+                    "transactions require a transactional id; build the producer with transactionalId");
         }
         transactor.run(body);
     }
 
-    /** Sends what waits for company, and returns when everything sent before this call is acknowledged or failed. */
+    /**
+     * Sends all batches without waiting for more records. Returns when all records sent before this call are
+     * acknowledged or have failed.
+     */
     public void flush() {
         sender.flush();
     }
 
-    /** Number of partitions of a topic, asking the broker if need be. */
+    /** Returns the number of partitions of a topic. Asks the broker if the topic is not known. */
     public int partitionCount(String topic) {
         return sender.partitionCount(topic);
     }
 
-    /** What the producer did so far. */
+    /** Returns a snapshot of the counters. */
     public ProducerMetrics metrics() {
-        return sender.metrics();
+        Counters counters = sender.counters();
+        return new ProducerMetrics(
+                counters.records.sum(),
+                counters.batches.sum(),
+                counters.requests.sum(),
+                counters.sentBytes.sum(),
+                counters.failedRecords.sum(),
+                counters.retriedBatches.sum(),
+                counters.directSends.sum(),
+                sender.bufferedBytes());
     }
 
-    /** Flushes, then closes the connections. Calls after it, and sends that it overtakes, fail. */
+    /**
+     * Sends what is buffered, waits for the acknowledgements, and closes the connections. Later calls, and sends that
+     * race with this call, fail.
+     */
     @Override
     public void close() {
         if (transactor == null) {
@@ -125,11 +156,11 @@ public final class Producer implements AutoCloseable {
 
     private void requireNoTransactions() {
         if (transactor != null) {
-            throw new IllegalStateException("this producer has a transactionalId; send inside inTransaction");
+            throw new IllegalStateException("this producer has a transactionalId; send records inside inTransaction");
         }
     }
 
-    /** Settings of a producer. Not thread-safe. */
+    /** The settings of a producer. Not thread-safe. */
     public static final class Builder extends ClientBuilder<Builder> {
         private static final int DEFAULT_BATCH_SIZE_BYTES = 64 * 1024;
         private static final long DEFAULT_BUFFER_MEMORY_BYTES = 64L * 1024 * 1024;
@@ -157,24 +188,27 @@ public final class Producer implements AutoCloseable {
             return this;
         }
 
-        /** How batches are compressed, those at least that shrink by it. Default none. */
+        /**
+         * The codec for batches. A batch that compression does not make smaller is sent uncompressed. Default {@code
+         * NONE}.
+         */
         public Builder compression(CompressionCodec codec) {
-            this.compression = Objects.requireNonNull(codec, "compression is never null; use NONE");
+            this.compression = Objects.requireNonNull(codec, "compression must not be null; use NONE");
             return this;
         }
 
         /**
-         * Who must have a record before it is acknowledged. Default {@link Acks#LEADER}, and {@link Acks#ALL} with
-         * transactions, which allow nothing else.
+         * How many replicas must have a record before it is acknowledged. Default {@link Acks#LEADER}. Transactions
+         * require {@link Acks#ALL}, which is then the default.
          */
         public Builder acks(Acks acks) {
-            this.acks = Objects.requireNonNull(acks, "acks is never null");
+            this.acks = Objects.requireNonNull(acks, "acks must not be null");
             return this;
         }
 
         /**
-         * Whether retries can neither repeat nor reorder records. Default true, and false with {@link Acks#NONE}, where
-         * there is nothing to retry.
+         * Whether the producer prevents retries from duplicating or reordering records. Default true, but false with
+         * {@link Acks#NONE}, which has no retries.
          */
         public Builder idempotent(boolean idempotent) {
             this.idempotent = idempotent;
@@ -182,28 +216,34 @@ public final class Producer implements AutoCloseable {
             return this;
         }
 
-        /** Where records without key and partition go. Default {@link Partitioning#STICKY}. */
+        /** How to choose a partition for records without a key and a partition. Default {@link Partitioning#STICKY}. */
         public Builder partitioning(Partitioning partitioning) {
-            this.partitioning = Objects.requireNonNull(partitioning, "partitioning is never null");
+            this.partitioning = Objects.requireNonNull(partitioning, "partitioning must not be null");
             return this;
         }
 
-        /** Size before compression at which a batch goes without waiting for more. Default 65,536 bytes. */
+        /**
+         * The size, before compression, at which a batch is sent without waiting for more records. In bytes, at least
+         * 1, default 65,536.
+         */
         public Builder batchSizeBytes(int sizeBytes) {
             this.batchSizeBytes = positive("batchSizeBytes", sizeBytes);
             return this;
         }
 
         /**
-         * How long a record sent by {@code sendAsync} may wait for company, in milliseconds. Default 0: a batch goes as
-         * soon as the client can take it up, and while earlier ones are on their way the next fills.
+         * The maximum time that a record of {@code sendAsync} waits for more records of its batch, in milliseconds.
+         * Default 0: the client sends a batch as soon as it can. The next batch fills while earlier ones are in flight.
          */
         public Builder lingerMs(int lingerMs) {
             this.lingerMs = notNegative("lingerMs", lingerMs);
             return this;
         }
 
-        /** Most bytes of records that may wait for their acknowledgement; sends block beyond. Default 64 MiB. */
+        /**
+         * The maximum memory for records that are not yet acknowledged, in bytes. When it is used up, sends block. At
+         * least 1, default 64 MiB.
+         */
         public Builder bufferMemoryBytes(long sizeBytes) {
             if (sizeBytes <= 0) {
                 throw new IllegalArgumentException("bufferMemoryBytes is " + sizeBytes + "; use 1 or more");
@@ -212,51 +252,66 @@ public final class Producer implements AutoCloseable {
             return this;
         }
 
-        /** Largest record or batch before compression, and about the largest request. Default 1 MiB. */
+        /**
+         * The maximum size of a record or batch before compression, and approximately of a request, in bytes. At least
+         * 1, default 1 MiB.
+         */
         public Builder maxRequestSizeBytes(int sizeBytes) {
             this.maxRequestSizeBytes = positive("maxRequestSizeBytes", sizeBytes);
             return this;
         }
 
-        /** How long a record may take from the send to its acknowledgement, retries included. Default 120,000 ms. */
+        /**
+         * The maximum time from a send to its acknowledgement, including retries, in milliseconds. At least 1, default
+         * 120,000.
+         */
         public Builder deliveryTimeoutMs(int timeoutMs) {
             this.deliveryTimeoutMs = positive("deliveryTimeoutMs", timeoutMs);
             return this;
         }
 
         /**
-         * A fixed name of this producer: everything is then sent in transactions ({@link Producer#inTransaction}), and of
-         * producers with the same name only the last that began works (KIP-98). Default none.
+         * A name for this producer that stays the same across restarts. If set, all records are sent in transactions
+         * ({@link Producer#inTransaction}). Of several producers with the same name, only the one that began last can
+         * send (KIP-98). Default none.
          */
         public Builder transactionalId(String id) {
             this.transactionalId = notEmpty("transactionalId", id);
             return this;
         }
 
-        /** How long a transaction may be open before its coordinator aborts it. Default 60,000 ms. */
+        /**
+         * The maximum duration of a transaction, in milliseconds. After it, the coordinator aborts the transaction. At
+         * least 1, default 60,000.
+         */
         public Builder transactionTimeoutMs(int timeoutMs) {
             this.transactionTimeoutMs = positive("transactionTimeoutMs", timeoutMs);
             return this;
         }
 
-        /** Connects at the first send; this only starts the producer. */
+        /**
+         * Creates the producer. It connects in the background; errors are reported by its first call.
+         *
+         * @throws IllegalArgumentException if settings contradict each other
+         */
         public Producer build() {
             boolean transactional = transactionalId != null;
             if (transactional && ((acks != null && acks != Acks.ALL) || !idempotent)) {
                 throw new IllegalArgumentException(
-                        "transactions need acks ALL and an idempotent producer; leave both settings out");
+                        "transactions require acks ALL and an idempotent producer; leave both settings out");
             }
             Acks chosen = acks != null ? acks : transactional ? Acks.ALL : Acks.LEADER;
             if (acks == Acks.NONE && idempotent && idempotentChosen) {
                 throw new IllegalArgumentException(
-                        "an idempotent producer needs acknowledgements; use acks LEADER or ALL, or idempotent(false)");
+                        "an idempotent producer requires acknowledgements; use acks LEADER or ALL, or"
+                                + " idempotent(false)");
             }
             ProducerConfig config = new ProducerConfig(
                     clientConfig(),
                     compression,
-                    chosen,
+                    chosen.code(),
                     idempotent && chosen != Acks.NONE,
-                    partitioning,
+                    partitioning == Partitioning.ROUND_ROBIN,
                     batchSizeBytes,
                     lingerMs,
                     bufferMemoryBytes,

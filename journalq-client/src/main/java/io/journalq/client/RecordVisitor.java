@@ -2,13 +2,14 @@ package io.journalq.client;
 
 import io.journalq.common.record.BatchReader;
 
-/** Sees records where they lie in the network buffer, without a copy; see {@link ConsumerRecords#visit}. */
+/** Visits records in the network buffer without copying them. See {@link ConsumerRecords#visit}. */
 @FunctionalInterface
 public interface RecordVisitor {
     /**
      * Called for each record in order.
      *
-     * @param record standing on the record; it, and the buffers it returns, are valid during this call only
+     * @param record a reader positioned on the record; the reader and the buffers that it returns are valid only during
+     *     this call
      */
     void visit(String topic, int partition, BatchReader record);
 }

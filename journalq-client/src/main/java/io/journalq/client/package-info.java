@@ -1,6 +1,8 @@
 /**
- * The client's public face: {@link io.journalq.client.Producer}, {@link io.journalq.client.Consumer} and
- * {@link io.journalq.client.Admin}, with the values that go in and come out. The work is done in {@code network},
- * {@code coordinator}, {@code produce}, {@code fetch} and {@code membership}, which applications leave alone. Knows nothing of the broker's inside.
+ * The entry points of the client: {@link io.journalq.client.Producer}, {@link io.journalq.client.Consumer} and {@link
+ * io.journalq.client.Admin}. Each is created by its builder, owns its connections, and must be closed.
+ *
+ * <p>The other packages of the API hold the values that these classes take and return, and the exceptions that they throw.
+ * Packages below {@code io.journalq.client.internal} are not part of the API and may change in any release.
  */
 package io.journalq.client;

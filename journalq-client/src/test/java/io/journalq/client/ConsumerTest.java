@@ -9,6 +9,7 @@ import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.OffsetOutOfRangeException;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.fake.Fault;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.record.CompressionCodec;

@@ -12,6 +12,7 @@ import io.journalq.client.fake.FakeCoordinator;
 import io.journalq.client.fake.Fault;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.group.RebalanceListener;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
@@ -195,7 +196,7 @@ final class GroupMemberTest {
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(() -> await(() -> consumer.assignment().size() == 2))
                     .isInstanceOf(BrokerErrorException.class)
-                    .hasMessageContaining("use an assignor that the broker offers");
+                    .hasMessageContaining("use an assignor that the broker supports");
         }
         // when it subscribes anew
         consumer.subscribe(List.of("orders"), new Listener());
@@ -208,7 +209,7 @@ final class GroupMemberTest {
         join(builder());
         assertThatThrownBy(() -> await(() -> consumer.assignment().size() == 2))
                 .isInstanceOf(UnsupportedByBrokerException.class)
-                .hasMessageContaining("consumer protocol");
+                .hasMessageContaining("consumer group protocol");
     }
 
     private static boolean tellsWhatItOwns(FakeCoordinator.Asked asked) {

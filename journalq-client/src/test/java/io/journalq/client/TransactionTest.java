@@ -12,6 +12,7 @@ import io.journalq.client.fake.FakeCoordinator;
 import io.journalq.client.fake.Fault;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.group.GroupMember;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
@@ -188,7 +189,7 @@ final class TransactionTest {
             cluster.faults(key -> key == ApiKey.END_TXN ? Fault.DROP_BEFORE : Fault.NONE);
             assertThatThrownBy(() -> producer.inTransaction(transaction -> transaction.send(record(0))))
                     .isInstanceOf(TransactionUnknownException.class)
-                    .hasMessageContaining("look before");
+                    .hasMessageContaining("check before");
             // then it goes on as a producer that starts again
             cluster.faults(key -> Fault.NONE);
             producer.inTransaction(transaction -> transaction.send(record(0)));

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.client.error.BufferExhaustedException;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.fake.Fault;
+import io.journalq.client.record.ProducerRecord;
+import io.journalq.client.record.RecordMetadata;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import java.util.ArrayList;

@@ -2,45 +2,27 @@ package io.journalq.codegen;
 
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 
-/** Writes the enum of all APIs, with their versions and the way to their messages. */
+/** Writes the enum {@code ApiKey} of all APIs, with their versions. Knows none of the message classes. */
 final class ApiKeyEnum {
     private final List<MessageSchema> requests;
-    private final Map<Integer, MessageSchema> responses = new TreeMap<>();
-    private final String messagePackage;
     private final JavaSource source = new JavaSource();
 
-    ApiKeyEnum(List<MessageSchema> messages, String messagePackage) {
-        this.messagePackage = messagePackage;
+    ApiKeyEnum(List<MessageSchema> messages) {
         this.requests = messages.stream()
                 .filter(message -> message.kind() == MessageSchema.Kind.REQUEST)
                 .sorted(Comparator.comparingInt(MessageSchema::apiKey))
                 .toList();
-        for (MessageSchema message : messages) {
-            if (message.kind() == MessageSchema.Kind.RESPONSE) {
-                responses.put(message.apiKey(), message);
-            }
-        }
     }
 
     String generate(String packageName) {
         source.line("// Generated from the message schemas. Do not edit.");
         source.line("package " + packageName + ";").blank();
-        for (MessageSchema request : requests) {
-            source.line("import " + messagePackage + "." + request.name() + ";");
-            source.line("import " + messagePackage + "." + response(request).name() + ";");
-        }
-        source.blank();
         source.line("/**");
-        source.line(
-                " * Every API of the protocol, by the number that stands in a request's header. Immutable, any thread.");
+        source.line(" * The APIs of the protocol, with their numbers in request headers. Immutable and thread-safe.");
         source.line(" *");
-        source.line(
-                " * <p>APIs of which no version is valid any more are left out; among them ControlledShutdown, whose");
-        source.line(" * version 0 was the only user of request header 0.");
+        source.line(" * <p>APIs without a valid version are left out. One of them is ControlledShutdown, whose");
+        source.line(" * version 0 was the only user of request header version 0.");
         source.line(" */");
         source.open("public enum ApiKey");
         constants();
@@ -48,14 +30,6 @@ final class ApiKeyEnum {
         factories();
         source.close();
         return source.toString();
-    }
-
-    private MessageSchema response(MessageSchema request) {
-        MessageSchema response = responses.get(request.apiKey());
-        if (response == null) {
-            throw new SchemaException(request.name() + " has no response");
-        }
-        return response;
     }
 
     private void constants() {
@@ -115,8 +89,8 @@ final class ApiKeyEnum {
                 "short requestHeaderVersion(short apiVersion)",
                 "(short) (isFlexible(apiVersion) ? 2 : 1)");
         getter(
-                "Version of the header of a response of this version: 1 when flexible, else 0. That of ApiVersions is"
-                        + " always 0, so that a client that asked with a version unknown here can read the answer (KIP-511).",
+                "Version of the header of a response of this version: 1 when flexible, else 0. For ApiVersions it is"
+                        + " always 0, so that a client that sent a version unknown here can read the response (KIP-511).",
                 "short responseHeaderVersion(short apiVersion)",
                 "(short) (this != API_VERSIONS && isFlexible(apiVersion) ? 1 : 0)");
     }
@@ -132,27 +106,10 @@ final class ApiKeyEnum {
         source.line("return id >= 0 && id < BY_ID.length ? BY_ID[id] : null;")
                 .close()
                 .blank();
-        reader("Request");
-        reader("Response");
         source.open("private static ApiKey[] byId()");
         source.line("ApiKey[] keys = values();");
         source.line("ApiKey[] table = new ApiKey[keys[keys.length - 1].id + 1];");
         source.open("for (ApiKey key : keys)").line("table[key.id] = key;").close();
         source.line("return table;").close();
-    }
-
-    private void reader(String kind) {
-        source.line("/**");
-        source.line(" * Reads the body of a " + kind.toLowerCase(Locale.ROOT) + ".");
-        source.line(" *");
-        source.line(" * @throws BadFrameException when the bytes are not such a message");
-        source.line(" * @throws UnsupportedVersionException when the schema lacks {@code version}");
-        source.line(" */");
-        source.open("public ApiMessage read" + kind + "(MessageReader in, short version)");
-        source.open("return switch (this)");
-        for (MessageSchema request : requests) {
-            source.line("case %s -> %s%s.read(in, version);".formatted(request.apiConstant(), request.apiName(), kind));
-        }
-        source.closeExpression().close().blank();
     }
 }

@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Turns every schema of a folder into one Java class, and for the protocol's own schemas writes the enum of the APIs.
- * Does nothing when neither the schemas nor the generator have changed since it last ran, and touches only files whose
- * content changes, so that the compiler does not start anew.
+ * Generates one Java class for each schema in a directory. For the protocol's own schemas it also generates the enum
+ * {@code ApiKey} and the class {@code ApiMessages}. Does nothing if neither the schemas nor the generator have changed
+ * since its last run. Writes only files whose content changes, so that the compiler is not started needlessly.
  *
- * <p>Arguments: folder of schemas, package of the classes, folder of sources to write, and optionally the package of the
- * {@code ApiKey} enum. A folder of schemas that is missing or empty gives no classes.
+ * <p>Arguments: the directory of the schemas, the package of the classes, the output directory, and optionally the package
+ * of {@code ApiKey}. If the directory of the schemas is missing or empty, no classes are generated.
  */
 public final class GeneratorMain {
     private static final String FINGERPRINT_FILE = ".fingerprint";
@@ -82,8 +82,10 @@ public final class GeneratorMain {
             sources.put(sourceFile(packageName, message.name()), new MessageClass(message, packageName).generate());
         }
         if (!apiKeyPackage.isEmpty()) {
+            sources.put(sourceFile(apiKeyPackage, "ApiKey"), new ApiKeyEnum(messages).generate(apiKeyPackage));
             sources.put(
-                    sourceFile(apiKeyPackage, "ApiKey"), new ApiKeyEnum(messages, packageName).generate(apiKeyPackage));
+                    sourceFile(packageName, "ApiMessages"),
+                    new ApiMessagesClass(messages).generate(packageName, apiKeyPackage));
         }
         return sources;
     }

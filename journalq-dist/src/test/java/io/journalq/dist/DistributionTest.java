@@ -133,7 +133,7 @@ class DistributionTest {
         assertThat(missing.err().lines()).hasSize(1);
         assertThat(wrong.exitCode()).isEqualTo(2);
         assertThat(again.exitCode()).isEqualTo(1);
-        assertThat(again.err()).contains("a broker is running already with " + data);
+        assertThat(again.err()).contains("a broker is already running with " + data);
 
         // when
         ScriptRun stop = done(server("stop"));

@@ -9,11 +9,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A broker that serves inside this process. Any thread. */
+/** A broker that runs in this process. Thread-safe. */
 public final class EmbeddedBroker implements AutoCloseable {
     private final Broker broker;
 
-    /** What goes with the broker; null when nothing does. */
+    /** A directory that is deleted with the broker, or null. */
     private final Path temporaryFolder;
 
     private boolean closed;
@@ -23,25 +23,26 @@ public final class EmbeddedBroker implements AutoCloseable {
         this.temporaryFolder = temporaryFolder;
     }
 
-    /** What clients call {@code bootstrap.servers}: {@code host:port}. */
+    /** The address for clients, {@code host:port}, as in {@code bootstrap.servers}. */
     public String bootstrapServers() {
         return broker.bootstrapServers();
     }
 
-    /** The port that it was given. */
+    /** The port of the listener. */
     public int port() {
         return broker.listeners().get(0).port();
     }
 
-    /** The folder that goes with it; null when there is none. */
+    /** The directory that is deleted with the broker, or null. */
     Path temporaryFolder() {
         return temporaryFolder;
     }
 
     /**
-     * Stops it; its threads end, its port is free, its temporary folder is gone. Closing again does nothing.
+     * Stops the broker: its threads end, its port is released, and its temporary directory is deleted. Further calls
+     * have no effect.
      *
-     * @throws UncheckedIOException when the temporary folder cannot be deleted
+     * @throws UncheckedIOException if the temporary directory cannot be deleted
      */
     @Override
     public synchronized void close() {

@@ -10,9 +10,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What an embedded broker is to be like. One thread; {@link #start} may be called again for another broker. */
+/**
+ * The settings of an embedded broker. Not thread-safe. {@link #start} can be called several times, and starts a new
+ * broker each time.
+ */
 public final class EmbeddedBrokerBuilder {
-    /** Nothing is made there: a broker in memory only needs a name for it. */
+    /** The name of the data directory of a broker in memory. The directory is never created. */
     private static final String MEMORY = "memory";
 
     private BrokerConfig config = BrokerConfig.defaults();
@@ -22,7 +25,8 @@ public final class EmbeddedBrokerBuilder {
     EmbeddedBrokerBuilder() {
         set("listeners", "PLAINTEXT://127.0.0.1:0");
         set("admin.listener", "");
-        // A test has few clients and wants its first answer soon: little to start, little to open, no wait for members.
+        // A test has few clients and needs its first response soon. So the broker starts little, opens little, and does
+        // not wait for group members.
         set("shards", "1");
         set("offsets.topic.num.partitions", "1");
         set("group.initial.rebalance.delay.ms", "0");
@@ -30,9 +34,10 @@ public final class EmbeddedBrokerBuilder {
     }
 
     /**
-     * Sets what {@code conf/journalq.yaml} lists.
+     * Sets a broker setting that {@code conf/journalq.yaml} documents.
      *
-     * @throws IllegalArgumentException when there is no such setting, with the nearest name, or not that value of it
+     * @throws IllegalArgumentException if the setting does not exist (the message contains the closest name) or the
+     *     value is invalid
      */
     public EmbeddedBrokerBuilder set(String name, String value) {
         try {
@@ -43,14 +48,14 @@ public final class EmbeddedBrokerBuilder {
         }
     }
 
-    /** Keeps data in memory only: nothing touches a disk, and nothing is left when the broker is closed. */
+    /** Keeps all data in memory. The broker does not use a disk, and its data is lost when it is closed. */
     public EmbeddedBrokerBuilder inMemory() {
         memoryOnly = true;
         folder = null;
         return this;
     }
 
-    /** Keeps data in {@code folder}, which stays: a broker that is started there later finds it. */
+    /** Keeps the data in this directory, which is not deleted. A broker that is started there later finds the data. */
     public EmbeddedBrokerBuilder inFolder(Path folder) {
         this.folder = folder;
         memoryOnly = false;
@@ -58,10 +63,11 @@ public final class EmbeddedBrokerBuilder {
     }
 
     /**
-     * Starts a broker; when this returns it serves.
+     * Starts a broker. When this method returns, clients can connect.
      *
-     * @throws IllegalStateException when it cannot start, with the reason; nothing is left open
-     * @throws UncheckedIOException when there is no place for a temporary folder
+     * @throws IllegalStateException if the broker cannot start; the message contains the reason, and all resources are
+     *     released
+     * @throws UncheckedIOException if no temporary directory can be created
      */
     public EmbeddedBroker start() {
         if (memoryOnly) {
@@ -92,7 +98,7 @@ public final class EmbeddedBrokerBuilder {
         }
     }
 
-    /** One of the ways to start. */
+    /** A way to start a broker. */
     private interface Start {
         Broker start() throws StartException;
     }

@@ -1,7 +1,7 @@
 package io.journalq.embedded;
 
 /**
- * Where a broker inside this process begins:
+ * The entry point for a broker in this process.
  *
  * <pre>{@code
  * try (EmbeddedBroker broker = JournalQ.embedded().inMemory().start()) {
@@ -12,7 +12,10 @@ package io.journalq.embedded;
 public final class JournalQ {
     private JournalQ() {}
 
-    /** A broker to be: on a free port of the loopback interface, in a temporary folder, unless it is told otherwise. */
+    /**
+     * Returns the settings of a new broker. By default, it uses a free port of the loopback interface and a temporary
+     * directory.
+     */
     public static EmbeddedBrokerBuilder embedded() {
         return new EmbeddedBrokerBuilder();
     }

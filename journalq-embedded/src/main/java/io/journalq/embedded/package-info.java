@@ -1,5 +1,5 @@
 /**
- * A broker inside another process, mostly that of a test: settings come in, an address for clients goes out. It knows the
- * broker's composition root and its settings, and no part of the broker behind them.
+ * A broker inside another process, usually a test. Settings are set with the builder, and clients connect to the
+ * address of the broker. Knows only the composition root and the settings of the broker.
  */
 package io.journalq.embedded;

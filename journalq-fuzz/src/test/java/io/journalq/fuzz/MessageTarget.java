@@ -2,8 +2,9 @@ package io.journalq.fuzz;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.BadFrameException;
-import io.journalq.common.protocol.Frames;
 import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.frame.Frames;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
@@ -64,9 +65,9 @@ class MessageTarget implements FuzzTarget {
         try {
             MessageReader in = new MessageReader(body);
             if ((input[0] & RESPONSE) == 0) {
-                key.readRequest(in, version);
+                ApiMessages.readRequest(key, in, version);
             } else {
-                key.readResponse(in, version);
+                ApiMessages.readResponse(key, in, version);
             }
         } catch (BadFrameException expected) {
             return;

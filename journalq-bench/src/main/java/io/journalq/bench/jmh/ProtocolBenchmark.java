@@ -1,9 +1,10 @@
 package io.journalq.bench.jmh;
 
 import io.journalq.common.protocol.ApiKey;
-import io.journalq.common.protocol.Frames;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.frame.Frames;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceRequest.PartitionProduceData;
 import io.journalq.common.protocol.message.ProduceRequest.TopicProduceData;
@@ -87,7 +88,7 @@ public class ProtocolBenchmark {
     public Object frame() {
         MessageReader reader = new MessageReader(frame.duplicate());
         Frames.readRequestHeader(reader);
-        return ApiKey.PRODUCE.readRequest(reader, VERSION);
+        return ApiMessages.readRequest(ApiKey.PRODUCE, reader, VERSION);
     }
 
     @Benchmark

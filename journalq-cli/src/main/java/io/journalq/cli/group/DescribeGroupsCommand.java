@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq groups describe}. */
 @Command(
         name = "describe",
-        description = "Shows groups, their members, and which partitions each member reads.",
+        description = "Shows groups, their members, and the partitions of each member.",
         footerHeading = "%nExamples:%n",
         footer = {"  journalq groups describe billing", "  journalq groups describe billing audit --output json"})
 final class DescribeGroupsCommand extends ClientCommand {
@@ -64,7 +64,7 @@ final class DescribeGroupsCommand extends ClientCommand {
         table.printTo(terminal());
     }
 
-    /** As in {@code orders:0,1,5 audit:2}. */
+    /** Formats partitions as in {@code orders:0,1,5 audit:2}. */
     private static String words(List<TopicPartition> partitions) {
         Map<String, List<String>> topics = new LinkedHashMap<>();
         partitions.forEach(partition -> topics.computeIfAbsent(partition.topic(), name -> new ArrayList<>())

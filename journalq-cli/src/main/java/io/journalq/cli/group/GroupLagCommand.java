@@ -26,12 +26,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "lag",
         description = {
-            "Shows how far a group is behind, in messages and in seconds, for each partition that it committed.",
-            "Messages: the end of the partition minus the committed offset; markers of transactions and compacted "
-                    + "messages count, as they have offsets, too.",
-            "Seconds: now minus the timestamp of the next message that the group has to read, which is looked at; 0 when "
-                    + "there is none. It compares this machine's clock with that of the producer (or of the broker, "
-                    + "with message.timestamp.type=LogAppendTime)."
+            "Shows the lag of a group for each partition with a committed offset, in messages and in seconds.",
+            "Messages: the end of the partition minus the committed offset. This includes transaction markers and "
+                    + "messages that were compacted away, because they have offsets.",
+            "Seconds: the current time minus the timestamp of the next message to read, or 0 if there is none. "
+                    + "This compares the clock of this machine with that of the producer (with that of the broker if "
+                    + "message.timestamp.type=LogAppendTime)."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  journalq groups lag billing", "  journalq groups lag billing --topic orders --output json"})
@@ -42,7 +42,7 @@ final class GroupLagCommand extends ClientCommand {
     @Option(names = "--topic", paramLabel = "NAME", description = "Only partitions of this topic.")
     private String topic;
 
-    /** Where a group is in one partition; of times -1 when not known, of a member null. */
+    /** The lag in one partition. Unknown times are -1; {@code member} may be null. */
     private record Lag(TopicPartition partition, long committed, long end, long behindMs, String member) {
         private long messages() {
             return Math.max(0, end - committed);
@@ -114,8 +114,8 @@ final class GroupLagCommand extends ClientCommand {
     private void print(List<Lag> lags) {
         if (lags.isEmpty()) {
             terminal()
-                    .printLine(
-                            "group " + name + " has committed nothing" + (topic == null ? "" : " of topic " + topic));
+                    .printLine("group " + name + " has no committed offsets"
+                            + (topic == null ? "" : " for topic " + topic));
             return;
         }
         Table table = new Table("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "SECONDS", "MEMBER");

@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 /** {@code journalq groups}. */
 @Command(
         name = "groups",
-        description = "Lists and describes consumer groups, shows how far behind they are, and moves their offsets.",
+        description = "Lists and describes consumer groups, shows their lag, and changes their offsets.",
         subcommands = {
             ListGroupsCommand.class,
             DescribeGroupsCommand.class,

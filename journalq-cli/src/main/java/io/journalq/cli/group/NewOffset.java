@@ -16,12 +16,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** Where offsets are moved to: exactly one of these options. */
+/** The new position of offsets: exactly one of these options. */
 final class NewOffset {
-    @Option(names = "--to-earliest", required = true, description = "To the first message that is kept.")
+    @Option(names = "--to-earliest", required = true, description = "To the first message of the partition.")
     private boolean earliest;
 
-    @Option(names = "--to-latest", required = true, description = "Behind the newest message.")
+    @Option(names = "--to-latest", required = true, description = "To the end of the partition.")
     private boolean latest;
 
     @Option(names = "--to-offset", required = true, paramLabel = "OFFSET", description = "To this offset.")
@@ -31,7 +31,7 @@ final class NewOffset {
             names = "--to-datetime",
             required = true,
             paramLabel = "TIME",
-            description = "To the first message of this time or later, such as 2026-01-31T12:00 or @1769860800000.")
+            description = "To the first message at or after this time, such as 2026-01-31T12:00 or @1769860800000.")
     private String datetime;
 
     @Option(
@@ -39,17 +39,17 @@ final class NewOffset {
             required = true,
             paramLabel = "DURATION",
             converter = DurationOption.class,
-            description = "To the first message that is no older than this, such as 30m or 1d.")
+            description = "To the first message that is not older than this, such as 30m or 1d.")
     private Duration duration;
 
     @Option(
             names = "--shift-by",
             required = true,
             paramLabel = "COUNT",
-            description = "By so many offsets from where it is: forward, or back when negative.")
+            description = "By this number of offsets: forward, or backward if negative.")
     private Long shift;
 
-    /** Refuses what makes no sense before anybody is asked. */
+    /** Validates the options before a request is sent. */
     void check(ClientCommand command) {
         if (offset != null && offset < 0) {
             throw command.wrongUsage("--to-offset must be 0 or more");
@@ -63,7 +63,9 @@ final class NewOffset {
         }
     }
 
-    /** The new offset of each partition; --shift-by leaves out those that have none. */
+    /**
+     * Returns the new offset of each partition. With --shift-by, partitions without a committed offset are left out.
+     */
     Map<TopicPartition, Long> offsets(
             Admin admin, Map<TopicPartition, CommittedOffset> committed, Collection<TopicPartition> partitions) {
         Map<TopicPartition, Long> first = listed(admin, partitions, OffsetSpec.earliest());
@@ -94,7 +96,7 @@ final class NewOffset {
 
     private long shifted(long from) {
         long sum = from + shift;
-        // Beyond what can be counted, the partition's end or beginning is meant.
+        // An overflow means the end or the beginning of the partition.
         return ((from ^ sum) & (shift ^ sum)) < 0 ? Long.MAX_VALUE : sum;
     }
 
@@ -119,7 +121,8 @@ final class NewOffset {
         if (position instanceof Position.Time time && time.timestampMs() >= 0) {
             return time.timestampMs();
         }
-        throw new IllegalArgumentException("'" + datetime + "' is no time; use 2026-01-31T12:00:00Z, 2026-01-31T12:00,"
-                + " 2026-01-31, @1769860800000 or '10m ago'");
+        throw new IllegalArgumentException(
+                "'" + datetime + "' is not a time; use 2026-01-31T12:00:00Z, 2026-01-31T12:00,"
+                        + " 2026-01-31, @1769860800000 or '10m ago'");
     }
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Looks at the next message of partitions, for its timestamp alone. Stateless; the caller's thread. */
+/** Reads the timestamp of the next message of partitions. Stateless; runs on the calling thread. */
 final class NextTimestamps {
     private static final long MAX_NS = TimeUnit.SECONDS.toNanos(10);
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);
@@ -17,14 +17,14 @@ final class NextTimestamps {
 
     private NextTimestamps() {}
 
-    /** A consumer that fetches no more than it must to see one message of a partition. */
+    /** Configures a consumer to fetch only as much as is needed to see one message of a partition. */
     static Consumer.Builder forPeeking(Consumer.Builder builder) {
         return builder.partitionMaxBytes(PARTITION_MAX_BYTES);
     }
 
     /**
-     * The timestamps of the first messages at or after these offsets, in milliseconds since 1970. Partitions of which none
-     * could be read in time are left out: what is there may be markers of transactions only.
+     * Returns the timestamps of the first messages at or after these offsets, in milliseconds since 1970 UTC.
+     * Partitions from which no message could be read in time are left out; they may contain only transaction markers.
      */
     static Map<TopicPartition, Long> read(Consumer consumer, Map<TopicPartition, Long> offsets) {
         Map<TopicPartition, Long> timestampsMs = new HashMap<>();

@@ -9,11 +9,11 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** Which of the partitions that a group knows still exist. Stateless. */
+/** Determines which of the partitions that a group knows still exist. Stateless. */
 final class Partitions {
     private Partitions() {}
 
-    /** Those of topics that were not deleted meanwhile, in their order. */
+    /** Returns the partitions of existing topics, in the same order. */
     static Set<TopicPartition> existing(Admin admin, Collection<TopicPartition> partitions) {
         Map<String, Integer> counts = new HashMap<>();
         for (TopicListing topic : admin.listTopics()) {

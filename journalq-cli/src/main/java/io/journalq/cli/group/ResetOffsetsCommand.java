@@ -26,8 +26,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "reset-offsets",
         description = {
-            "Moves the offsets from which a group without members goes on. Shows what it would do; --execute does it.",
-            "A new offset that lies outside of what the partition holds becomes its first offset or its end."
+            "Changes the committed offsets of a group without members. Shows the changes; --execute applies them.",
+            "A new offset outside the partition is replaced by the first offset or the end of the partition."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -37,31 +37,31 @@ import picocli.CommandLine.Parameters;
             "  journalq groups reset-offsets billing --topic orders --by-duration 2h"
         })
 final class ResetOffsetsCommand extends ClientCommand {
-    @Parameters(paramLabel = "GROUP", description = "Name of the group; one that does not exist is made.")
+    @Parameters(paramLabel = "GROUP", description = "Name of the group. If it does not exist, it is created.")
     private String name;
 
     @Option(
             names = "--topic",
             paramLabel = "NAME[:PARTITION,...]",
-            description = "Topic, or some of its partitions, such as orders:0,5; may be given several times.")
+            description = "Topic, or a part of its partitions, such as orders:0,5. Can be repeated.")
     private List<String> topics = new ArrayList<>();
 
-    @Option(names = "--all-topics", description = "All partitions that the group has committed.")
+    @Option(names = "--all-topics", description = "All partitions with a committed offset.")
     private boolean allTopics;
 
     @ArgGroup(multiplicity = "1")
     private NewOffset target;
 
-    @Option(names = "--execute", description = "Does it; without this nothing is changed.")
+    @Option(names = "--execute", description = "Applies the changes. Without this option, nothing is changed.")
     private boolean execute;
 
-    /** What becomes of one partition's offset; -1 when there was none. */
+    /** The change of the offset of one partition; -1 if there was none. */
     private record Move(TopicPartition partition, long committed, long offset) {}
 
     @Override
     protected void execute() {
         if (allTopics == !topics.isEmpty()) {
-            throw wrongUsage("say which partitions: either --topic or --all-topics");
+            throw wrongUsage("select partitions with either --topic or --all-topics");
         }
         target.check(this);
         List<Move> moves;
@@ -89,15 +89,15 @@ final class ResetOffsetsCommand extends ClientCommand {
         if (!group.members().isEmpty()) {
             throw new CommandFailure("group " + name + " has "
                     + Quantity.count(group.members().size(), "member")
-                    + ", which would go on from where they are; stop its consumers, then try again (journalq groups"
-                    + " describe " + name + " shows them)");
+                    + ", which would continue at their own positions; stop its consumers, then try again (journalq"
+                    + " groups describe " + name + " shows them)");
         }
     }
 
     private Set<TopicPartition> chosen(Admin admin, Set<TopicPartition> committed) {
         if (allTopics) {
             if (committed.isEmpty()) {
-                throw new CommandFailure("group " + name + " has committed nothing; name topics with --topic");
+                throw new CommandFailure("group " + name + " has no committed offsets; select topics with --topic");
             }
             return Partitions.existing(admin, committed);
         }
@@ -172,7 +172,7 @@ final class ResetOffsetsCommand extends ClientCommand {
                 move.offset()));
         table.printTo(terminal());
         if (!execute) {
-            terminal().tell("Nothing was changed; the same command with --execute does it.");
+            terminal().tell("Nothing was changed. To apply the changes, add --execute.");
         }
     }
 }

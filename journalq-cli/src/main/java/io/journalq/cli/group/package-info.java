@@ -1,2 +1,2 @@
-/** Commands that look after consumer groups and their offsets, over {@code journalq-client}. */
+/** Commands for consumer groups and their offsets. They use {@code journalq-client}. */
 package io.journalq.cli.group;

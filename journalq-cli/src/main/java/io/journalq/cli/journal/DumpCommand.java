@@ -32,8 +32,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "dump",
         description = {
-            "Prints the batches of a journal, or of one segment file, one a line; with --records the records, too.",
-            "Of a write-ahead file it prints which stretch of which segment each record is."
+            "Prints the batches of a journal or segment file, one per line. With --records, prints their records, too.",
+            "For a write-ahead file, prints the segment and range of each entry."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -46,10 +46,10 @@ final class DumpCommand extends ClientCommand {
 
     @Parameters(
             paramLabel = "DIR|FILE",
-            description = "A journal's folder, one of its .log files, or a write-ahead file.")
+            description = "A journal directory, one of its .log files, or a write-ahead file.")
     private Path path;
 
-    @Option(names = "--records", description = "Shows the records of each batch, with their keys and values.")
+    @Option(names = "--records", description = "Prints the records of each batch, with keys and values.")
     private boolean showRecords;
 
     @Override
@@ -62,8 +62,8 @@ final class DumpCommand extends ClientCommand {
         for (Path log : logs(store)) {
             long baseOffset = JournalCheck.baseOffsetOf(log);
             if (baseOffset < 0) {
-                throw new CommandFailure(log + " is not named as a segment; name a file such as "
-                        + "00000000000000000000.log, or its folder");
+                throw new CommandFailure(log + " is not the name of a segment; use a file such as "
+                        + "00000000000000000000.log, or its directory");
             }
             terminal().printLine(log.toString());
             try (BatchReader reader =
@@ -79,8 +79,7 @@ final class DumpCommand extends ClientCommand {
 
                     @Override
                     public void onBadBytes(int position, int endPosition) {
-                        terminal()
-                                .printLine("  byte " + position + "  bad: no healthy batch up to byte " + endPosition);
+                        terminal().printLine("  byte " + position + "  bad: no valid batch up to byte " + endPosition);
                     }
                 });
             }
@@ -110,7 +109,7 @@ final class DumpCommand extends ClientCommand {
             }
         }
         if (logs.isEmpty()) {
-            throw new CommandFailure("there is no segment in " + path + "; name the folder of one journal");
+            throw new CommandFailure("there is no segment in " + path + "; use the directory of one journal");
         }
         return logs;
     }
@@ -166,7 +165,7 @@ final class DumpCommand extends ClientCommand {
         return text.toString();
     }
 
-    /** The beginning of it, on one line. */
+    /** Returns the beginning of the text, on one line. */
     private static String text(ByteBuf bytes) {
         if (bytes == null) {
             return "null";

@@ -6,6 +6,6 @@ import picocli.CommandLine.Command;
 /** {@code journalq journal}. */
 @Command(
         name = "journal",
-        description = "Checks, shows and mends the files of a broker that does not run.",
+        description = "Verifies, prints and repairs the files of a stopped broker.",
         subcommands = {VerifyCommand.class, DumpCommand.class, RepairCommand.class})
 public final class JournalCommand extends CommandGroup {}

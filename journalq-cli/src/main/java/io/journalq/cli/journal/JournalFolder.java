@@ -14,25 +14,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The folder that a command is about: a broker's data folder, or one journal in it. Immutable.
+ * The directory on which a command works: a broker's data directory, or one journal in it. Immutable.
  *
- * @param path as it was named, absolute
- * @param dataFolder the data folder that it is or lies in
- * @param journals the journals in it, by name
+ * @param path the given path, made absolute
+ * @param dataFolder the data directory that it is or contains it
+ * @param journals the journals in it, sorted by name
  */
 record JournalFolder(Path path, Path dataFolder, List<Path> journals) {
-    /** Name of the journal that holds the metadata log. */
+    /** The name of the journal with the metadata log. */
     static final String METADATA = "metadata";
 
     /**
-     * Looks at a folder.
+     * Opens a directory.
      *
-     * @throws CommandFailure when there is no journal, or a broker has it: what it is writing cannot be told from damage
+     * @throws CommandFailure if it contains no journal, or if a broker is using it: unfinished writes cannot be
+     *     distinguished from damage
      */
     static JournalFolder open(FileStore store, Path named) throws IOException {
         Path path = named.toAbsolutePath().normalize();
         if (!Files.isDirectory(path)) {
-            throw new CommandFailure("there is no folder " + path + "; name a data folder or a journal in one");
+            throw new CommandFailure("there is no directory " + path + "; use a data directory or a journal in one");
         }
         boolean single = JournalCheck.isJournal(store, path);
         Path dataFolder = single && path.getParent() != null ? path.getParent() : path;
@@ -45,18 +46,18 @@ record JournalFolder(Path path, Path dataFolder, List<Path> journals) {
             }
         }
         if (journals.isEmpty()) {
-            throw new CommandFailure("there is no journal in " + path + "; name a data folder or a journal in one");
+            throw new CommandFailure("there is no journal in " + path + "; use a data directory or a journal in one");
         }
         return new JournalFolder(path, dataFolder, journals);
     }
 
-    /** What the next start does before anything else; null for nothing. */
+    /** Describes what the next start of the broker does first, or returns null for nothing. */
     String pendingRedo(FileStore store) throws IOException {
         long count = WriteAheadScan.count(store, dataFolder);
         return count == 0
                 ? null
-                : "the write-ahead files in " + dataFolder + " hold " + Quantity.count(count, "record")
-                        + ", which the next start writes into the journals where they lack them";
+                : "the write-ahead files in " + dataFolder + " contain " + Quantity.count(count, "record")
+                        + ", which the next start copies into the journals that lack them";
     }
 
     private static void refuseRunning(Path dataFolder) throws IOException {

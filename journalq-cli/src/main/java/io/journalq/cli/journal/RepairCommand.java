@@ -26,8 +26,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "repair",
         description = {
-            "Says what would make a data folder, or one journal in it, healthy; --execute does it.",
-            "Nothing is deleted: what is cut off a segment, and files that cannot be read, are moved aside."
+            "Shows how to repair a data directory, or one journal in it. With --execute, repairs it.",
+            "Nothing is deleted: truncated parts of segments and unreadable files are moved to another directory."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -35,16 +35,16 @@ import picocli.CommandLine.Parameters;
             "  journalq journal repair data --execute --aside /var/tmp/journalq-aside"
         })
 final class RepairCommand extends ClientCommand {
-    @Parameters(paramLabel = "DIR", description = "A data folder, or one journal in it.")
+    @Parameters(paramLabel = "DIR", description = "A data directory, or one journal in it.")
     private Path directory;
 
-    @Option(names = "--execute", description = "Does it; without this nothing is changed.")
+    @Option(names = "--execute", description = "Applies the changes. Without this option, nothing is changed.")
     private boolean execute;
 
     @Option(
             names = "--aside",
-            paramLabel = "FOLDER",
-            description = "Where to move what is taken away (default: the data folder's name with .aside behind it).")
+            paramLabel = "DIRECTORY",
+            description = "Where to move removed data (default: the data directory with the suffix .aside).")
     private Path aside;
 
     @Override
@@ -55,13 +55,13 @@ final class RepairCommand extends ClientCommand {
                 ? aside.toAbsolutePath().normalize()
                 : folder.dataFolder().resolveSibling(folder.dataFolder().getFileName() + ".aside");
         if (to.startsWith(folder.dataFolder())) {
-            throw wrongUsage("--aside must lie outside of the data folder " + folder.dataFolder());
+            throw wrongUsage("--aside must be outside the data directory " + folder.dataFolder());
         }
         Set<RepairStep> steps;
         if (execute) {
             DataLocks held = lock(folder);
             try {
-                // Else the next start would write it over what is repaired here.
+                // Otherwise the next start would overwrite what is repaired here.
                 WalReplay.run(store, folder.dataFolder());
                 steps = plan(store, folder, to);
                 for (RepairStep step : steps) {
@@ -74,7 +74,7 @@ final class RepairCommand extends ClientCommand {
             steps = plan(store, folder, to);
             String pendingRedo = folder.pendingRedo(store);
             if (pendingRedo != null) {
-                terminal().tell(pendingRedo + "; --execute does that first.");
+                terminal().tell(pendingRedo + "; --execute does this first.");
             }
         }
         show(steps);
@@ -109,11 +109,14 @@ final class RepairCommand extends ClientCommand {
         return steps;
     }
 
-    /** Nothing behind a damaged change of the metadata can be used: it, what follows, and what says so go aside. */
+    /**
+     * After a damaged change of the metadata, nothing can be used. It is moved aside together with all later changes
+     * and the files that depend on them.
+     */
     private static List<RepairStep> goBackTo(JournalFinding damage, FileStore store, Path journal, Path target)
             throws IOException {
-        String why = "the metadata goes back to before this: " + damage.what()
-                + "; later changes are lost, and the directories of topics created since stay without a topic";
+        String why = "the metadata is reset to the state before this: " + damage.what()
+                + "; later changes are lost, and the directories of topics created since then have no topic";
         List<RepairStep> steps = new ArrayList<>();
         steps.add(RepairStep.cut(damage, store.sizeBytes(damage.file()), target, why));
         for (String name : store.list(journal)) {
@@ -140,7 +143,7 @@ final class RepairCommand extends ClientCommand {
             }
             terminal().printLine(Json.document(json));
         } else if (steps.isEmpty()) {
-            terminal().printLine("nothing is wrong with " + directory);
+            terminal().printLine("no damage found in " + directory);
         } else {
             steps.forEach(step -> terminal().printLine(step.toString()));
         }
@@ -150,7 +153,7 @@ final class RepairCommand extends ClientCommand {
                             execute
                                     ? Quantity.count(changes, "change") + " made."
                                     : Quantity.count(changes, "change")
-                                            + " to make. Nothing was changed; the same command with --execute does it.");
+                                            + " to make. Nothing was changed. To apply the changes, add --execute.");
         }
     }
 }

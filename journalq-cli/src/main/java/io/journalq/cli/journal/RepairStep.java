@@ -9,13 +9,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What a repair does about one finding. Immutable; equal when it would do the same.
+ * The repair of one finding. Immutable; steps are equal if they have the same effect.
  *
- * @param kind of the finding
- * @param file that it is about
- * @param from where it is cut off; 0 when all of it goes
- * @param to where it, or what is cut off it, goes; null when nothing is done
- * @param why for people
+ * @param kind the kind of the finding
+ * @param file the file of the finding
+ * @param from where the file is truncated; 0 if the whole file is moved
+ * @param to where the removed part is moved; null if nothing is changed
+ * @param why the reason, for the output
  */
 record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, String why) {
     private static final int COPY_BYTES = 1 << 20;
@@ -41,7 +41,7 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
         };
     }
 
-    /** Everything in a file from {@code finding} on goes aside. */
+    /** Moves everything in a file from {@code finding} on aside. */
     static RepairStep cut(JournalFinding finding, long fileBytes, Path aside, String why) {
         Path file = finding.file();
         long from = finding.position();
@@ -53,32 +53,32 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
                 why);
     }
 
-    /** A file goes aside. */
+    /** Moves a file aside. */
     static RepairStep move(Path file, Path aside, String why) {
         return new RepairStep(
                 JournalFinding.Kind.CUT_OFF, file, 0, aside.resolve(String.valueOf(file.getFileName())), why);
     }
 
-    /** What follows when a file is missing that the next start would have used. */
+    /** Describes the consequence of a missing file that the next start would have used. */
     private static String consequence(Path file) {
         String name = String.valueOf(file.getFileName());
         if (name.endsWith(".index")) {
-            return "it is made anew from its segment";
+            return "it is rebuilt from its segment";
         }
         if (name.endsWith(".txnindex")) {
-            return "it is made anew from the log, all of which is read";
+            return "it is rebuilt from the whole log";
         }
         return name.endsWith(".snapshot")
-                ? "an older one is taken, and the log behind it is read"
-                : "the next start checks every batch, and records deleted by request may show again";
+                ? "an older one is used, and the log after it is read"
+                : "the next start verifies every batch, and records that were deleted by request can reappear";
     }
 
-    /** Whether anything is done. */
+    /** Whether the step changes anything. */
     boolean changes() {
         return to != null;
     }
 
-    /** Does it. What is taken away reaches the disk before anything is cut. */
+    /** Executes the step. Removed data is synced to the disk before anything is truncated. */
     void run() throws IOException {
         if (to == null) {
             return;
@@ -117,11 +117,11 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
     @Override
     public String toString() {
         return switch (kind) {
-            case TORN_TAIL -> "cut " + file + " at byte " + from + ", what is cut goes to " + to + ": " + why;
+            case TORN_TAIL -> "truncate " + file + " at byte " + from + ", the rest is moved to " + to + ": " + why;
             case CUT_OFF, BAD_DERIVED_FILE -> "move " + file + " to " + to + ": " + why;
-            case BAD_STRETCH -> "leave " + file + " as it is from byte " + from + ", it is not served: " + why;
-            case MISSING_DATA -> "cannot mend " + file + ", bring it back from a backup: " + why;
-            case STRAY_FILE -> "leave " + file + ", it is not used: " + why;
+            case BAD_STRETCH -> "leave " + file + " as it is from byte " + from + "; the data is not served: " + why;
+            case MISSING_DATA -> "cannot repair " + file + ", restore it from a backup: " + why;
+            case STRAY_FILE -> "leave " + file + ", which is not used: " + why;
         };
     }
 }

@@ -23,14 +23,14 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "verify",
         description = {
-            "Reads every segment, index, snapshot and checkpoint of a data folder, or of one journal in it, and checks names, "
-                    + "sizes, offsets and CRCs. Changes nothing.",
-            "Ends with 1 when anything is wrong; each finding names file and position."
+            "Reads all segments, indexes, snapshots and checkpoints of a data directory or journal, and verifies"
+                    + " names, sizes, offsets and CRCs. Changes nothing.",
+            "Exits with 1 if there are findings. Each finding states file and position."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  journalq journal verify data", "  journalq journal verify data/metadata --output json"})
 final class VerifyCommand extends ClientCommand {
-    @Parameters(paramLabel = "DIR", description = "A data folder, or one journal in it.")
+    @Parameters(paramLabel = "DIR", description = "A data directory, or one journal in it.")
     private Path directory;
 
     @Override
@@ -54,12 +54,12 @@ final class VerifyCommand extends ClientCommand {
         }
         String pendingRedo = folder.pendingRedo(store);
         if (pendingRedo != null) {
-            terminal().tell(pendingRedo + "; it may mend what is found here.");
+            terminal().tell(pendingRedo + "; this may repair what is found here.");
         }
         if (findings > 0) {
             terminal().flush();
-            throw new CommandFailure(Quantity.count(findings, "finding") + "; bin/journalq journal repair " + directory
-                    + " says what can be done");
+            throw new CommandFailure(Quantity.count(findings, "finding")
+                    + "; to list the repairs, run bin/journalq journal" + " repair " + directory);
         }
     }
 

@@ -1,2 +1,2 @@
-/** Commands that read the files of a broker that does not run, and mend them when told to. */
+/** Commands that read the files of a stopped broker, and repair them on request. */
 package io.journalq.cli.journal;

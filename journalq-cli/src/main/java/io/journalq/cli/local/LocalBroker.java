@@ -19,17 +19,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The broker of this machine that a configuration describes, seen from outside. Immutable.
+ * The broker on this machine that a configuration describes, as seen from outside. Immutable.
  *
- * @param dataDirectory absolute; the first one, which also tells whose broker it is
- * @param address where clients on this machine reach it, {@code host:port}; null while it is starting
- * @param adminAddress of the health page, {@code host:port}; null when there is none
+ * @param dataDirectory the first data directory, absolute; it identifies the broker
+ * @param address the address for clients on this machine, {@code host:port}; null while the broker is starting
+ * @param adminAddress the address of the health page, {@code host:port}; null if there is none
  */
 record LocalBroker(Path dataDirectory, String address, String adminAddress) {
     private static final int CHECK_TIMEOUT_MS = 1_000;
     private static final int HTTP_OK = 200;
 
-    /** Reads a configuration as the broker itself does. */
+    /** Reads a configuration in the same way as the broker. */
     static LocalBroker of(Path configFile, Map<String, String> environment, List<String> assignments) {
         try {
             BrokerConfig config = BrokerConfigLoader.load(configFile, environment, assignments);
@@ -43,39 +43,40 @@ record LocalBroker(Path dataDirectory, String address, String adminAddress) {
         }
     }
 
-    /** The process that has the data folder, if one has and it still runs. */
+    /** Returns the running process that has locked the data directory. */
     Optional<LockHolder> holder() {
         return LockHolder.read(dataDirectory).filter(who -> who.process().isPresent());
     }
 
     /**
-     * Whether a process that cannot be seen from here has the data folder: one of another container, or of another
-     * machine that shares the folder. Only asked when there is no holder: it tries the lock.
+     * Whether the data directory is locked by a process that is not visible here, in another container or on another
+     * machine that shares the directory. Call only if there is no holder, because this tries to acquire the lock.
      */
     boolean heldByAnUnseenProcess() {
         try {
             return DataLocks.isHeld(dataDirectory);
         } catch (IOException unreadable) {
-            throw new CommandFailure("cannot read the data folder " + dataDirectory + ": " + unreadable
-                    + "; do it as the user who started the broker");
+            throw new CommandFailure("cannot read the data directory " + dataDirectory + ": " + unreadable
+                    + "; run this as the user who started the broker");
         }
     }
 
-    /** What to say when no process has the data folder. */
+    /** Returns the message for the case that no process has locked the data directory. */
     String notRunning() {
         return "no broker is running with " + dataDirectory
                 + (somebodyListens()
-                        ? ", but another program listens at " + address
-                                + "; if it is a broker with another data folder, name that with --set data.directories"
+                        ? ", but another program is listening at " + address
+                                + "; if it is a broker with another data directory, set that with --set"
+                                + " data.directories"
                         : "; start one with bin/journalq-server start");
     }
 
-    /** This one as its process says that it is reached, which the configuration may leave open. */
+    /** Returns this broker with the addresses that its process reports, which the configuration can leave open. */
     LocalBroker as(LockHolder who) {
         return new LocalBroker(dataDirectory, who.address(), who.adminAddress());
     }
 
-    /** Whether it answers, by its health page where it has one. */
+    /** Whether the broker responds, on its health page if it has one. */
     boolean ready() {
         if (address == null) {
             return false;
@@ -98,7 +99,7 @@ record LocalBroker(Path dataDirectory, String address, String adminAddress) {
         }
     }
 
-    /** Whether any program listens where its clients connect. */
+    /** Whether any program is listening at the address for clients. */
     boolean somebodyListens() {
         int colon = address.lastIndexOf(':');
         String host = address.substring(0, colon).replaceAll("[\\[\\]]", "");

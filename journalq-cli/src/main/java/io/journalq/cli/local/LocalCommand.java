@@ -11,20 +11,18 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** A command about the broker of this machine that a configuration describes. Lives for one run, on the main thread. */
+/** A command for the broker on this machine that a configuration describes. Used for one run, on the main thread. */
 abstract class LocalCommand implements Callable<Integer> {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "The broker's configuration (default: conf/journalq.yaml beside bin/).")
+            description = "The broker's configuration (default: conf/journalq.yaml next to bin/).")
     private Path configFile;
 
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description =
-                    "Overrides one setting of it, such as data.directories=/var/lib/journalq; may be given several "
-                            + "times.")
+            description = "Overrides one setting, such as data.directories=/var/lib/journalq. Can be repeated.")
     private List<String> overrides = new ArrayList<>();
 
     @Spec
@@ -34,12 +32,12 @@ abstract class LocalCommand implements Callable<Integer> {
         return ((Program) spec.root().userObject()).terminal();
     }
 
-    /** The settings of the broker that is meant. */
+    /** The broker that the options describe. */
     final LocalBroker broker() {
         return LocalBroker.of(configFile(), System.getenv(), overrides);
     }
 
-    /** The configuration file as it was named, or the one that comes with JournalQ; null when that was taken away. */
+    /** The given configuration file, or the one that is delivered with JournalQ; null if that has been deleted. */
     final Path configFile() {
         if (configFile != null) {
             return configFile;
@@ -52,7 +50,7 @@ abstract class LocalCommand implements Callable<Integer> {
         return overrides;
     }
 
-    /** The folder that holds bin, conf and lib. */
+    /** The directory that contains bin, conf and lib. */
     final Path home() {
         return Path.of(System.getProperty("journalq.home", "."));
     }

@@ -7,27 +7,27 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What a broker wrote into its log since a certain moment. */
+/** The lines that a broker has written to its log since a given moment. */
 final class LogTail {
     private static final int MAX_TAIL_BYTES = 64 * 1024;
 
     private final Path file;
     private final long startPosition;
 
-    /** Looks at what is appended from now on. */
+    /** Starts at the current end of the file. */
     LogTail(Path file) throws IOException {
         this.file = file;
         this.startPosition = Files.exists(file) ? Files.size(file) : 0;
     }
 
-    /** The last lines since then, at most {@code maxLines}. */
+    /** Returns the last lines since then, at most {@code maxLines}. */
     List<String> lastLines(int maxLines) throws IOException {
         if (!Files.exists(file)) {
             return List.of();
         }
         try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "r")) {
             long length = log.length();
-            // A log that was rotated meanwhile starts anew.
+            // A log that has been rotated in the meantime is read from its beginning.
             long from = Math.max(length < startPosition ? 0 : startPosition, length - MAX_TAIL_BYTES);
             byte[] tail = new byte[(int) (length - from)];
             log.seek(from);

@@ -18,8 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * {@code journalq-server start}: starts the broker as a process of its own and waits until it is ready, so that whatever
- * comes after may use it, and whatever is wrong is seen here and not only in a log.
+ * {@code journalq-server start}: starts the broker in a separate process and waits until it is ready. Clients can use
+ * the broker afterwards, and errors appear here and not only in a log.
  */
 @Command(
         name = "start",
@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
         })
 public final class StartCommand extends LocalCommand {
     private static final int CHECK_INTERVAL_MS = 50;
-    /** How long a process that no longer answers, since it was killed or is stopping, may hold its data folder. */
+    /** How long a killed or stopping process, which no longer responds, may keep its data directory locked. */
     private static final Duration LEAVING_LIMIT = Duration.ofSeconds(15);
 
     private static final int SHOWN_LOG_LINES = 15;
@@ -42,7 +42,7 @@ public final class StartCommand extends LocalCommand {
 
     @Option(
             names = "--foreground",
-            description = "Runs the broker here, with its log in this terminal, until it is stopped.")
+            description = "Runs the broker in this process, with its log on this terminal, until it is stopped.")
     private boolean foreground;
 
     @Option(
@@ -50,24 +50,24 @@ public final class StartCommand extends LocalCommand {
             paramLabel = "DURATION",
             defaultValue = "60s",
             converter = DurationOption.class,
-            description = "How long to wait for it to be ready (default: 60s). It is left running after that.")
+            description = "How long to wait until the broker is ready (default: 60s). After that, it continues to run.")
     private Duration timeout;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (foreground) {
-            // The script has run it by then; without the script nothing else could have given Java its options.
-            throw new CommandFailure("start --foreground is for bin/journalq-server; run that script");
+            // The script handles this option. Only the script can pass the Java options to the broker.
+            throw new CommandFailure("start --foreground requires the script bin/journalq-server; run that script");
         }
         LocalBroker broker = broker();
         new SystemFileStore().createDurableDirectories(broker.dataDirectory());
         awaitFree(broker);
         if (broker.somebodyListens()) {
-            throw new CommandFailure("another program listens at " + broker.address()
+            throw new CommandFailure("another program is listening at " + broker.address()
                     + "; stop it, or choose another port with --set listeners=PLAINTEXT://localhost:PORT");
         }
         Path logDirectory = logDirectory();
-        // The log is the broker's own; what Java itself says, when it cannot even start, is not in it.
+        // The log of the broker does not contain the output of Java itself, for example if it cannot start.
         Path output = logDirectory.resolve(OUTPUT_FILE);
         Files.deleteIfExists(output);
         List<LogTail> tails = List.of(new LogTail(output), new LogTail(logDirectory.resolve(LOG_FILE)));
@@ -78,7 +78,9 @@ public final class StartCommand extends LocalCommand {
         return ExitCode.DONE;
     }
 
-    /** The system takes a moment to clear a killed process away; until then its sockets and its lock look alive. */
+    /**
+     * The system needs a moment to clean up a killed process. Until then, its sockets and its lock appear to be in use.
+     */
     private void awaitFree(LocalBroker broker) throws InterruptedException {
         long startNs = System.nanoTime();
         Optional<LockHolder> holder = broker.holder();
@@ -86,11 +88,11 @@ public final class StartCommand extends LocalCommand {
             Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
             if (broker.as(holder.get()).ready() || waited.compareTo(LEAVING_LIMIT) >= 0) {
                 terminal().endProgress();
-                throw new CommandFailure("a broker is running already with " + broker.dataDirectory() + " ("
+                throw new CommandFailure("a broker is already running with " + broker.dataDirectory() + " ("
                         + holder.get().describe() + "); stop it with bin/journalq-server stop");
             }
             terminal()
-                    .showProgress("waiting for " + holder.get().describe() + " to give back " + broker.dataDirectory()
+                    .showProgress("waiting for " + holder.get().describe() + " to release " + broker.dataDirectory()
                             + ", " + Quantity.duration(waited) + " ...");
             Thread.sleep(CHECK_INTERVAL_MS);
             holder = broker.holder();
@@ -98,20 +100,20 @@ public final class StartCommand extends LocalCommand {
         terminal().endProgress();
     }
 
-    /** Where the broker's log and output go. */
+    /** The directory for the log and output of the broker. */
     private Path logDirectory() throws IOException {
         String chosen = System.getenv("JOURNALQ_LOG_DIR");
         Path directory = chosen == null || chosen.isEmpty() ? home().resolve("logs") : Path.of(chosen);
         try {
             Files.createDirectories(directory);
         } catch (IOException denied) {
-            throw new CommandFailure("cannot create the log folder " + directory
-                    + "; name another with JOURNALQ_LOG_DIR in the environment");
+            throw new CommandFailure("cannot create the log directory " + directory
+                    + "; set another one with JOURNALQ_LOG_DIR in the environment");
         }
         return directory.toAbsolutePath().normalize();
     }
 
-    /** Starts the script again, in the foreground of a session of its own that outlives this terminal. */
+    /** Runs the script again in the foreground of a new session, which outlives this terminal. */
     private Process launch(Path logDirectory, Path output) throws IOException {
         List<String> command = new ArrayList<>();
         if (onPath("setsid")) {
@@ -156,12 +158,12 @@ public final class StartCommand extends LocalCommand {
         while (broker.isEmpty()) {
             Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
             if (guard.interrupted()) {
-                throw new CommandFailure("interrupted; the broker that was starting is stopped");
+                throw new CommandFailure("interrupted; the broker that was starting has been stopped");
             }
             if (!process.isAlive()) {
                 showLog(tails);
                 throw new CommandFailure("the broker did not start (exit code " + process.exitValue()
-                        + "); its last words stand above, its log is " + log);
+                        + "); its last lines are above, its log is " + log);
             }
             if (waited.compareTo(timeout) >= 0) {
                 showLog(tails);
@@ -176,7 +178,7 @@ public final class StartCommand extends LocalCommand {
         show(broker.get(), process, Duration.ofNanos(System.nanoTime() - startNs), log);
     }
 
-    /** The broker as it is reached, once it is. */
+    /** Returns the addresses of the broker, once it is ready. */
     private static Optional<LocalBroker> ready(LocalBroker wanted) {
         return wanted.holder().map(wanted::as).filter(LocalBroker::ready);
     }

@@ -1,8 +1,8 @@
 package io.journalq.cli.local;
 
 /**
- * Stops a broker that is still starting when the command that starts it is told to end, as by Ctrl-C: nobody would know of
- * it. Once closed, the broker outlives the command.
+ * Stops a broker that is still starting if the command that starts it is interrupted, for example with Ctrl-C. After
+ * this guard is closed, the broker outlives the command.
  */
 final class StartGuard implements AutoCloseable {
     private final Process process;
@@ -15,7 +15,7 @@ final class StartGuard implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    /** Runs on the hook's thread; this program ends when it does. */
+    /** Runs on the thread of the shutdown hook. */
     private void stop() {
         interrupted = true;
         process.destroy();
@@ -30,7 +30,7 @@ final class StartGuard implements AutoCloseable {
         return process;
     }
 
-    /** Whether this program is told to end, and the process with it. */
+    /** Whether this program, and with it the process, is being stopped. */
     boolean interrupted() {
         return interrupted;
     }

@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "status",
         description = {
-            "Says whether the broker runs and is ready.",
-            "The broker is found by its data folder, however it was started; its other settings do not matter."
+            "Shows whether the broker is running and ready.",
+            "The broker is identified by its data directory. Its other settings do not matter."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -31,7 +31,7 @@ public final class StatusCommand extends LocalCommand {
             names = "--output",
             paramLabel = "table|json",
             defaultValue = "table",
-            description = "How the result is shown (default: table).")
+            description = "The format of the result (default: table).")
     private OutputFormat output;
 
     @Override
@@ -42,7 +42,7 @@ public final class StatusCommand extends LocalCommand {
         boolean unseen = holder.isEmpty() && wanted.heldByAnUnseenProcess();
         LocalBroker broker = holder.map(wanted::as).orElse(wanted);
         boolean running = holder.isPresent() || unseen;
-        // Where nobody has the folder, whoever answers at the configured address is another broker.
+        // If no process has locked the directory, a program at the configured address is another broker.
         boolean ready = running && broker.ready();
         if (output == OutputFormat.JSON) {
             terminal().printLine(Json.document(jsonOf(broker, process, running, ready)));
@@ -59,7 +59,7 @@ public final class StatusCommand extends LocalCommand {
         return (broker.address() == null ? "starting" : (ready ? "ready" : "running but not ready") + " at ")
                 + (broker.address() == null ? "" : broker.address())
                 + process.map(handle -> ", process " + handle.pid())
-                        .orElse(", in a process that cannot be seen from here")
+                        .orElse(", in a process that is not visible from here")
                 + process.flatMap(StatusCommand::uptime)
                         .map(uptime -> ", up " + Quantity.duration(uptime))
                         .orElse("")

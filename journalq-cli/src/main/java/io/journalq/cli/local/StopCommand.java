@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
         name = "stop",
         description = {
             "Stops the broker and waits until its journals are flushed and closed.",
-            "The broker is found by its data folder, however it was started; its other settings do not matter."
+            "The broker is identified by its data directory. Its other settings do not matter."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -31,7 +31,7 @@ public final class StopCommand extends LocalCommand {
             paramLabel = "DURATION",
             defaultValue = "120s",
             converter = DurationOption.class,
-            description = "How long to wait for it (default: 120s).")
+            description = "How long to wait until the broker has stopped (default: 120s).")
     private Duration timeout;
 
     @Override
@@ -41,14 +41,14 @@ public final class StopCommand extends LocalCommand {
         if (running.isEmpty()) {
             if (broker.heldByAnUnseenProcess()) {
                 throw new CommandFailure("a broker is running with " + broker.dataDirectory()
-                        + ", but its process cannot be seen from here; stop it in its container or on its machine");
+                        + ", but its process is not visible from here; stop it in its container or on its machine");
             }
             terminal().printLine(broker.notRunning());
             return ExitCode.DONE;
         }
         ProcessHandle process = running.get();
         if (!process.destroy()) {
-            throw new CommandFailure("process " + process.pid() + " cannot be told to stop; do it as "
+            throw new CommandFailure("process " + process.pid() + " cannot be stopped by this user; run this as "
                     + process.info().user().orElse("the user who started it"));
         }
         long startNs = System.nanoTime();
@@ -57,7 +57,7 @@ public final class StopCommand extends LocalCommand {
             if (waited.compareTo(timeout) >= 0) {
                 throw new CommandFailure("process " + process.pid() + " has not stopped after "
                         + Quantity.duration(waited) + "; wait longer, or end it with kill -9 " + process.pid()
-                        + " and lose nothing that was written");
+                        + ", which keeps all that was written to its files");
             }
             terminal().showProgress("stopping, " + Quantity.duration(waited) + " ...");
             Thread.sleep(CHECK_INTERVAL_MS);

@@ -1,2 +1,2 @@
-/** Commands about a broker of this machine, which they know by its configuration and its data folder. */
+/** Commands for a broker on this machine, which they identify by its configuration and its data directory. */
 package io.journalq.cli.local;

@@ -3,8 +3,8 @@ package io.journalq.cli.message;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.OutputClosed;
 import io.journalq.cli.shell.Quantity;
-import io.journalq.client.BatchMetadata;
-import io.journalq.client.RecordMetadata;
+import io.journalq.client.record.BatchMetadata;
+import io.journalq.client.record.RecordMetadata;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 /**
- * Counts what became of messages that were sent. The sending thread adds them and waits; they complete on the client's
- * threads.
+ * Counts the results of sent messages. The sending thread adds them and waits; they complete on the threads of the
+ * client.
  */
 final class Acknowledgements {
     private final Consumer<RecordMetadata> listener;
@@ -24,21 +24,21 @@ final class Acknowledgements {
     private final AtomicReference<Throwable> firstFailure = new AtomicReference<>();
 
     /**
-     * Counts, and tells of each message.
+     * Counts, and reports each message.
      *
-     * @param listener called under this object's lock, so never by two threads; null when nobody asks
+     * @param listener called with the lock of this object held, so never by two threads; null for none
      */
     Acknowledgements(Consumer<RecordMetadata> listener) {
         this.listener = listener;
     }
 
-    /** Follows one message. */
+    /** Adds one message. */
     void follow(CompletableFuture<RecordMetadata> send) {
         pending.incrementAndGet();
         var unused = send.whenComplete((where, failure) -> complete(1, where, failure));
     }
 
-    /** Follows a batch of messages, which nobody is told of one by one. */
+    /** Adds a batch of messages, which are not reported individually. */
     void follow(CompletableFuture<BatchMetadata> send, int messages) {
         pending.incrementAndGet();
         var unused = send.whenComplete((where, failure) -> complete(messages, null, failure));
@@ -73,24 +73,24 @@ final class Acknowledgements {
         }
     }
 
-    /** The messages that arrived so far. */
+    /** The number of acknowledged messages. */
     long acknowledged() {
         return acknowledged.sum();
     }
 
-    /** Whether anything went wrong so far. */
+    /** Whether a message has failed. */
     boolean failed() {
         return firstFailure.get() != null;
     }
 
-    /** Waits until every message that was followed is done. */
+    /** Waits until all added messages have completed. */
     synchronized void awaitAll() throws InterruptedException {
         while (pending.get() > 0) {
             wait();
         }
     }
 
-    /** Throws the first failure, with the number of messages that did arrive. */
+    /** Throws the first failure, with the number of acknowledged messages. */
     void throwFailure(String topic) {
         Throwable failure = firstFailure.get();
         if (failure instanceof OutputClosed closed) {
@@ -102,7 +102,7 @@ final class Acknowledgements {
         }
     }
 
-    /** A topic, partition, offset and timestamp as JSON. */
+    /** Returns topic, partition, offset and timestamp as JSON. */
     static Map<String, Object> jsonOf(RecordMetadata where) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("topic", where.topic());

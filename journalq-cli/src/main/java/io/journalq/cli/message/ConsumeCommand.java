@@ -25,11 +25,11 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq consume}. One thread. */
 @Command(
         name = "consume",
-        description = "Reads the messages of a topic and writes them to standard output, one a line.",
+        description = "Reads the messages of a topic and writes them to standard output, one per line.",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  journalq consume orders                                   what comes from now on",
-            "  journalq consume orders --from beginning --until end      what is there, then ends",
+            "  journalq consume orders                                   new messages",
+            "  journalq consume orders --from beginning --until end      existing messages, then ends",
             "  journalq consume orders --from '10m ago' --format '{partition}:{offset} {key} {value}'",
             "  journalq consume orders --count --from 2026-01-31 --until 2026-02-01",
             "  journalq consume orders --partition 3 --from 1500 --max-messages 10 --format json"
@@ -45,14 +45,14 @@ public final class ConsumeCommand extends ClientCommand {
             names = "--from",
             paramLabel = "POSITION",
             defaultValue = "end",
-            description = "Where to start: " + Position.FORMS + " (default: end, what comes from now on).")
+            description = "Where to start: " + Position.FORMS + " (default: end, which means new messages only).")
     private String from;
 
     @Option(
             names = "--until",
             paramLabel = "POSITION",
             description =
-                    "Where to stop, itself not included; written as for --from, where 'end' is what is there when "
+                    "Where to stop, exclusive. The same forms as for --from; 'end' is the end of the partition when "
                             + "the command starts (default: never).")
     private String until;
 
@@ -63,14 +63,14 @@ public final class ConsumeCommand extends ClientCommand {
             names = "--timeout",
             paramLabel = "DURATION",
             converter = DurationOption.class,
-            description = "Ends when no message came for this long, such as 5s (default: never).")
+            description = "Ends when no message has arrived for this time, such as 5s (default: never).")
     private Duration timeout;
 
     @Option(
             names = "--partition",
             paramLabel = "NUMBER",
             split = ",",
-            description = "Reads these partitions only, such as 0,5 (default: all).")
+            description = "Reads only these partitions, such as 0,5 (default: all).")
     private List<Integer> partitions;
 
     @Option(
@@ -82,7 +82,7 @@ public final class ConsumeCommand extends ClientCommand {
                     + "(default: value; with --output json: json).")
     private String format;
 
-    @Option(names = "--count", description = "Shows only how many messages there are, and their size.")
+    @Option(names = "--count", description = "Shows only the number of messages and their size.")
     private boolean countOnly;
 
     @Option(
@@ -113,7 +113,9 @@ public final class ConsumeCommand extends ClientCommand {
             range.start(start);
             range.stopAt(stop);
             if (start instanceof Position.End && stop == null && terminal().writesToPerson()) {
-                terminal().tell("Waiting for new messages in " + topic + "; --from beginning shows what is there.");
+                terminal()
+                        .tell("Waiting for new messages in " + topic
+                                + "; to show existing messages, add --from beginning.");
             }
             readAll(consumer, range, messageFormat);
         }
@@ -144,7 +146,7 @@ public final class ConsumeCommand extends ClientCommand {
             if (messageCount == maxMessages) {
                 return;
             }
-            // At once: whoever reads this wants to see a message when it comes.
+            // Flushes immediately, so that each message is visible when it arrives.
             terminal().flush();
             if (messageCount > before) {
                 lastMessage = clock.instant();
@@ -159,7 +161,7 @@ public final class ConsumeCommand extends ClientCommand {
         }
     }
 
-    /** Writes the messages from where they lie. */
+    /** Writes the messages without copying them. */
     private void show(ConsumerRecords records, ReadRange range, MessageFormat messageFormat) {
         records.visit((topicName, partition, record) -> {
             if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
@@ -169,7 +171,7 @@ public final class ConsumeCommand extends ClientCommand {
         });
     }
 
-    /** Looks at the messages where they lie: nothing is copied for a number. */
+    /** Counts the messages without copying them. */
     private void count(ConsumerRecords records, ReadRange range) {
         records.visit((topicName, partition, record) -> {
             if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
@@ -196,7 +198,7 @@ public final class ConsumeCommand extends ClientCommand {
         return chosen;
     }
 
-    /** Reads an option's text; what is wrong with it is wrong usage. */
+    /** Parses the text of an option. An error is a usage error. */
     private <T> T read(String text, Function<String, T> reader) {
         try {
             return reader.apply(text);

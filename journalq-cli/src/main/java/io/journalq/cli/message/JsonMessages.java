@@ -14,10 +14,7 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
-/**
- * Messages as the JSON objects that {@code produce --format json} reads back, one a line. Keeps what it needs for one
- * message for the next.
- */
+/** Writes messages as JSON objects, one per line. {@code produce --format json} can read them. Reuses its buffers. */
 final class JsonMessages implements MessageFormat {
     private static final int INITIAL_SIZE_BYTES = 1024;
 
@@ -53,7 +50,7 @@ final class JsonMessages implements MessageFormat {
         writeBytes("key", "keyBase64", message.key());
         writeBytes("value", "valueBase64", message.value());
         if (!message.headers().isEmpty()) {
-            // A list, not an object: a name may occur more than once.
+            // A list instead of an object, because a name can occur more than once.
             generator.writeArrayFieldStart("headers");
             for (Header header : message.headers()) {
                 generator.writeStartObject();
@@ -79,7 +76,7 @@ final class JsonMessages implements MessageFormat {
         writeBytes(name, base64Name, bytes, length);
     }
 
-    /** Text where the bytes are text, base64 under another name where they are not; a length of -1 is null. */
+    /** Writes bytes as text if they are text, otherwise in base64 under another name. A length of -1 is null. */
     private void writeBytes(String name, String base64Name, byte[] content, int length) throws IOException {
         if (length < 0) {
             generator.writeNullField(name);
@@ -100,7 +97,7 @@ final class JsonMessages implements MessageFormat {
         return all >= 0;
     }
 
-    /** Whether the bytes were text. */
+    /** Returns whether the bytes were text. */
     private boolean writeText(String name, byte[] content, int length) throws IOException {
         if (length > characters.length) {
             characters = new char[Math.max(length, 2 * characters.length)];

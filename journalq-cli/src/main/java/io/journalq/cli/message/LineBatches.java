@@ -1,19 +1,19 @@
 package io.journalq.cli.message;
 
 import io.journalq.client.Producer;
-import io.journalq.client.ProducerRecord;
+import io.journalq.client.record.ProducerRecord;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ships lines in batches of one partition: whatever came with one read of the input goes together, so that nothing waits
- * for input that may never come. For messages whose keys have no say in their partition. One thread.
+ * Sends lines in batches for one partition. All lines from one read of the input are sent together, so that no line
+ * waits for input that may never arrive. For messages whose keys do not determine their partition. One thread.
  */
 final class LineBatches {
-    /** Size of values at which a batch goes; a larger line goes alone. */
+    /** The size of values at which a batch is sent. A larger line is sent alone. */
     static final int BATCH_SIZE_BYTES = 64 * 1024;
 
-    /** What a record takes besides its value, about; many short lines make a batch, too. */
+    /** The approximate size of a record in addition to its value, so that many short lines also fill a batch. */
     private static final int RECORD_OVERHEAD_BYTES = 16;
 
     private final Producer producer;
@@ -24,9 +24,9 @@ final class LineBatches {
     private int sizeBytes;
 
     /**
-     * Batches of a topic.
+     * Creates batches for a topic.
      *
-     * @param partition {@link ProducerRecord#ANY_PARTITION} spreads them
+     * @param partition the partition, or {@link ProducerRecord#ANY_PARTITION} to distribute the batches
      */
     LineBatches(Producer producer, String topic, int partition, Acknowledgements acknowledgements) {
         this.producer = producer;
@@ -35,7 +35,7 @@ final class LineBatches {
         this.acknowledgements = acknowledgements;
     }
 
-    /** Adds the record of a line of that size, and ships what is enough. */
+    /** Adds the record of a line, and sends the batch if it is full. */
     void add(ProducerRecord record, int lineBytes) {
         int addedBytes = lineBytes + RECORD_OVERHEAD_BYTES;
         if (sizeBytes + addedBytes > BATCH_SIZE_BYTES) {
@@ -45,7 +45,7 @@ final class LineBatches {
         sizeBytes += addedBytes;
     }
 
-    /** Ships what there is. */
+    /** Sends the current batch. */
     void ship() {
         if (!records.isEmpty()) {
             List<ProducerRecord> shipped = records;

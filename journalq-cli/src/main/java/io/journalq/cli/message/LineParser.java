@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Json;
-import io.journalq.client.ProducerRecord;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.record.Header;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,10 +12,10 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 
-/** Makes a record of a line: of plain text, perhaps with a key in front, or of one JSON object. Stateless. */
+/** Converts a line to a record: plain text, optionally with a key in front, or a JSON object. Stateless. */
 final class LineParser {
-    private static final String JSON_FORM =
-            "expected one object a line, such as {\"key\":\"k\",\"value\":\"v\",\"headers\":[{\"name\":\"n\",\"value\":\"v\"}]}";
+    private static final String JSON_FORM = "expected one object per line, such as"
+            + " {\"key\":\"k\",\"value\":\"v\",\"headers\":[{\"name\":\"n\",\"value\":\"v\"}]}";
 
     private final String topic;
     private final int partition;
@@ -25,11 +25,11 @@ final class LineParser {
     private final boolean json;
 
     /**
-     * What all lines have in common.
+     * Creates a parser.
      *
-     * @param partition {@link ProducerRecord#ANY_PARTITION} leaves it to the key
-     * @param keySeparator null when lines carry no key
-     * @param key of every line that carries none itself; may be null
+     * @param partition the partition, or {@link ProducerRecord#ANY_PARTITION} to let the key decide
+     * @param keySeparator the separator, or null if lines have no keys
+     * @param key the key of all lines that have none; may be null
      */
     LineParser(String topic, int partition, String keySeparator, String key, List<Header> headers, boolean json) {
         this.topic = topic;
@@ -40,7 +40,7 @@ final class LineParser {
         this.json = json;
     }
 
-    /** The record of a line. */
+    /** Converts a line to a record. */
     ProducerRecord parse(byte[] line, long lineNumber) {
         ProducerRecord.Builder record =
                 ProducerRecord.builder(topic).partition(partition).key(key).headers(headers);
@@ -53,7 +53,7 @@ final class LineParser {
             if (at < 0) {
                 throw new CommandFailure("line " + lineNumber + " has no key separator '"
                         + new String(keySeparator, StandardCharsets.UTF_8)
-                        + "'; leave --key-separator out, or mend it");
+                        + "'; correct the line, or leave --key-separator out");
             }
             record.key(Arrays.copyOf(line, at)).value(Arrays.copyOfRange(line, at + keySeparator.length, line.length));
         }
@@ -95,12 +95,12 @@ final class LineParser {
             case "valueBase64" -> record.value(base64(parser, field));
             case "timestamp" -> record.timestampMs(number(parser, field));
             case "partition" -> {
-                // What --partition says wins, so that a partition can be copied into another.
+                // The option --partition has precedence, so that a partition can be copied to another one.
                 int wanted = Math.toIntExact(number(parser, field));
                 record.partition(partition == ProducerRecord.ANY_PARTITION ? wanted : partition);
             }
             case "headers" -> readHeaders(parser, record);
-            // Where a message was is no part of what it is: the output of consume can be read back.
+            // The position of a message is ignored, so that the output of consume can be used as input.
             case "topic", "offset" -> parser.skipChildren();
             default ->
                 throw new IllegalArgumentException(
@@ -133,12 +133,12 @@ final class LineParser {
         if (parser.currentToken() == JsonToken.VALUE_NULL) {
             return null;
         }
-        require(parser.currentToken().isScalarValue(), field + " must be a text");
+        require(parser.currentToken().isScalarValue(), field + " must be a string");
         return parser.getText().getBytes(StandardCharsets.UTF_8);
     }
 
     private static byte[] base64(JsonParser parser, String field) throws IOException {
-        require(parser.currentToken() == JsonToken.VALUE_STRING, field + " must be a text in base64");
+        require(parser.currentToken() == JsonToken.VALUE_STRING, field + " must be a string in base64");
         try {
             return Base64.getDecoder().decode(parser.getText());
         } catch (IllegalArgumentException wrong) {

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 
-/** Lines as bytes, without their line end ({@code \n} or {@code \r\n}). One thread. */
+/** Reads lines as bytes, without their line terminator ({@code \n} or {@code \r\n}). One thread. */
 final class LineReader {
     private static final int INITIAL_BUFFER_BYTES = 64 * 1024;
 
@@ -14,7 +14,7 @@ final class LineReader {
     private final int maxLineBytes;
     private final Runnable beforeRead;
     private byte[] buffer = new byte[INITIAL_BUFFER_BYTES];
-    /** What is read and not yet returned: from {@code start} to {@code end}. */
+    /** The unread bytes are from {@code start} to {@code end}. */
     private int start;
 
     private int end;
@@ -22,10 +22,10 @@ final class LineReader {
     private long lineNumber;
 
     /**
-     * Reads lines of an input.
+     * Creates a reader.
      *
-     * @param maxLineBytes what a longer line is refused at: a message could not be that long
-     * @param beforeRead run whenever all that was read is returned and more is asked for, which may take for ever
+     * @param maxLineBytes the maximum size of a line; a message cannot be larger
+     * @param beforeRead runs before the input is read, which can block
      */
     LineReader(InputStream in, int maxLineBytes, Runnable beforeRead) {
         this.in = in;
@@ -33,7 +33,7 @@ final class LineReader {
         this.beforeRead = beforeRead;
     }
 
-    /** The next line, or null at the end of the input. */
+    /** Returns the next line, or null at the end of the input. */
     byte[] next() throws IOException {
         int scanned = start;
         while (true) {
@@ -69,7 +69,7 @@ final class LineReader {
         }
     }
 
-    /** Reads more, moving what is left to the front, in a larger buffer when a line fills it. */
+    /** Reads more bytes after moving the unread ones to the front. Enlarges the buffer if a line fills it. */
     private void fill() throws IOException {
         if (start > 0) {
             System.arraycopy(buffer, start, buffer, 0, end - start);
@@ -88,7 +88,7 @@ final class LineReader {
         }
     }
 
-    /** The number of the line that {@link #next()} returned last, from 1. */
+    /** The number of the line that {@link #next()} returned last, counted from 1. */
     long lineNumber() {
         return lineNumber;
     }

@@ -4,24 +4,24 @@ import io.journalq.common.record.Header;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
-/** One message as it is shown; valid only while it is. */
+/** A message to show. Valid only while it is shown. */
 interface Message {
     String topic();
 
-    /** Zero-based. */
+    /** The partition, counted from 0. */
     int partition();
 
     long offset();
 
-    /** Milliseconds since 1970; -1 when the producer gave none. */
+    /** The timestamp in milliseconds since 1970 UTC, or -1 if the producer set none. */
     long timestampMs();
 
-    /** Null when there is none. */
+    /** The key, or null if there is none. */
     ByteBuf key();
 
-    /** Null for a tombstone. */
+    /** The value, or null for a tombstone. */
     ByteBuf value();
 
-    /** In their order; empty when there are none. */
+    /** The headers in their order; empty if there are none. */
     List<Header> headers();
 }

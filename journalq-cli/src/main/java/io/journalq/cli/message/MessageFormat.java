@@ -4,18 +4,18 @@ import io.journalq.cli.shell.Terminal;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
-/** How consumed messages are shown: their values alone, as JSON, or by a template. One thread. */
+/** Writes consumed messages: only their values, as JSON, or with a template. One thread. */
 @FunctionalInterface
 interface MessageFormat {
-    /** Writes one message and its line end. */
+    /** Writes one message and a line terminator. */
     void print(Message message);
 
     /**
-     * The format of that name.
+     * Returns the format with this name.
      *
      * @param text {@code value}, {@code json}, or a template with placeholders such as {@code {offset} {value}}
-     * @param keySeparator put between key and value by {@code value}; null shows the value only
-     * @throws IllegalArgumentException when it is none of these; the message says what would be
+     * @param keySeparator the separator that {@code value} writes between key and value; null to write only values
+     * @throws IllegalArgumentException if it is none of these; the message lists what is allowed
      */
     static MessageFormat parse(String text, String keySeparator, Terminal terminal) {
         if (text.equals("value")) {
@@ -45,7 +45,7 @@ interface MessageFormat {
         };
     }
 
-    /** Tab and line end, which a shell does not easily pass on. */
+    /** Replaces escape sequences for tab and line feed, which are hard to enter in a shell. */
     static String unescape(String text) {
         return text.replace("\\t", "\t").replace("\\n", "\n");
     }

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A text with places for the parts of a message, taken apart once. */
+/** A parsed template with placeholders for the parts of a message. */
 final class MessageTemplate implements MessageFormat {
     private static final Pattern PLACEHOLDER = Pattern.compile("\\{([a-z]+)}");
 
-    /** Writes its piece of the line. */
+    /** Writes a part of the line. */
     @FunctionalInterface
     private interface Piece {
         void print(Message message, Terminal terminal);
@@ -38,7 +38,7 @@ final class MessageTemplate implements MessageFormat {
             end = matcher.end();
         }
         if (pieces.isEmpty()) {
-            throw new IllegalArgumentException("'" + text + "' is no format; use value, json, or a template such as "
+            throw new IllegalArgumentException("'" + text + "' is not a format; use value, json, or a template such as "
                     + "'{partition}:{offset} {key} {value}'");
         }
         pieces.add(literal(text.substring(end) + "\n"));
@@ -75,7 +75,7 @@ final class MessageTemplate implements MessageFormat {
                 };
             case "headers" -> (message, terminal) -> writeHeaders(message.headers(), terminal);
             default ->
-                throw new IllegalArgumentException("{" + name + "} is no part of a message; use {topic}, {partition}, "
+                throw new IllegalArgumentException("{" + name + "} is not a placeholder; use {topic}, {partition}, "
                         + "{offset}, {timestamp}, {time}, {key}, {value}, {size} or {headers}");
         };
     }

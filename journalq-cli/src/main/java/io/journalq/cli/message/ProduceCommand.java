@@ -6,8 +6,8 @@ import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.client.Acks;
 import io.journalq.client.Producer;
-import io.journalq.client.ProducerRecord;
-import io.journalq.client.RecordMetadata;
+import io.journalq.client.record.ProducerRecord;
+import io.journalq.client.record.RecordMetadata;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Header;
 import java.io.IOException;
@@ -23,11 +23,12 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * {@code journalq produce}. The main thread reads lines and sends; acknowledgements are counted on the client's threads.
+ * {@code journalq produce}. The main thread reads lines and sends them. Threads of the client count the
+ * acknowledgements.
  */
 @Command(
         name = "produce",
-        description = "Writes messages to a topic: one for each line of standard input.",
+        description = "Writes messages to a topic, one for each line of standard input.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  echo hello | journalq produce orders",
@@ -38,7 +39,7 @@ import picocli.CommandLine.TypeConversionException;
 public final class ProduceCommand extends ClientCommand {
     private static final int DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
     private static final int LINE_OVERHEAD_BYTES = 16 * 1024;
-    /** A file's lines come fast enough to fill batches; a person's line goes at once. */
+    /** Lines of a file fill batches within this time. Lines that a person types are sent immediately. */
     private static final int LINGER_MS = 5;
 
     private static final long PROGRESS_INTERVAL_NS = 500_000_000L;
@@ -46,7 +47,7 @@ public final class ProduceCommand extends ClientCommand {
     @Parameters(paramLabel = "TOPIC", description = "Name of the topic.")
     private String topic;
 
-    @Option(names = "--key", paramLabel = "KEY", description = "Key of every message that has none itself.")
+    @Option(names = "--key", paramLabel = "KEY", description = "Key of all messages that have none.")
     private String key;
 
     @Option(
@@ -55,22 +56,18 @@ public final class ProduceCommand extends ClientCommand {
             description = "Each line is KEY, this text, VALUE; \\t stands for a tab.")
     private String keySeparator;
 
-    @Option(
-            names = "--header",
-            paramLabel = "NAME=VALUE",
-            description = "Header of every message; may be given several times.")
+    @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Header of all messages. Can be repeated.")
     private Map<String, String> headers = new LinkedHashMap<>();
 
     @Option(
             names = "--format",
             paramLabel = "value|json",
             defaultValue = "value",
-            description =
-                    "What a line is: the value as it stands, or a JSON object with key, value, headers, partition "
-                            + "and timestamp (default: value).")
+            description = "Format of a line: the value, or a JSON object with key, value, headers, partition "
+                    + "and timestamp (default: value).")
     private String format;
 
-    @Option(names = "--partition", paramLabel = "NUMBER", description = "Partition of every message (default: any).")
+    @Option(names = "--partition", paramLabel = "NUMBER", description = "Partition of all messages (default: any).")
     private int partition = ProducerRecord.ANY_PARTITION;
 
     @Option(
@@ -85,14 +82,14 @@ public final class ProduceCommand extends ClientCommand {
             paramLabel = "0|1|all",
             defaultValue = "all",
             converter = AcksConverter.class,
-            description = "Who must have a message before it counts as written: nobody, the leader, or all in-sync "
+            description = "How many replicas must acknowledge a message: none, the leader, or all in-sync "
                     + "replicas (default: all).")
     private Acks acks;
 
     @Option(
             names = "--max-line-size",
             paramLabel = "BYTES",
-            description = "Longest line that is accepted (default: 1048576).")
+            description = "Maximum size of a line in bytes (default: 1048576).")
     private int maxLineBytes = DEFAULT_MAX_LINE_BYTES;
 
     private Acknowledgements acknowledgements;
@@ -103,14 +100,14 @@ public final class ProduceCommand extends ClientCommand {
             throw wrongUsage("--format must be value or json");
         }
         if (format.equals("json") && keySeparator != null) {
-            throw wrongUsage("--key-separator is for --format value: a JSON object names its key");
+            throw wrongUsage("--key-separator requires --format value; JSON objects contain their keys");
         }
         if (maxLineBytes < 1 || maxLineBytes > Integer.MAX_VALUE - LINE_OVERHEAD_BYTES) {
             throw wrongUsage("--max-line-size must be 1 or more");
         }
         acknowledgements = new Acknowledgements(wantsJson() ? this::show : null);
         if (terminal().readsFromPerson()) {
-            terminal().tell("Type messages, one a line; Ctrl-D ends.");
+            terminal().tell("Type messages, one per line. Ctrl-D ends.");
         }
         long bytes;
         try (Producer producer = program()
@@ -148,7 +145,7 @@ public final class ProduceCommand extends ClientCommand {
         }
     }
 
-    /** Returns the bytes read. */
+    /** Returns the number of bytes read. */
     private long sendLines(Producer producer) throws IOException {
         List<Header> everyHeader = new ArrayList<>();
         headers.forEach((name, value) -> everyHeader.add(new Header(name, value.getBytes(StandardCharsets.UTF_8))));
@@ -187,7 +184,7 @@ public final class ProduceCommand extends ClientCommand {
         return bytes;
     }
 
-    /** Whether each message has a partition of its own by its key, or by its line. */
+    /** Whether each message has its own partition, by its key or its line. */
     private boolean keysChooseThePartition() {
         return format.equals("json")
                 || (partition == ProducerRecord.ANY_PARTITION && (key != null || keySeparator != null));
@@ -197,7 +194,7 @@ public final class ProduceCommand extends ClientCommand {
         terminal().printLine(Json.line(Acknowledgements.jsonOf(where)));
     }
 
-    /** Reads acknowledgements as the protocol numbers them, or by name. */
+    /** Converts acknowledgements by their numbers in the protocol, or by name. */
     static final class AcksConverter implements ITypeConverter<Acks> {
         @Override
         public Acks convert(String text) {

@@ -13,20 +13,20 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which messages of some partitions are read: where each starts, where it stops, and which are done. Used by the
- * consumer's thread.
+ * The range of messages to read: where each partition starts, where it stops, and which partitions are complete. Used
+ * by the thread of the consumer.
  */
 final class ReadRange {
     private final Consumer consumer;
     private final Set<TopicPartition> open;
     private final Clock clock;
-    /** The first offset that is no longer read, of each partition; empty while there is no end, or none yet. */
+    /** The first offset after the range of each partition; empty if there is no end, or not yet. */
     private final Map<TopicPartition, Long> stopOffsets = new HashMap<>();
 
-    /** The same by number of partition, for a look at every message. */
+    /** The same offsets by partition number, for the check of each message. */
     private long[] stops = {};
 
-    /** An end in the future: no offset stands for it until then. */
+    /** An end in the future, for which there is no offset yet. */
     private Position.Time stopTime;
 
     ReadRange(Consumer consumer, Set<TopicPartition> partitions, Clock clock) {
@@ -36,7 +36,7 @@ final class ReadRange {
         consumer.assign(partitions);
     }
 
-    /** Puts every partition to where reading starts. */
+    /** Sets the start positions. */
     void start(Position position) {
         if (position instanceof Position.Beginning) {
             consumer.seekToBeginning(open);
@@ -55,15 +55,15 @@ final class ReadRange {
         for (TopicPartition partition : open) {
             long end = ends.get(partition);
             if (offset > end && open.size() == 1) {
-                throw new CommandFailure("offset " + offset + " is beyond the end of " + partition
-                        + ", whose next message will be " + end + "; use --from end to wait for it");
+                throw new CommandFailure("offset " + offset + " is after the end of " + partition + ", which is offset "
+                        + end + "; to wait for new messages, use --from end");
             }
-            // Of several partitions each has its own numbers: what is outside of one is no mistake.
+            // Offsets of partitions are independent, so an offset outside one of several partitions is not an error.
             consumer.seek(partition, Math.max(beginnings.get(partition), Math.min(offset, end)));
         }
     }
 
-    /** Sets where reading ends; null never. */
+    /** Sets the end of the range; null for none. */
     void stopAt(Position position) {
         if (position instanceof Position.Beginning) {
             stopOffsets.putAll(consumer.beginningOffsets(open));
@@ -88,7 +88,7 @@ final class ReadRange {
         stopOffsets.forEach((partition, offset) -> stops[partition.partition()] = offset);
     }
 
-    /** Once the time is over, no message before it can come any more, and an offset stands for it. */
+    /** When the time has passed, no earlier message can arrive, so that an offset can be determined. */
     private void resolveStopTime() {
         if (stopTime == null || stopTime.timestampMs() > clock.millis()) {
             return;
@@ -105,7 +105,7 @@ final class ReadRange {
         indexStops();
     }
 
-    /** Whether a message that was read belongs to the range. */
+    /** Whether a message is in the range. */
     boolean contains(int partition, long offset, long timestampMs) {
         if (stopTime != null) {
             return timestampMs < stopTime.timestampMs();
@@ -113,7 +113,7 @@ final class ReadRange {
         return partition >= stops.length || offset < stops[partition];
     }
 
-    /** Whether everything is read; drops partitions that are. */
+    /** Whether the range is complete. Removes partitions that are complete. */
     boolean finished() {
         resolveStopTime();
         if (stopOffsets.isEmpty()) {

@@ -5,13 +5,13 @@ import io.journalq.common.record.Header;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
-/** The record that a reader stands on, where it lies in the network buffer: one object for all that are shown. */
+/** The current record of a reader, in the network buffer. One object is reused for all messages. */
 final class VisitedMessage implements Message {
     private String topic;
     private int partition;
     private BatchReader record;
 
-    /** Stands for another record from now on. */
+    /** Sets the current record. */
     Message at(String recordTopic, int recordPartition, BatchReader reader) {
         this.topic = recordTopic;
         this.partition = recordPartition;

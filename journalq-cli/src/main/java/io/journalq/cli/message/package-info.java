@@ -1,4 +1,5 @@
 /**
- * Commands that write and read messages: lines of standard input become records, records become lines of standard output.
+ * Commands that write and read messages: each line of standard input becomes a record, each record a line of standard
+ * output.
  */
 package io.journalq.cli.message;

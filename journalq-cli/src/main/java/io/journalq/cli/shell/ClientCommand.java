@@ -6,12 +6,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** A command of {@code bin/journalq} that does something. Lives for one run, on the main thread. */
+/** A command of {@code bin/journalq} that performs an action. Used for one run, on the main thread. */
 public abstract class ClientCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Does it; whatever goes wrong is thrown. */
+    /** Performs the action. Errors are thrown. */
     protected abstract void execute() throws Exception;
 
     @Override
@@ -36,12 +36,12 @@ public abstract class ClientCommand implements Callable<Integer> {
         return program().wantsJson();
     }
 
-    /** What to throw when options contradict each other. */
+    /** Returns the exception for contradicting options. */
     public final ParameterException wrongUsage(String why) {
         return new ParameterException(spec.commandLine(), why);
     }
 
-    /** Shows the result of a command that changed something. */
+    /** Prints the result of a command that changed something. */
     public final void report(String sentence, Object json) {
         terminal().printLine(wantsJson() ? Json.document(json) : sentence);
     }

@@ -13,7 +13,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 
-/** A program whose commands talk to a broker: which one, and how results are shown. Lives for one run. */
+/**
+ * A program whose commands connect to a broker. Has the options for the broker and the output format. Used for one run.
+ */
 public abstract class ClientProgram extends CommandGroup implements Program {
     private static final int REACH_TIMEOUT_MS = 3_000;
     private static final int CONNECT_TIMEOUT_MS = 5_000;
@@ -25,8 +27,8 @@ public abstract class ClientProgram extends CommandGroup implements Program {
             paramLabel = "HOST:PORT",
             scope = ScopeType.INHERIT,
             defaultValue = "${env:JOURNALQ_BOOTSTRAP:-localhost:9092}",
-            description = "Broker to talk to, or several separated by commas; JOURNALQ_BOOTSTRAP in the environment "
-                    + "names another default (default: localhost:9092).")
+            description = "Address of the broker, or several separated by commas (default: "
+                    + "JOURNALQ_BOOTSTRAP from the environment, or localhost:9092).")
     private String bootstrap = "localhost:9092";
 
     @Option(
@@ -34,12 +36,12 @@ public abstract class ClientProgram extends CommandGroup implements Program {
             paramLabel = "table|json",
             scope = ScopeType.INHERIT,
             defaultValue = "table",
-            description = "How results are shown: table for people, json for programs (default: table).")
+            description = "Output format: table for people, json for programs (default: table).")
     private OutputFormat output = OutputFormat.TABLE;
 
     private final Terminal terminal;
 
-    /** A program on these streams. */
+    /** Creates a program with these streams. */
     protected ClientProgram(Terminal terminal) {
         this.terminal = terminal;
     }
@@ -53,12 +55,12 @@ public abstract class ClientProgram extends CommandGroup implements Program {
         return output == OutputFormat.JSON;
     }
 
-    /** An admin of the broker; the caller closes it. */
+    /** Returns an admin for the broker; the caller closes it. */
     public Admin openAdmin() {
         return configure(Admin.builder()).build();
     }
 
-    /** Points a client at the broker, after a look whether anybody answers there. */
+    /** Configures a client for the broker, after checking that a program is listening there. */
     public <B extends ClientBuilder<B>> B configure(B builder) {
         reachBroker();
         return builder.bootstrapServers(bootstrap)
@@ -68,15 +70,15 @@ public abstract class ClientProgram extends CommandGroup implements Program {
     }
 
     /**
-     * Fails at once when nobody listens, where a client would keep trying for as long as it may: a person who mistyped a
-     * port waits for nothing.
+     * Fails immediately if no program is listening. A client would retry for a long time, which does not help a user
+     * who mistyped the port.
      */
     private void reachBroker() {
         if (addresses().stream().anyMatch(ClientProgram::answers)) {
             return;
         }
-        throw new CommandFailure("no broker answers at " + bootstrap
-                + "; start one with bin/journalq-server start, or name one with --bootstrap");
+        throw new CommandFailure("no broker responds at " + bootstrap
+                + "; start one with bin/journalq-server start, or set the address with --bootstrap");
     }
 
     private static boolean answers(InetSocketAddress address) {

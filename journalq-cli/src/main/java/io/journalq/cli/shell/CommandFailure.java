@@ -1,6 +1,6 @@
 package io.journalq.cli.shell;
 
-/** A command could not do what was asked: the message is one line that says why, and what to do about it. */
+/** A command failed. The message is one line that states the reason and what to do about it. */
 public final class CommandFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

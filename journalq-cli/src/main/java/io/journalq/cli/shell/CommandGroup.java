@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** A word that is no command yet, only the beginning of several: alone, it names them. */
+/** A group of commands. Without a subcommand, it lists them. */
 public abstract class CommandGroup implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -14,7 +14,7 @@ public abstract class CommandGroup implements Runnable {
     public void run() {
         throw new ParameterException(
                 commandLine(),
-                "name a command: " + String.join(", ", spec.subcommands().keySet()));
+                "a command is missing: " + String.join(", ", spec.subcommands().keySet()));
     }
 
     public CommandLine commandLine() {

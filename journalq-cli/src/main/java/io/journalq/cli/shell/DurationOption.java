@@ -4,7 +4,7 @@ import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a duration option. Stateless. */
+/** Converts a duration option. Stateless. */
 public final class DurationOption implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String text) {

@@ -1,14 +1,14 @@
 package io.journalq.cli.shell;
 
-/** What the commands end with. */
+/** The exit codes of the commands. */
 public final class ExitCode {
-    /** What was asked is done. */
+    /** The command has succeeded. */
     public static final int DONE = 0;
-    /** It could not be done; one line on standard error says why. */
+    /** The command has failed; a line on standard error states the reason. */
     public static final int FAILED = 1;
-    /** The command line itself is wrong. */
+    /** The command line is invalid. */
     public static final int USAGE = 2;
-    /** Asked for its state, the broker is not running; the number that service scripts use for it. */
+    /** The broker is not running. Service scripts use this number for the status command. */
     public static final int NOT_RUNNING = 3;
 
     private ExitCode() {}

@@ -11,27 +11,27 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON from maps, lists, texts, numbers, truth values and null. Written with the streaming generator: a command lives for
- * less time than an object mapper needs to start.
+ * Writes maps, lists, strings, numbers, booleans and null as JSON. Uses the streaming generator, because an object
+ * mapper would take longer to start than a command runs.
  */
 public final class Json {
     public static final JsonFactory FACTORY = new JsonFactory();
 
     private Json() {}
 
-    /** The value on one line. */
+    /** Returns a value on one line. */
     public static String line(Object value) {
         return text(value, false);
     }
 
-    /** The value on several lines, for a result that is one document. */
+    /** Returns a value on several lines, for a result that is one document. */
     public static String document(Object value) {
         return text(value, true);
     }
 
     /**
-     * Writes values one after the other, with nothing between them: who writes ends each line. Flushing it passes on what it
-     * holds, and does not flush the stream.
+     * Returns a generator for a sequence of values without separators; the caller terminates each line. Flushing it
+     * passes its content to the stream, but does not flush the stream.
      */
     public static JsonGenerator lines(OutputStream out) throws IOException {
         JsonGenerator generator = FACTORY.createGenerator(out);

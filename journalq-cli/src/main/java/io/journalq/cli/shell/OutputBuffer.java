@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * Collects what is written until it is worth a system call, or {@link #flush()} asks for it. Takes network buffers as they
- * are, and no lock: one thread at a time.
+ * Buffers output until the buffer is full or {@link #flush()} is called. Accepts network buffers. Has no lock: one
+ * thread at a time.
  */
 final class OutputBuffer extends OutputStream {
     private final OutputStream out;
@@ -39,7 +39,7 @@ final class OutputBuffer extends OutputStream {
         size += length;
     }
 
-    /** Copies the readable bytes; the buffer's indexes stay. */
+    /** Copies the readable bytes without changing the indexes of the buffer. */
     void write(ByteBuf bytes) throws IOException {
         int index = bytes.readerIndex();
         int left = bytes.readableBytes();
@@ -57,7 +57,7 @@ final class OutputBuffer extends OutputStream {
 
     private void send() throws IOException {
         int ready = size;
-        // Also after a failure: what could not be written once must not be tried again and again.
+        // Also after a failure, because bytes that cannot be written must not be written again.
         size = 0;
         out.write(buffer, 0, ready);
     }

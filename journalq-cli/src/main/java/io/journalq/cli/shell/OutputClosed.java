@@ -1,6 +1,6 @@
 package io.journalq.cli.shell;
 
-/** Nobody reads what is written any more, as after {@code | head}: a reason to end, not an error. */
+/** The reader of standard output has closed it, as in {@code | head}. This ends the command, but is not an error. */
 public final class OutputClosed extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 package io.journalq.cli.shell;
 
-/** How a command shows its result: for people or for programs. */
+/** The format of results: for people or for programs. */
 public enum OutputFormat {
     TABLE,
     JSON;

@@ -8,30 +8,30 @@ import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 
-/** A place in a partition, as named on the command line. */
+/** A position in a partition, as given on the command line. */
 public sealed interface Position {
-    /** Before the oldest message that is kept. */
+    /** The first message of the partition. */
     record Beginning() implements Position {}
 
-    /** After the newest message. */
+    /** The end of the partition. */
     record End() implements Position {}
 
-    /** At the message with this number. */
+    /** The message with this offset. */
     record Offset(long offset) implements Position {}
 
-    /** At the first message whose timestamp is this or later, in milliseconds since 1970. */
+    /** The first message whose timestamp is at or after this, in milliseconds since 1970 UTC. */
     record Time(long timestampMs) implements Position {}
 
-    /** What a position may look like, for help texts and errors. */
+    /** The forms of a position, for help texts and errors. */
     String FORMS = "beginning, end, an offset (1500), a time (2026-01-31T12:00:00Z, 2026-01-31T12:00, 2026-01-31, "
             + "@1769860800000) or how long ago ('10m ago')";
 
     /**
-     * Reads a position.
+     * Parses a position.
      *
-     * @param now what "ago" counts from
-     * @param zone of times that name none
-     * @throws IllegalArgumentException when the text is none; the message says what one looks like
+     * @param now the time from which "ago" counts
+     * @param zone the zone of times without one
+     * @throws IllegalArgumentException if the text is not a position; the message lists the forms
      */
     static Position parse(String text, Instant now, ZoneId zone) {
         String word = text.strip();
@@ -56,7 +56,7 @@ public sealed interface Position {
             }
             return new Time(instant(word, zone).toEpochMilli());
         } catch (DateTimeException | ArithmeticException | NumberFormatException unreadable) {
-            throw new IllegalArgumentException("'" + text + "' is no position; use " + FORMS);
+            throw new IllegalArgumentException("'" + text + "' is not a position; use " + FORMS);
         }
     }
 

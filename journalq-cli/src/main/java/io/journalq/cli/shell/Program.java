@@ -1,6 +1,6 @@
 package io.journalq.cli.shell;
 
-/** The top of a command line, which has what all of its commands share. */
+/** The top of a command line, with what all its commands share. */
 public interface Program {
     /** The streams of this run. */
     Terminal terminal();

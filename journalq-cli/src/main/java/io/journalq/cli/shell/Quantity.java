@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations and sizes, as people write and read them. */
+/** Parses and formats durations and sizes. */
 public final class Quantity {
     private static final Pattern DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
     private static final String[] SIZE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -19,15 +19,15 @@ public final class Quantity {
     }
 
     /**
-     * Reads a duration such as {@code 500ms}, {@code 10s}, {@code 5m}, {@code 2h} or {@code 1d}.
+     * Parses a duration such as {@code 500ms}, {@code 10s}, {@code 5m}, {@code 2h} or {@code 1d}.
      *
-     * @throws IllegalArgumentException when the text is none; the message says what one looks like
+     * @throws IllegalArgumentException if the text is not a duration; the message describes the form
      */
     public static Duration parseDuration(String text) {
         Matcher matcher = DURATION.matcher(text);
         if (!matcher.matches()) {
             throw new IllegalArgumentException(
-                    "'" + text + "' is not a duration; write a number and one of ms, s, m, h, d, such as 10s");
+                    "'" + text + "' is not a duration; use a number with one of the units ms, s, m, h, d, such as 10s");
         }
         long amount = Long.parseLong(matcher.group(1));
         return switch (matcher.group(2)) {
@@ -39,7 +39,7 @@ public final class Quantity {
         };
     }
 
-    /** A size with its unit: {@code 512 B}, {@code 1.5 MiB}. */
+    /** Formats a size with its unit: {@code 512 B}, {@code 1.5 MiB}. */
     public static String size(long sizeBytes) {
         double size = sizeBytes;
         int unit = 0;
@@ -52,17 +52,19 @@ public final class Quantity {
                 : String.format(Locale.ROOT, "%.1f %s", size, SIZE_UNITS[unit]);
     }
 
-    /** A count with its thousands apart: {@code 1,234,567}. */
+    /** Formats a count with thousands separators: {@code 1,234,567}. */
     public static String count(long count) {
         return String.format(Locale.ROOT, "%,d", count);
     }
 
-    /** A count and what is counted: {@code 1 message}, {@code 1,200 messages}. */
+    /** Formats a count with a noun: {@code 1 message}, {@code 1,200 messages}. */
     public static String count(long count, String singular) {
         return count(count) + " " + singular + (count == 1 ? "" : "s");
     }
 
-    /** A duration in its two largest units: {@code 850 ms}, {@code 3.2 s}, {@code 5 min 10 s}, {@code 2 d 4 h}. */
+    /**
+     * Formats a duration in its two largest units: {@code 850 ms}, {@code 3.2 s}, {@code 5 min 10 s}, {@code 2 d 4 h}.
+     */
     public static String duration(Duration duration) {
         long ms = duration.toMillis();
         if (ms < 1_000) {

@@ -3,7 +3,7 @@ package io.journalq.cli.shell;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Rows under a heading, in columns as wide as their widest cell; numbers stand to the right. */
+/** A table with a header and rows. Columns are as wide as their widest cell; numbers are right-aligned. */
 public final class Table {
     private static final String GAP = "  ";
 
@@ -14,7 +14,7 @@ public final class Table {
         this.headings = List.of(headings);
     }
 
-    /** Adds a row; a missing value is shown as a dash. */
+    /** Adds a row. A missing value is shown as a dash. */
     public Table row(Object... cells) {
         List<String> row = new ArrayList<>(cells.length);
         for (Object cell : cells) {
@@ -24,7 +24,7 @@ public final class Table {
         return this;
     }
 
-    /** Writes heading and rows. */
+    /** Prints the header and the rows. */
     public void printTo(Terminal terminal) {
         int[] widths = new int[headings.size()];
         boolean[] numeric = new boolean[headings.size()];

@@ -10,11 +10,14 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The three streams of a command, always UTF-8. Standard output is buffered: {@link #flush()} sends it. One thread writes
- * results; progress and errors may come from any thread.
+ * The three streams of a command, always in UTF-8. Standard output is buffered until {@link #flush()}. One thread
+ * writes results; any thread may write progress and errors.
  */
 public final class Terminal {
-    /** Names the streams that are a terminal, as in {@code 012}; the start script knows, Java 17 does not. */
+    /**
+     * The streams that are a terminal, as in {@code 012}. The start script sets it, because Java 17 cannot determine
+     * it.
+     */
     public static final String TERMINALS_PROPERTY = "journalq.terminals";
 
     private static final int OUTPUT_BUFFER_BYTES = 64 * 1024;
@@ -29,7 +32,7 @@ public final class Terminal {
     private boolean progressShown;
 
     /**
-     * The streams of a command.
+     * Creates the streams of a command.
      *
      * @param terminals the streams that are a terminal, as in {@code 012}
      */
@@ -55,17 +58,17 @@ public final class Terminal {
         return in;
     }
 
-    /** Whether a person types the input, and may need to be told so. */
+    /** Whether a person types the input and may need a prompt. */
     public boolean readsFromPerson() {
         return readsFromPerson;
     }
 
-    /** Whether a person sees the result as it comes, so that no progress may stand between its lines. */
+    /** Whether a person watches the output, so that no progress may be written between its lines. */
     public boolean writesToPerson() {
         return writesToPerson;
     }
 
-    /** Writes one line of the result. */
+    /** Writes a line of the result. */
     public void printLine(String line) {
         print(line + "\n");
     }
@@ -75,7 +78,7 @@ public final class Terminal {
         write(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Writes bytes of the result as they are. */
+    /** Writes bytes of the result. */
     public void write(byte[] bytes) {
         try {
             out.write(bytes);
@@ -84,7 +87,7 @@ public final class Terminal {
         }
     }
 
-    /** Writes bytes of the result as they are, from where they lie; the buffer's indexes stay. */
+    /** Writes the readable bytes of a buffer without changing its indexes. */
     public void write(ByteBuf bytes) {
         try {
             out.write(bytes);
@@ -93,7 +96,7 @@ public final class Terminal {
         }
     }
 
-    /** Writes one byte of the result. */
+    /** Writes a byte of the result. */
     public void write(char ascii) {
         try {
             out.write(ascii);
@@ -102,12 +105,12 @@ public final class Terminal {
         }
     }
 
-    /** Standard output for those who write to a stream themselves; closing it only flushes. */
+    /** Standard output as a stream. Closing it only flushes. */
     public OutputStream stream() {
         return out;
     }
 
-    /** Sends what is buffered to whoever reads it. */
+    /** Writes the buffered output. */
     public void flush() {
         try {
             out.flush();
@@ -116,13 +119,13 @@ public final class Terminal {
         }
     }
 
-    /** Writes a line to standard error, in place of a progress line that may stand there. */
+    /** Writes a line to standard error. Replaces the progress line, if there is one. */
     public synchronized void tell(String line) {
         endProgress();
         err.println(line);
     }
 
-    /** Replaces the progress line; shown only where a person watches. */
+    /** Replaces the progress line. It is shown only on a terminal. */
     public synchronized void showProgress(String text) {
         if (showsProgress) {
             err.print(CLEAR_LINE + text);
@@ -131,7 +134,7 @@ public final class Terminal {
         }
     }
 
-    /** Takes the progress line away. */
+    /** Removes the progress line. */
     public synchronized void endProgress() {
         if (progressShown) {
             err.print(CLEAR_LINE);
@@ -140,12 +143,12 @@ public final class Terminal {
         }
     }
 
-    /** Standard output as the command-line parser wants it, for help texts. */
+    /** Standard output for help texts of the command-line parser. */
     public PrintWriter outWriter() {
         return new PrintWriter(out, true, StandardCharsets.UTF_8);
     }
 
-    /** Standard error as the command-line parser wants it. */
+    /** Standard error for the command-line parser. */
     public PrintWriter errWriter() {
         return err;
     }

@@ -1,5 +1,5 @@
 /**
- * What every command shares: the streams of a run, the forms in which results are shown, how failures are told, and the
- * broker that is talked to. Knows no command.
+ * What all commands share: the streams of a run, output formats, error reporting, and the connection to a broker. Knows
+ * no command.
  */
 package io.journalq.cli.shell;

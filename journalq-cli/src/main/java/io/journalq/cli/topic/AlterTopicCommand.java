@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq topics alter}. */
 @Command(
         name = "alter",
-        description = "Gives a topic more partitions, or other configs.",
+        description = "Adds partitions to a topic, or changes its configurations.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq topics alter orders --partitions 400",
@@ -28,23 +28,23 @@ final class AlterTopicCommand extends ClientCommand {
     @Option(
             names = "--partitions",
             paramLabel = "COUNT",
-            description = "The number of partitions that the topic shall have; it can only grow. "
-                    + "Messages with a key may go to another partition than before.")
+            description = "The new number of partitions. It cannot be reduced. "
+                    + "Messages with a key can go to a different partition afterwards.")
     private Integer partitionCount;
 
-    @Option(names = "--config", paramLabel = "KEY=VALUE", description = "Sets a config; may be given several times.")
+    @Option(names = "--config", paramLabel = "KEY=VALUE", description = "Sets a configuration. Can be repeated.")
     private Map<String, String> configs = new LinkedHashMap<>();
 
     @Option(
             names = "--unset",
             paramLabel = "KEY",
-            description = "Puts a config back to the broker's default; may be given several times.")
+            description = "Resets a configuration to the broker's default. Can be repeated.")
     private List<String> unset = new ArrayList<>();
 
     @Override
     protected void execute() {
         if (partitionCount == null && configs.isEmpty() && unset.isEmpty()) {
-            throw wrongUsage("say what to alter: --partitions, --config or --unset");
+            throw wrongUsage("specify a change: --partitions, --config or --unset");
         }
         List<ConfigChange> changes = ConfigChanges.of(configs, unset);
         try (Admin admin = openAdmin()) {

@@ -24,7 +24,7 @@ public final class ClusterCommand extends CommandGroup {
     /** {@code journalq cluster describe}. */
     @Command(
             name = "describe",
-            description = "Shows the brokers, who controls them, and what their data directories hold.",
+            description = "Shows the brokers, the controller, and the contents of the data directories.",
             footerHeading = "%nExamples:%n",
             footer = {"  journalq cluster describe", "  journalq cluster describe --output json"})
     static final class Describe extends ClientCommand {

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Turns words of a command line into changes of configs. Stateless. */
+/** Parses configuration changes of a command line. Stateless. */
 final class ConfigChanges {
     private ConfigChanges() {}
 

@@ -21,31 +21,35 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq configs}. */
 @Command(
         name = "configs",
-        description = "Shows and changes the configs of topics, groups, brokers and client metrics.",
+        description = "Shows and changes the configurations of topics, groups, brokers and client metrics.",
         subcommands = {ConfigsCommand.Describe.class, ConfigsCommand.Set.class, ConfigsCommand.Unset.class})
 public final class ConfigsCommand extends CommandGroup {
     private static final String EVERY_BROKER = "all";
 
-    /** Whose configs are meant: exactly one of the options. */
+    /** The resource whose configurations are meant: exactly one of the options. */
     static final class Resource {
-        @Option(names = "--topic", required = true, paramLabel = "NAME", description = "Configs of this topic.")
+        @Option(names = "--topic", required = true, paramLabel = "NAME", description = "Configurations of this topic.")
         private String topic;
 
         @Option(
                 names = "--broker",
                 required = true,
                 paramLabel = "ID",
-                description = "Configs of the broker with this id, or of '" + EVERY_BROKER + "'.")
+                description = "Configurations of the broker with this id, or of '" + EVERY_BROKER + "'.")
         private String broker;
 
-        @Option(names = "--group", required = true, paramLabel = "ID", description = "Configs of this consumer group.")
+        @Option(
+                names = "--group",
+                required = true,
+                paramLabel = "ID",
+                description = "Configurations of this consumer group.")
         private String group;
 
         @Option(
                 names = "--client-metrics",
                 required = true,
                 paramLabel = "NAME",
-                description = "Configs of this subscription of client metrics (KIP-714).")
+                description = "Configurations of this client metrics subscription (KIP-714).")
         private String clientMetrics;
 
         private ConfigResource resource() {
@@ -65,14 +69,14 @@ public final class ConfigsCommand extends CommandGroup {
     /** {@code journalq configs describe}. */
     @Command(
             name = "describe",
-            description = "Shows the configs in force, and where each value comes from.",
+            description = "Shows the effective configurations, and the origin of each value.",
             footerHeading = "%nExamples:%n",
             footer = {"  journalq configs describe --topic orders", "  journalq configs describe --broker 1 --changed"})
     static final class Describe extends ClientCommand {
         @ArgGroup(multiplicity = "1")
         private Resource named;
 
-        @Option(names = "--changed", description = "Shows only what is not at its default.")
+        @Option(names = "--changed", description = "Shows only values that differ from their defaults.")
         private boolean changed;
 
         @Override
@@ -117,7 +121,7 @@ public final class ConfigsCommand extends CommandGroup {
     /** {@code journalq configs set}. */
     @Command(
             name = "set",
-            description = "Sets configs; takes effect at once and stays over restarts.",
+            description = "Sets configurations. Takes effect immediately and persists across restarts.",
             footerHeading = "%nExamples:%n",
             footer = {
                 "  journalq configs set --topic orders retention.ms=86400000 segment.bytes=268435456",
@@ -129,7 +133,7 @@ public final class ConfigsCommand extends CommandGroup {
         @ArgGroup(multiplicity = "1")
         private Resource named;
 
-        @Parameters(arity = "1..*", paramLabel = "KEY=VALUE", description = "What to set.")
+        @Parameters(arity = "1..*", paramLabel = "KEY=VALUE", description = "Configurations to set.")
         private Map<String, String> values;
 
         @Override
@@ -141,14 +145,14 @@ public final class ConfigsCommand extends CommandGroup {
     /** {@code journalq configs unset}. */
     @Command(
             name = "unset",
-            description = "Puts configs back to their defaults.",
+            description = "Resets configurations to their defaults.",
             footerHeading = "%nExamples:%n",
             footer = "  journalq configs unset --topic orders retention.ms")
     static final class Unset extends ClientCommand {
         @ArgGroup(multiplicity = "1")
         private Resource named;
 
-        @Parameters(arity = "1..*", paramLabel = "KEY", description = "What to put back.")
+        @Parameters(arity = "1..*", paramLabel = "KEY", description = "Configurations to reset.")
         private List<String> keys;
 
         @Override
@@ -169,7 +173,7 @@ public final class ConfigsCommand extends CommandGroup {
             one.put("value", change.value());
             json.add(one);
             sentence.append(' ').append(change.name());
-            sentence.append(change.value() == null ? " back to its default" : "=" + change.value());
+            sentence.append(change.value() == null ? " reset to its default" : "=" + change.value());
         }
         command.report(sentence.toString(), json);
     }

@@ -36,13 +36,13 @@ final class CreateTopicsCommand extends ClientCommand {
     @Option(
             names = "--replication-factor",
             paramLabel = "COUNT",
-            description = "Number of brokers that keep each partition (default: the broker's).")
+            description = "Number of replicas of each partition (default: the broker's default).")
     private int replicationFactor = NewTopic.BROKER_DEFAULT;
 
-    @Option(names = "--config", paramLabel = "KEY=VALUE", description = "Topic config; may be given several times.")
+    @Option(names = "--config", paramLabel = "KEY=VALUE", description = "Topic configuration. Can be repeated.")
     private Map<String, String> configs = new LinkedHashMap<>();
 
-    @Option(names = "--if-not-exists", description = "A topic that exists already is left alone, and no error.")
+    @Option(names = "--if-not-exists", description = "Does not fail if a topic exists, and does not change it.")
     private boolean ifNotExists;
 
     @Override
@@ -55,7 +55,7 @@ final class CreateTopicsCommand extends ClientCommand {
             for (String name : names) {
                 boolean created = create(admin, name);
                 if (!wantsJson()) {
-                    terminal().printLine((created ? "created topic " : "topic exists already: ") + name);
+                    terminal().printLine((created ? "created topic " : "topic already exists: ") + name);
                 }
                 Map<String, Object> result = new LinkedHashMap<>();
                 result.put("topic", name);
@@ -77,7 +77,7 @@ final class CreateTopicsCommand extends ClientCommand {
                 return false;
             }
             throw new CommandFailure(
-                    "topic " + name + " exists already; use it, or add --if-not-exists to find that no error");
+                    "topic " + name + " already exists; use it, or add --if-not-exists to ignore this");
         }
     }
 }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq topics describe}. */
 @Command(
         name = "describe",
-        description = "Shows topics with their partitions: who leads them, and what they hold.",
+        description = "Shows topics with their partitions, leaders and sizes.",
         footerHeading = "%nExamples:%n",
         footer = {"  journalq topics describe orders", "  journalq topics describe orders audit --output json"})
 final class DescribeTopicsCommand extends ClientCommand {
@@ -49,7 +49,7 @@ final class DescribeTopicsCommand extends ClientCommand {
         }
     }
 
-    /** A topic, what was set for it, and its partitions. */
+    /** A topic with its own configurations and its partitions. */
     private record Description(TopicDescription topic, Map<String, String> configs, List<Holding> partitions) {
         private long messageCount() {
             return partitions.stream().mapToLong(Holding::messageCount).sum();
@@ -60,7 +60,7 @@ final class DescribeTopicsCommand extends ClientCommand {
         }
     }
 
-    /** A partition and what it holds; sizes count one replica. */
+    /** A partition with its offsets and its size. The size is that of one replica. */
     private record Holding(PartitionDescription partition, long firstOffset, long endOffset, long sizeBytes) {
         private long messageCount() {
             return Math.max(0, endOffset - firstOffset);
@@ -93,7 +93,7 @@ final class DescribeTopicsCommand extends ClientCommand {
         return new Description(topic, setConfigs(admin, topic.name()), holdings);
     }
 
-    /** What differs from the broker's defaults. */
+    /** Returns the configurations that differ from the broker's defaults. */
     private static Map<String, String> setConfigs(Admin admin, String topic) {
         ConfigResource resource = ConfigResource.topic(topic);
         Map<String, String> configs = new LinkedHashMap<>();

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
         footerHeading = "%nExamples:%n",
         footer = {"  journalq topics list", "  journalq topics list --output json"})
 final class ListTopicsCommand extends ClientCommand {
-    @Option(names = "--internal", description = "Shows also the topics that the broker keeps for itself.")
+    @Option(names = "--internal", description = "Also shows the internal topics of the broker.")
     private boolean internal;
 
     @Override

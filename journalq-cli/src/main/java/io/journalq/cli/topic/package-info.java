@@ -1,2 +1,2 @@
-/** Commands that look after topics, configs and the cluster, over {@code journalq-client}'s admin. */
+/** Commands for topics, configurations and the cluster. They use {@code journalq-client}. */
 package io.journalq.cli.topic;

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq transactions}. */
 @Command(
         name = "transactions",
-        description = "Lists and describes transactions of producers, and aborts one that was left open.",
+        description = "Lists and describes transactions, and aborts those that were left open.",
         subcommands = {
             TransactionsCommand.ListAll.class,
             TransactionsCommand.Describe.class,
@@ -35,14 +35,14 @@ public final class TransactionsCommand extends CommandGroup {
     /** {@code journalq transactions list}. */
     @Command(
             name = "list",
-            description = "Lists transactional ids and what their transactions are at.",
+            description = "Lists transactional ids with the state of their transactions.",
             footerHeading = "%nExamples:%n",
             footer = {"  journalq transactions list", "  journalq transactions list --state Ongoing"})
     static final class ListAll extends ClientCommand {
         @Option(
                 names = "--state",
                 paramLabel = "STATE",
-                description = "Only those in this state, such as Ongoing or Empty.")
+                description = "Only transactional ids in this state, such as Ongoing or Empty.")
         private String state;
 
         @Override
@@ -74,7 +74,7 @@ public final class TransactionsCommand extends CommandGroup {
     /** {@code journalq transactions describe}. */
     @Command(
             name = "describe",
-            description = "Shows transactional ids, how long their transactions are open, and what these wrote to.",
+            description = "Shows transactional ids with the age and the partitions of their open transactions.",
             footerHeading = "%nExamples:%n",
             footer = {
                 "  journalq transactions describe billing-1",
@@ -105,7 +105,7 @@ public final class TransactionsCommand extends CommandGroup {
         private void print(TransactionDescription found) {
             terminal()
                     .printLine("Transactional id " + found.transactionalId() + "  " + found.state() + "  producer "
-                            + found.producerId() + "  epoch " + found.producerEpoch() + "  time-out "
+                            + found.producerId() + "  epoch " + found.producerEpoch() + "  timeout "
                             + Quantity.duration(Duration.ofMillis(found.timeoutMs()))
                             + (found.startedMs() < 0
                                     ? ""
@@ -143,9 +143,9 @@ public final class TransactionsCommand extends CommandGroup {
     @Command(
             name = "abort",
             description = {
-                "Aborts the open transaction of a transactional id, so that consumers that read committed messages only "
-                        + "get beyond it. Its producer is fenced: what it sends from then on is refused.",
-                "Does nothing without --execute but show the transaction."
+                "Aborts the open transaction of a transactional id, so that consumers of committed messages can read"
+                        + " past it. The producer is fenced: what it sends from then on is rejected.",
+                "Without --execute, only shows the transaction."
             },
             footerHeading = "%nExamples:%n",
             footer = "  journalq transactions abort billing-1 --execute")
@@ -153,7 +153,7 @@ public final class TransactionsCommand extends CommandGroup {
         @Parameters(paramLabel = "TRANSACTIONAL-ID", description = "The transactional id.")
         private String id;
 
-        @Option(names = "--execute", description = "Does it; without this nothing is changed.")
+        @Option(names = "--execute", description = "Applies the changes. Without this option, nothing is changed.")
         private boolean execute;
 
         @Override
@@ -162,8 +162,8 @@ public final class TransactionsCommand extends CommandGroup {
             try (Admin admin = openAdmin()) {
                 found = admin.describeTransaction(id);
                 if (!found.state().equals(OPEN)) {
-                    throw new CommandFailure("transactional id " + id + " has no open transaction, its state is "
-                            + found.state() + "; there is nothing to abort");
+                    throw new CommandFailure("transactional id " + id + " has no open transaction; its state is "
+                            + found.state() + ", so there is nothing to abort");
                 }
                 if (execute) {
                     admin.abortTransaction(found);
@@ -178,7 +178,7 @@ public final class TransactionsCommand extends CommandGroup {
                             + Quantity.count(found.partitions().size(), "partition"),
                     json);
             if (!execute) {
-                terminal().tell("Nothing was changed; the same command with --execute does it.");
+                terminal().tell("Nothing was changed. To abort the transaction, add --execute.");
             }
         }
     }

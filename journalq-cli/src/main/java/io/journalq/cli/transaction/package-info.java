@@ -1,2 +1,2 @@
-/** Commands that look after transactions of producers, over {@code journalq-client}'s admin. */
+/** Commands for transactions of producers. They use {@code journalq-client}. */
 package io.journalq.cli.transaction;

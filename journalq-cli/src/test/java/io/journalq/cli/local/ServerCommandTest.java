@@ -131,8 +131,9 @@ class ServerCommandTest {
         // then
         assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_RUNNING);
         assertThat(run.out())
-                .isEqualTo("no broker is running with " + folder + ", but another program listens at 127.0.0.1:" + port
-                        + "; if it is a broker with another data folder, name that with --set data.directories\n");
+                .isEqualTo("no broker is running with " + folder + ", but another program is listening at 127.0.0.1:"
+                        + port
+                        + "; if it is a broker with another data directory, set that with --set data.directories\n");
     }
 
     @Test
@@ -147,11 +148,11 @@ class ServerCommandTest {
 
             // then
             assertThat(status.exitCode()).isEqualTo(ExitCode.FAILED);
-            assertThat(status.out()).contains("in a process that cannot be seen from here");
+            assertThat(status.out()).contains("in a process that is not visible from here");
             assertThat(stop.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(stop.errLines())
                     .containsExactly("journalq: a broker is running with " + folder
-                            + ", but its process cannot be seen from here; stop it in its container or on its machine");
+                            + ", but its process is not visible from here; stop it in its container or on its machine");
             held.announce("localhost:1", null);
         }
     }
@@ -165,7 +166,7 @@ class ServerCommandTest {
 
             assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(run.errLines())
-                    .containsExactly("journalq: a broker is running already with " + folder + " (process "
+                    .containsExactly("journalq: a broker is already running with " + folder + " (process "
                             + broker.pid() + " at localhost:7777); stop it with bin/journalq-server stop");
         } finally {
             broker.destroyForcibly();
@@ -185,7 +186,7 @@ class ServerCommandTest {
             dying.destroyForcibly();
 
             // then it goes on, as far as this test lets it
-            assertThat(start.get().errLines()).singleElement().asString().contains("another program listens at");
+            assertThat(start.get().errLines()).singleElement().asString().contains("another program is listening at");
         }
     }
 
@@ -196,7 +197,7 @@ class ServerCommandTest {
 
             assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(run.errLines())
-                    .containsExactly("journalq: another program listens at 127.0.0.1:"
+                    .containsExactly("journalq: another program is listening at 127.0.0.1:"
                             + taken.getLocalPort()
                             + "; stop it, or choose another port with --set listeners=PLAINTEXT://localhost:PORT");
         }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.cli.shell.CommandFailure;
-import io.journalq.client.ProducerRecord;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.record.Header;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -54,9 +54,9 @@ class LineParserTest {
             quoteCharacter = '`',
             value = {
                 "hello | Unrecognized token 'hello'",
-                "[1] | expected one object a line",
+                "[1] | expected one object per line",
                 "{\"value\":\"a\"} {} | more than one JSON value",
-                "{\"value\":{\"a\":1}} | value must be a text",
+                "{\"value\":{\"a\":1}} | value must be a string",
                 "{\"valeu\":\"a\"} | unknown field 'valeu'",
                 "{\"valueBase64\":\"?\"} | valueBase64 is not base64",
                 "{\"partition\":1.5} | partition must be a whole number",

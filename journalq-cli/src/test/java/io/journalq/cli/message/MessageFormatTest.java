@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.cli.shell.Terminal;
-import io.journalq.client.ProducerRecord;
+import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.record.Header;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;

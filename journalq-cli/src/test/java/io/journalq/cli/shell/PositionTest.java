@@ -58,6 +58,6 @@ class PositionTest {
     void shouldSayWhatAPositionIsWhenTextIsNone(String text) {
         assertThatThrownBy(() -> parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("'" + text + "' is no position; use beginning, end, an offset");
+                .hasMessageStartingWith("'" + text + "' is not a position; use beginning, end, an offset");
     }
 }

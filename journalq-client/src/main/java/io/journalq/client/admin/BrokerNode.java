@@ -1,9 +1,9 @@
 package io.journalq.client.admin;
 
 /**
- * A broker and where clients reach it. Immutable.
+ * A broker and the address of its listener. Immutable.
  *
- * @param rack null when it has none
+ * @param rack the rack, or null if it has none
  */
 public record BrokerNode(int id, String host, int port, String rack) {
     @Override

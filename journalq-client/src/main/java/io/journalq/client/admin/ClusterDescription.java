@@ -3,10 +3,10 @@ package io.journalq.client.admin;
 import java.util.List;
 
 /**
- * The cluster as one broker sees it. Immutable.
+ * A cluster, as reported by one broker. Immutable.
  *
- * @param clusterId null when the broker does not tell
- * @param controllerId -1 when unknown
+ * @param clusterId the id of the cluster, or null if the broker does not report it
+ * @param controllerId the id of the controller, or -1 if unknown
  */
 public record ClusterDescription(String clusterId, int controllerId, List<BrokerNode> brokers) {
     public ClusterDescription {

@@ -3,12 +3,12 @@ package io.journalq.client.admin;
 import java.util.Objects;
 
 /**
- * One incremental change of a config (KIP-339). Immutable.
+ * An incremental change of a configuration (KIP-339). Immutable.
  *
- * @param value null for {@link Operation#DELETE}
+ * @param value the value, or null for {@link Operation#DELETE}
  */
 public record ConfigChange(String name, Operation operation, String value) {
-    /** What to do, with its number on the wire. */
+    /** The operation, with its number in the protocol. */
     public enum Operation {
         SET(0),
         DELETE(1),
@@ -27,15 +27,15 @@ public record ConfigChange(String name, Operation operation, String value) {
     }
 
     public ConfigChange {
-        Objects.requireNonNull(name, "a config has a name");
-        Objects.requireNonNull(operation, "a change has an operation");
+        Objects.requireNonNull(name, "a configuration change must have a name");
+        Objects.requireNonNull(operation, "a configuration change must have an operation");
     }
 
     public static ConfigChange set(String name, String value) {
         return new ConfigChange(name, Operation.SET, value);
     }
 
-    /** Back to the default. */
+    /** Resets the configuration to its default. */
     public static ConfigChange delete(String name) {
         return new ConfigChange(name, Operation.DELETE, null);
     }

@@ -1,15 +1,15 @@
 package io.journalq.client.admin;
 
 /**
- * One config of a topic or a broker, as in force. Immutable.
+ * An effective configuration of a topic, broker or group. Immutable.
  *
- * @param value null when it is sensitive, or not set
- * @param source where the value comes from
- * @param documentation null when the broker does not tell
+ * @param value the value, or null if it is sensitive or not set
+ * @param source the origin of the value
+ * @param documentation the description, or null if the broker does not report it
  */
 public record ConfigEntry(
         String name, String value, Source source, boolean readOnly, boolean sensitive, String documentation) {
-    /** Where a value comes from; the names are the protocol's. */
+    /** The origin of a value, with the names of the protocol. */
     public enum Source {
         UNKNOWN,
         DYNAMIC_TOPIC_CONFIG,
@@ -21,14 +21,14 @@ public record ConfigEntry(
         CLIENT_METRICS_CONFIG,
         GROUP_CONFIG;
 
-        /** The source of a number on the wire; {@link #UNKNOWN} for one that this client does not know. */
+        /** Returns the source with this number in the protocol, or {@link #UNKNOWN} if there is none. */
         public static Source of(byte code) {
             Source[] all = values();
             return code > 0 && code < all.length ? all[code] : UNKNOWN;
         }
     }
 
-    /** Whether nobody has set it. */
+    /** Whether the value is the default. */
     public boolean isDefault() {
         return source == Source.DEFAULT_CONFIG;
     }

@@ -1,13 +1,13 @@
 package io.journalq.client.admin;
 
 /**
- * Whose configs are meant. Immutable.
+ * A resource that has configurations. Immutable.
  *
- * @param name the topic's name, the group's id, the subscription's name, or the broker's id in digits; empty means every
- *     broker's default
+ * @param name the name of the topic, the id of the group, the name of the client metrics subscription, or the id of the
+ *     broker in digits; for brokers, an empty name stands for the defaults of all brokers
  */
 public record ConfigResource(Type type, String name) {
-    /** Kinds of resource, with their numbers on the wire. */
+    /** The type of a resource, with its number in the protocol. */
     public enum Type {
         TOPIC(2),
         BROKER(4),

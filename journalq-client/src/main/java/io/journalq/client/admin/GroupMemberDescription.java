@@ -4,11 +4,11 @@ import io.journalq.common.id.TopicPartition;
 import java.util.List;
 
 /**
- * One member of a group. Immutable.
+ * A member of a group. Immutable.
  *
- * @param instanceId the fixed name of a static member (KIP-345); null for others
- * @param clientHost where it connects from
- * @param partitions what it reads, in order; empty for a member whose protocol is not that of consumers
+ * @param instanceId the {@code groupInstanceId} of a static member (KIP-345); null for other members
+ * @param clientHost the host from which the member connects
+ * @param partitions the assigned partitions, sorted; empty if the group is not a consumer group
  */
 public record GroupMemberDescription(
         String memberId, String instanceId, String clientId, String clientHost, List<TopicPartition> partitions) {}

@@ -4,11 +4,11 @@ import io.journalq.common.id.TopicPartition;
 import java.util.Map;
 
 /**
- * One data directory of a broker. Immutable.
+ * A data directory of a broker. Immutable.
  *
- * @param totalBytes of the volume; -1 when the broker does not tell
- * @param usableBytes of the volume; -1 when the broker does not tell
- * @param partitionSizesBytes what each partition's journal takes there
+ * @param totalBytes the size of the volume in bytes, or -1 if the broker does not report it
+ * @param usableBytes the usable space of the volume in bytes, or -1 if the broker does not report it
+ * @param partitionSizesBytes by partition: the size of its log in this directory, in bytes
  */
 public record LogDirDescription(
         int brokerId, String path, long totalBytes, long usableBytes, Map<TopicPartition, Long> partitionSizesBytes) {

@@ -7,21 +7,21 @@ import java.util.TreeMap;
 /**
  * A topic to create. Immutable.
  *
- * @param name letters, digits, '.', '_' and '-'
+ * @param name 1 to 249 letters, digits, '.', '_' and '-'
  * @param partitionCount at least 1, or {@link #BROKER_DEFAULT}
  * @param replicationFactor at least 1, or {@link #BROKER_DEFAULT}
- * @param configs topic configs that differ from the broker's defaults
+ * @param configs the configurations that differ from the defaults of the broker
  */
 public record NewTopic(String name, int partitionCount, int replicationFactor, Map<String, String> configs) {
-    /** Leaves the choice to the broker. */
+    /** Uses the default of the broker. */
     public static final int BROKER_DEFAULT = -1;
 
     public NewTopic {
-        Objects.requireNonNull(name, "a topic needs a name");
+        Objects.requireNonNull(name, "a topic must have a name");
         configs = Map.copyOf(configs);
     }
 
-    /** A topic with the broker's default replication factor and configs. */
+    /** Creates a topic with the default replication factor and configurations of the broker. */
     public static NewTopic of(String name, int partitionCount) {
         return new NewTopic(name, partitionCount, BROKER_DEFAULT, Map.of());
     }
@@ -30,7 +30,7 @@ public record NewTopic(String name, int partitionCount, int replicationFactor, M
         return new NewTopic(name, partitionCount, factor, configs);
     }
 
-    /** The same topic with one config more. */
+    /** Returns a copy with one more configuration. */
     public NewTopic withConfig(String key, String value) {
         Map<String, String> more = new TreeMap<>(configs);
         more.put(key, value);

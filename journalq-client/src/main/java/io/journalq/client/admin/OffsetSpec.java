@@ -1,9 +1,9 @@
 package io.journalq.client.admin;
 
 /**
- * Which offset of a partition is asked for. Immutable.
+ * Selects an offset of a partition. Immutable.
  *
- * @param timestampMs milliseconds since 1970 UTC, or one of the protocol's special negative values
+ * @param timestampMs milliseconds since 1970 UTC, or one of the special negative values of the protocol
  */
 public record OffsetSpec(long timestampMs) {
     private static final OffsetSpec LATEST = new OffsetSpec(-1L);
@@ -11,30 +11,30 @@ public record OffsetSpec(long timestampMs) {
     private static final OffsetSpec MAX_TIMESTAMP = new OffsetSpec(-3L);
     private static final OffsetSpec EARLIEST_LOCAL = new OffsetSpec(-4L);
 
-    /** The offset that the next record will have. */
+    /** The end of the partition, which is the offset of the next record appended. */
     public static OffsetSpec latest() {
         return LATEST;
     }
 
-    /** The first offset still there. */
+    /** The first offset of the partition. */
     public static OffsetSpec earliest() {
         return EARLIEST;
     }
 
-    /** The record with the largest timestamp (KIP-734). */
+    /** The offset of the record with the largest timestamp (KIP-734). */
     public static OffsetSpec maxTimestamp() {
         return MAX_TIMESTAMP;
     }
 
-    /** The first offset on the broker's own disk (KIP-405). */
+    /** The first offset on the local disk of the broker (KIP-405). */
     public static OffsetSpec earliestLocal() {
         return EARLIEST_LOCAL;
     }
 
-    /** The first record at or after a time. */
+    /** The offset of the first record at or after a time, in milliseconds since 1970 UTC. */
     public static OffsetSpec atOrAfter(long timestampMs) {
         if (timestampMs < 0) {
-            throw new IllegalArgumentException("timestamp " + timestampMs + " ms; use 0 or more");
+            throw new IllegalArgumentException("the timestamp is " + timestampMs + " ms; use 0 or more");
         }
         return new OffsetSpec(timestampMs);
     }

@@ -3,10 +3,10 @@ package io.journalq.client.admin;
 import java.util.List;
 
 /**
- * A partition and who holds it, by broker id. Immutable.
+ * A partition with the ids of the brokers that have its replicas. Immutable.
  *
- * @param leader -1 when there is none at the moment
- * @param leaderEpoch -1 when the broker does not tell
+ * @param leader the id of the leader, or -1 if there is none
+ * @param leaderEpoch the leader epoch, or -1 if the broker does not report it
  */
 public record PartitionDescription(
         int partition, int leader, int leaderEpoch, List<Integer> replicas, List<Integer> inSyncReplicas) {

@@ -3,9 +3,9 @@ package io.journalq.client.admin;
 import io.journalq.common.id.Uuid;
 
 /**
- * One topic in a list. Immutable.
+ * A topic in a list. Immutable.
  *
- * @param id {@link Uuid#ZERO} when the broker does not tell
- * @param internal whether the broker keeps it for itself
+ * @param id the id of the topic, or {@link Uuid#ZERO} if the broker does not report it
+ * @param internal whether the topic is used by the broker itself
  */
 public record TopicListing(String name, Uuid id, int partitionCount, boolean internal) {}

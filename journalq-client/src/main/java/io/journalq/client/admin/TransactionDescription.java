@@ -4,12 +4,12 @@ import io.journalq.common.id.TopicPartition;
 import java.util.List;
 
 /**
- * A transactional id and the transaction that it has open. Immutable.
+ * A transactional id and its open transaction. Immutable.
  *
- * @param state such as {@code Ongoing}, {@code Empty} or {@code CompleteCommit}
- * @param timeoutMs after which the broker aborts a transaction
- * @param startedMs when the open transaction began, in milliseconds since 1970; -1 when none is open
- * @param partitions that the open transaction wrote to, in order
+ * @param state the state, such as {@code Ongoing}, {@code Empty} or {@code CompleteCommit}
+ * @param timeoutMs the time after which the coordinator aborts a transaction, in milliseconds
+ * @param startedMs the start of the open transaction in milliseconds since 1970 UTC, or -1 if none is open
+ * @param partitions the partitions of the open transaction, sorted
  */
 public record TransactionDescription(
         String transactionalId,

@@ -1,9 +1,9 @@
 package io.journalq.client.admin;
 
 /**
- * A transactional id, as a listing has it. Immutable.
+ * A transactional id in a list. Immutable.
  *
- * @param producerId of the producer that has it now
- * @param state such as {@code Ongoing}, {@code Empty} or {@code CompleteCommit}
+ * @param producerId the id of the producer that uses the transactional id
+ * @param state the state, such as {@code Ongoing}, {@code Empty} or {@code CompleteCommit}
  */
 public record TransactionListing(String transactionalId, long producerId, String state) {}

@@ -1,2 +1,2 @@
-/** What goes into and comes out of {@link io.journalq.client.Admin}: immutable values. Knows nothing of the wire. */
+/** Values that {@link io.journalq.client.Admin} takes and returns. All of them are immutable. */
 package io.journalq.client.admin;

@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The producer's buffer memory stayed full for longer than the sender may block. */
+/** The buffer memory of the producer was full for longer than a send may block. */
 public final class BufferExhaustedException extends JournalQException {
     public BufferExhaustedException(String message) {
         this(message, null);

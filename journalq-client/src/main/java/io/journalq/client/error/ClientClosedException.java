@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The producer, consumer or admin was closed, before the call or during it. */
+/** The producer, consumer or admin was closed before or during the call. */
 public final class ClientClosedException extends JournalQException {
     public ClientClosedException(String message) {
         this(message, null);

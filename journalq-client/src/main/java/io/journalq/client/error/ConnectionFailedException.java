@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** No broker could be reached, or the connection broke before the answer came. */
+/** No broker could be reached, or the connection broke before the response arrived. */
 public final class ConnectionFailedException extends JournalQException {
     public ConnectionFailedException(String message) {
         this(message, null);

@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** A batch from the broker does not match its checksum or is not a record batch. */
+/** A batch from the broker does not match its checksum, or is not a record batch. */
 public final class CorruptBatchException extends JournalQException {
     public CorruptBatchException(String message) {
         this(message, null);

@@ -1,9 +1,11 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** A record was not acknowledged within the delivery time-out, retries included. It may or may not be in the journal. */
+/**
+ * A record was not acknowledged within {@code deliveryTimeoutMs}, including retries. It is unknown whether the record
+ * is in the log.
+ */
 public final class DeliveryTimedOutException extends JournalQException {
     public DeliveryTimedOutException(String message) {
         this(message, null);

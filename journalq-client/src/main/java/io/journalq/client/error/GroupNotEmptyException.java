@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** What was asked for is only done to a group without members. */
+/** The operation requires a group without members, but the group has members. */
 public final class GroupNotEmptyException extends JournalQException {
     public GroupNotEmptyException(String message) {
         this(message, null);

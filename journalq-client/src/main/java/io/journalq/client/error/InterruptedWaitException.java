@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The calling thread was interrupted while it waited; its interrupt flag is set again. */
+/** The calling thread was interrupted while it waited. Its interrupt flag is set. */
 public final class InterruptedWaitException extends JournalQException {
     public InterruptedWaitException(String message) {
         this(message, null);

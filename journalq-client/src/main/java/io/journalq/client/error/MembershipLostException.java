@@ -1,11 +1,10 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
 /**
- * The group went on without this consumer: what it wanted to commit may be another member's by now, which reads it again.
- * The next {@code poll} joins the group again.
+ * The consumer is no longer a member of its group. Other members may already read its partitions again from the last
+ * committed offsets. The next {@code poll} joins the group again.
  */
 public final class MembershipLostException extends JournalQException {
     public MembershipLostException(String message, ErrorCode errorCode) {

@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** A consumer's position is outside what the partition holds. */
+/** The position of a consumer is outside the offsets of the partition. */
 public final class OffsetOutOfRangeException extends JournalQException {
     public OffsetOutOfRangeException(String message) {
         this(message, null);

@@ -1,9 +1,11 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The broker's memory of this producer does not fit what it sends: earlier records of the partition may be lost. */
+/**
+ * The sequence number of a batch does not match the state that the broker has for this producer. Earlier records of the
+ * partition may be lost.
+ */
 public final class OutOfOrderException extends JournalQException {
     public OutOfOrderException(String message) {
         this(message, null);

@@ -1,11 +1,11 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
 /**
- * Another producer with the same transactional id took this one's place, or the coordinator gave this one's transaction up
- * after its time-out. Nothing of its open transaction will be committed, and it cannot begin another: close it.
+ * The producer is fenced. Another producer with the same transactional id has replaced it, or the coordinator aborted
+ * its transaction after the timeout. The open transaction is not committed. Close this producer: it cannot begin
+ * another transaction.
  */
 public final class ProducerReplacedException extends JournalQException {
     public ProducerReplacedException(String message, ErrorCode errorCode) {

@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** A record or a batch is larger than the client or the broker allows. */
+/** A record or batch is larger than the client or the broker allows. */
 public final class RecordTooLargeException extends JournalQException {
     public RecordTooLargeException(String message) {
         this(message, null);

@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The broker did not answer within the request time-out. */
+/** The broker did not respond within the request timeout. */
 public final class RequestTimedOutException extends JournalQException {
     public RequestTimedOutException(String message) {
         this(message, null);

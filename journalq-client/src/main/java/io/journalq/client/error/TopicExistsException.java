@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The topic that was to be created exists. */
+/** The topic to create already exists. */
 public final class TopicExistsException extends JournalQException {
     public TopicExistsException(String message) {
         this(message, null);

@@ -1,9 +1,11 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The transaction was aborted, for the reason that is the cause: nothing of it is there. It may be run again. */
+/**
+ * The transaction was aborted, and none of its records or offsets are visible. The cause states why. You can run the
+ * transaction again.
+ */
 public final class TransactionAbortedException extends JournalQException {
     public TransactionAbortedException(String message, Throwable cause) {
         super(message, ErrorCode.TRANSACTION_ABORTABLE, true, cause);

@@ -1,11 +1,10 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
 /**
- * The coordinator did not say in time whether a transaction is committed. All of it is there or nothing: look before it is
- * run again.
+ * The coordinator did not confirm in time whether the transaction is committed. Either all of it or nothing is visible.
+ * Check which, before you run it again.
  */
 public final class TransactionUnknownException extends JournalQException {
     public TransactionUnknownException(String message, Throwable cause) {

@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** There is no such group: nobody is in it, and it has no committed offsets. */
+/** The group does not exist: it has neither members nor committed offsets. */
 public final class UnknownGroupException extends JournalQException {
     public UnknownGroupException(String message) {
         this(message, null);

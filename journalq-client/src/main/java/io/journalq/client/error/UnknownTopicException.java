@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The topic or the partition does not exist on the broker. */
+/** The topic or partition does not exist. */
 public final class UnknownTopicException extends JournalQException {
     public UnknownTopicException(String message) {
         this(message, null);

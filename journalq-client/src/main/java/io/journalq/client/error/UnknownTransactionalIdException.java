@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** No producer with this transactional id is known; the broker forgets those that were idle for a week by default. */
+/** The transactional id is not known. Brokers forget ids that were not used for a time, by default 7 days. */
 public final class UnknownTransactionalIdException extends JournalQException {
     public UnknownTransactionalIdException(String message) {
         this(message, null);

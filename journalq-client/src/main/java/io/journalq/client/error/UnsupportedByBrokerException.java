@@ -1,9 +1,8 @@
 package io.journalq.client.error;
 
-import io.journalq.client.JournalQException;
 import io.journalq.common.protocol.ErrorCode;
 
-/** The broker does not serve what the call needs. */
+/** The broker does not support an API, or a version of it, that the call needs. */
 public final class UnsupportedByBrokerException extends JournalQException {
     public UnsupportedByBrokerException(String message) {
         this(message, null);

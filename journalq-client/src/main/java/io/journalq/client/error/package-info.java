@@ -1,6 +1,5 @@
 /**
- * The errors that the client throws, one class per thing an application may want to catch. In: error codes of the
- * protocol and what the client notices itself. Out: an exception whose message says what to do. Knows nothing of
- * connections or requests.
+ * The exceptions of the client. {@link io.journalq.client.error.JournalQException} is the base class of all others. Catch a
+ * subclass to handle one error, or the base class to handle all of them alike.
  */
 package io.journalq.client.error;

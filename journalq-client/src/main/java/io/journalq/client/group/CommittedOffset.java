@@ -3,28 +3,28 @@ package io.journalq.client.group;
 import java.util.Objects;
 
 /**
- * Where a group goes on in one partition. Immutable.
+ * The committed offset of a group in one partition. Immutable.
  *
- * @param offset of the next record to read, 0 or more
- * @param leaderEpoch of the last record that was read, -1 when not known
- * @param metadata what the application keeps with it; the broker bounds its length (4,096 characters by default)
+ * @param offset the offset of the next record to read, at least 0
+ * @param leaderEpoch the leader epoch of the last record that was read, or -1 if unknown
+ * @param metadata text of the application; the broker limits its length (by default to 4,096 characters)
  */
 public record CommittedOffset(long offset, int leaderEpoch, String metadata) {
     private static final int UNKNOWN_EPOCH = -1;
 
     public CommittedOffset {
-        Objects.requireNonNull(metadata, "metadata is never null; use an empty text");
+        Objects.requireNonNull(metadata, "metadata must not be null; use an empty string");
         if (offset < 0) {
-            throw new IllegalArgumentException("offset " + offset + "; use 0 or more");
+            throw new IllegalArgumentException("the offset is " + offset + "; use 0 or more");
         }
     }
 
-    /** An offset alone. */
+    /** Creates a committed offset without metadata. */
     public static CommittedOffset of(long offset) {
         return new CommittedOffset(offset, UNKNOWN_EPOCH, "");
     }
 
-    /** An offset with something of the application's. */
+    /** Creates a committed offset with metadata of the application. */
     public static CommittedOffset of(long offset, String metadata) {
         return new CommittedOffset(offset, UNKNOWN_EPOCH, metadata);
     }

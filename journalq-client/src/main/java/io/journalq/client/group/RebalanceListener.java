@@ -4,28 +4,34 @@ import io.journalq.common.id.TopicPartition;
 import java.util.Collection;
 
 /**
- * Hears which partitions a group gives to its consumer and takes from it. Every method is called by the consumer's own
- * thread, inside {@code poll}, {@code unsubscribe} or {@code close}, and may call the consumer, but not {@code poll}. What
- * a method throws comes out of that call, after the change is made.
+ * Is notified when the group assigns partitions to the consumer or revokes them.
  *
- * <p>Only what changes is told (KIP-848): partitions that stay are read on without a pause.
+ * <p>The thread of the consumer calls all methods, inside {@code poll}, {@code unsubscribe} or {@code close}. A method
+ * may use the consumer, but must not call {@code poll}. If a method throws, that call throws the exception after the
+ * change has been made.
+ *
+ * <p>The methods receive only the partitions that change (KIP-848). All others are read without a pause.
  */
 public interface RebalanceListener {
-    /** Hears nothing. */
+    /** A listener that does nothing. */
     RebalanceListener NONE = new RebalanceListener() {};
 
-    /** These partitions are the consumer's now; nothing of them was read yet, and {@code seek} decides from where. */
+    /**
+     * Called after partitions were assigned and before their first records are returned. The listener can set positions
+     * with {@code seek}.
+     */
     default void onAssigned(Collection<TopicPartition> partitions) {}
 
     /**
-     * These partitions are about to go to another member. The consumer still owns them: work on their records may be
-     * finished, and their offsets committed. Automatic commits are done before.
+     * Called before partitions move to another member. The consumer still owns them, so the listener can finish its
+     * work and commit their offsets. Automatic commits have already been made.
      */
     default void onRevoked(Collection<TopicPartition> partitions) {}
 
     /**
-     * These partitions are another member's already, for the group went on without this consumer: it was not heard of,
-     * or did not poll, for too long. Commits of them are refused. Calls {@link #onRevoked} unless overridden.
+     * Called when partitions already belong to other members, because the group removed this consumer: it was not
+     * reachable or did not poll for too long. Commits for these partitions are rejected. By default, calls {@link
+     * #onRevoked}.
      */
     default void onLost(Collection<TopicPartition> partitions) {
         onRevoked(partitions);

@@ -1,5 +1,2 @@
-/**
- * What goes in and out of a consumer that is a member of a group: its listener, patterns of topics, committed offsets.
- * Immutable values; the work is done in {@code membership}.
- */
+/** Values of consumer groups: committed offsets, members, topic patterns, and the rebalance listener. */
 package io.journalq.client.group;

@@ -1,12 +1,12 @@
 package io.journalq.client.transaction;
 
 /**
- * What belongs into one transaction.
+ * The work that is done in one transaction. See {@link io.journalq.client.Producer#inTransaction}.
  *
- * @param <E> what it may throw besides unchecked exceptions; the transaction is then aborted
+ * @param <E> the checked exception that the body may throw; if it throws, the transaction is aborted
  */
 @FunctionalInterface
 public interface TransactionBody<E extends Exception> {
-    /** Sends and commits offsets. Called once for each call of the producer, by its thread. */
+    /** Sends records and commits offsets. Called once, by the thread that runs the transaction. */
     void run(Transaction transaction) throws E;
 }

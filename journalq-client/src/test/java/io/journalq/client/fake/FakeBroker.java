@@ -7,6 +7,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
@@ -139,19 +140,19 @@ final class FakeBroker {
             return false;
         }
         ApiMessage answer;
-        short answerVersion = version;
+        short responseVersion = version;
         if (key == ApiKey.API_VERSIONS && version > OLDEST && cluster.refusesNewApiVersions) {
-            answerVersion = OLDEST;
+            responseVersion = OLDEST;
             answer = new ApiVersionsResponse().setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code());
         } else {
-            ApiMessage request = key.readRequest(reader, version);
+            ApiMessage request = ApiMessages.readRequest(key, reader, version);
             answer = carryOut(key, version, request, fault, session);
         }
         if (fault == Fault.DROP_AFTER) {
             return false;
         }
         if (answer != null) {
-            byte[] bytes = encode(key, answerVersion, header.correlationId(), answer);
+            byte[] bytes = encode(key, responseVersion, header.correlationId(), answer);
             if (fault == Fault.DROP_IN_ANSWER) {
                 out.write(bytes, 0, bytes.length / 2);
                 return false;

@@ -1,18 +1,18 @@
 package io.journalq.common.check;
 
 /**
- * Cheap invariants that stay on in production. A failed check is a programmer's error and crashes the thread that made
- * it; nothing that arrives on a wire, in a file or in a configuration may reach one unchecked.
+ * Inexpensive checks of invariants that stay enabled in production. A failed check is a programming error and crashes
+ * the thread. Input from the network, files or the configuration must be validated before it can reach a check.
  */
 public final class Check {
     private Check() {}
 
     /**
-     * Throws unless {@code invariant} holds.
+     * Throws if {@code invariant} is false.
      *
-     * @param invariant what must be true here
-     * @param message the broken invariant in words; a constant, so that the check costs nothing while it holds
-     * @throws IllegalStateException when {@code invariant} is false
+     * @param invariant the condition that must hold
+     * @param message what is violated; a constant, so that a successful check allocates nothing
+     * @throws IllegalStateException if {@code invariant} is false
      */
     public static void that(boolean invariant, String message) {
         if (!invariant) {

@@ -1,2 +1,2 @@
-/** Invariants that stay on in production. Knows nothing of the rest of the project. */
+/** Checks of invariants that stay enabled in production. Depends on no other package of the project. */
 package io.journalq.common.check;

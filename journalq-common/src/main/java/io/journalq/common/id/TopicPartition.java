@@ -1,10 +1,10 @@
 package io.journalq.common.id;
 
 /**
- * A partition by its topic's name. Immutable.
+ * A partition, identified by the name of its topic. Immutable.
  *
- * @param topic the topic's name
- * @param partition zero-based number of the partition within its topic
+ * @param topic the name of the topic
+ * @param partition the number of the partition, counted from 0
  */
 public record TopicPartition(String topic, int partition) {
     @Override

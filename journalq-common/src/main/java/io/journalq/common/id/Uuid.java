@@ -4,23 +4,23 @@ import java.nio.ByteBuffer;
 import java.util.Base64;
 
 /**
- * A 128-bit identifier of a topic, a directory or a cluster, printed as the protocol's tools print it: 22 characters of
- * URL-safe base64. Immutable.
+ * A 128-bit id of a topic, directory or cluster. Its string form is that of Kafka's tools: 22 characters of URL-safe
+ * base64. Immutable.
  *
  * @param mostSignificantBits the first eight bytes on the wire
  * @param leastSignificantBits the last eight bytes on the wire
  */
 public record Uuid(long mostSignificantBits, long leastSignificantBits) implements Comparable<Uuid> {
-    /** All bits zero: on the wire it means that no identifier is given. */
+    /** All bits are zero. On the wire it means that there is no id. */
     public static final Uuid ZERO = new Uuid(0L, 0L);
 
-    /** Size on the wire. */
+    /** The size on the wire, in bytes. */
     public static final int SIZE_BYTES = 16;
 
     /**
-     * Reads the 22-character form that {@link #toString} writes.
+     * Parses the string form that {@link #toString} returns.
      *
-     * @throws IllegalArgumentException when {@code text} is not 16 bytes of URL-safe base64
+     * @throws IllegalArgumentException if {@code text} is not 16 bytes in URL-safe base64
      */
     public static Uuid parse(String text) {
         byte[] bytes = Base64.getUrlDecoder().decode(text);

@@ -1,2 +1,2 @@
-/** Names of things: ids, topic partitions. Immutable values; knows nothing of the rest of the project. */
+/** Identifiers: ids and topic partitions. All are immutable values. Depends on no other package of the project. */
 package io.journalq.common.id;

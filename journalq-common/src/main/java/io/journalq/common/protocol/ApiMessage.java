@@ -1,7 +1,7 @@
 package io.journalq.common.protocol;
 
-/** The body of a request or of a response. */
+/** The body of a request or response. */
 public interface ApiMessage extends Message {
-    /** The API it belongs to. */
+    /** The API of the message. */
     ApiKey apiKey();
 }

@@ -3,9 +3,9 @@ package io.journalq.common.protocol;
 import java.util.Locale;
 
 /**
- * The protocol's error codes. A code that is retriable may go away when the same request is sent again.
+ * The error codes of the protocol. After a retriable error, the same request can succeed later.
  *
- * <p>Source: the error table of the Kafka protocol guide.
+ * <p>Source: Kafka protocol guide, "Error Codes".
  */
 public enum ErrorCode {
     UNKNOWN_SERVER_ERROR(-1, false),
@@ -154,7 +154,7 @@ public enum ErrorCode {
         this.retriable = retriable;
     }
 
-    /** The error of a code on the wire; {@link #UNKNOWN_SERVER_ERROR} for a code that is not in the table. */
+    /** Returns the error with this code, or {@link #UNKNOWN_SERVER_ERROR} if there is none. */
     public static ErrorCode of(short code) {
         return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : UNKNOWN_SERVER_ERROR;
     }
@@ -164,12 +164,12 @@ public enum ErrorCode {
         return code;
     }
 
-    /** Whether the same request may succeed later. */
+    /** Whether the same request can succeed later. */
     public boolean retriable() {
         return retriable;
     }
 
-    /** The name in words, for people: "unknown topic or partition". */
+    /** The name in words, such as "unknown topic or partition". */
     public String words() {
         return name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }

@@ -1,13 +1,16 @@
 package io.journalq.common.protocol;
 
-/** Whatever a schema describes. Mutable and not thread-safe: one thread fills it in, writes it and forgets it. */
+/**
+ * A message that is generated from a schema. Mutable and not thread-safe: one thread sets its fields, writes it once,
+ * and drops it.
+ */
 public interface Message {
     /**
-     * Appends this message as {@code version} has it. Hands its {@link RecordsData} over to {@code out}, as
-     * {@link MessageWriter#writeRecords} says: a message with records is written once.
+     * Writes the message in this version. {@code out} takes over its {@link RecordsData}, as described at {@link
+     * MessageWriter#writeRecords}, so a message with records can be written only once.
      *
-     * @throws UnsupportedVersionException when that version cannot carry what is set here; {@code out} then holds a
-     *     part of the message and must be released
+     * @throws UnsupportedVersionException if the version cannot represent a field that is set; {@code out} then
+     *     contains a part of the message and must be released
      */
     void write(MessageWriter out, short version);
 }

@@ -7,21 +7,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads the protocol's primitive types from a frame, in order. Nothing in the bytes can make it fail with anything but
- * {@link BadFrameException}, or make it allocate more than a small multiple of the bytes that are there: lengths are
- * bounded by the bytes that remain, counts by those divided by the smallest size of an element.
+ * Reads the primitive types of the protocol from a frame, in order.
  *
- * <p>Byte fields and records are slices: they live as long as the frame does and count no reference of their own. Text
- * that is not valid UTF-8 is read with replacement characters, as other implementations of the protocol do. Does not
- * move the buffer's indexes. One thread, the frame's owner.
+ * <p>Invalid bytes cause only {@link BadFrameException}, and never an allocation of more than a small multiple of the
+ * bytes in the frame. Lengths are limited to the remaining bytes, and counts to the remaining bytes divided by the
+ * minimum size of an element.
  *
- * <p>Source: the Kafka protocol guide, "Protocol Primitive Types"; KIP-482 for the compact forms and tagged fields.
+ * <p>Byte fields and records are slices: they are valid as long as the frame and have no reference of their own.
+ * Invalid UTF-8 is read with replacement characters, as in other implementations. Does not change the indexes of the
+ * buffer. One thread, which owns the frame.
+ *
+ * <p>Source: Kafka protocol guide, "Protocol Primitive Types"; KIP-482 for compact types and tagged fields.
  */
 public final class MessageReader {
-    /** Longest text in bytes, also where the compact length could say more. */
+    /** The maximum size of a string in bytes, even if its compact length could be larger. */
     public static final int MAX_STRING_SIZE_BYTES = Short.MAX_VALUE;
 
-    /** Fewest bytes of a tagged field: its number and its size. */
+    /** The minimum size of a tagged field: one byte for the tag and one for the size. */
     private static final int MIN_TAGGED_FIELD_SIZE_BYTES = 2;
 
     private static final int NULL = -1;
@@ -32,15 +34,16 @@ public final class MessageReader {
     private int position;
     private int entries;
 
-    /** Reads what is readable in {@code buffer}. */
+    /** Creates a reader of the readable bytes of {@code buffer}. */
     public MessageReader(ByteBuf buffer) {
         this(buffer, Integer.MAX_VALUE);
     }
 
     /**
-     * As {@link #MessageReader(ByteBuf)}, with a bound for what the bytes become in memory.
+     * Like {@link #MessageReader(ByteBuf)}, with a limit for the memory that the message takes.
      *
-     * @param maxEntries most elements that all arrays together may have: an element of two bytes becomes an object of many
+     * @param maxEntries the maximum number of elements of all arrays together; an element of two bytes can become a
+     *     large object
      */
     public MessageReader(ByteBuf buffer, int maxEntries) {
         this.buffer = buffer;
@@ -49,23 +52,23 @@ public final class MessageReader {
         this.limit = buffer.writerIndex();
     }
 
-    /** Index in the buffer of the byte that comes next. */
+    /** The index in the buffer of the next byte. */
     public int position() {
         return position;
     }
 
-    /** Elements that all arrays together had so far. */
+    /** The number of elements of all arrays read so far. */
     public int entries() {
         return entries;
     }
 
-    /** Bytes that are left. */
+    /** The number of remaining bytes. */
     public int remaining() {
         return limit - position;
     }
 
-    /** The number that stands {@code ahead} bytes further on, which is not passed over. */
-    short peekShort(int ahead) {
+    /** Returns the number that starts {@code ahead} bytes after the position, without changing the position. */
+    public short peekShort(int ahead) {
         if (remaining() < ahead + Short.BYTES) {
             throw new BadFrameException("a header of " + remaining() + " bytes");
         }
@@ -110,7 +113,7 @@ public final class MessageReader {
         return (most | least) == 0 ? Uuid.ZERO : new Uuid(most, least);
     }
 
-    /** Reads an unsigned number of up to 31 bits in at most 5 bytes: what every length, count and tag is. */
+    /** Reads an unsigned number of up to 31 bits in at most 5 bytes. All lengths, counts and tags have this form. */
     public int readUnsignedVarint() {
         byte first = readByte();
         return first >= 0 ? first : readLongerVarint(first & 0x7F);
@@ -132,13 +135,13 @@ public final class MessageReader {
         return value | (last << 28);
     }
 
-    /** Reads a signed number in zigzag form, at most 5 bytes. */
+    /** Reads a signed number in zigzag encoding, at most 5 bytes. */
     public int readVarint() {
         long value = readUnsignedBits(Integer.SIZE);
         return (int) (value >>> 1) ^ -(int) (value & 1);
     }
 
-    /** Reads a signed number in zigzag form, at most 10 bytes. */
+    /** Reads a signed number in zigzag encoding, at most 10 bytes. */
     public long readVarlong() {
         long value = readUnsignedBits(Long.SIZE);
         return (value >>> 1) ^ -(value & 1);
@@ -160,11 +163,11 @@ public final class MessageReader {
         throw new BadFrameException("a variable-length number exceeds " + bits + " bits");
     }
 
-    /** Reads the byte before a struct that may be null. */
+    /** Reads the byte that precedes a nullable struct. Returns false for null. */
     public boolean readPresent() {
         byte marker = readByte();
         if (marker != -1 && marker != 1) {
-            throw new BadFrameException("a struct's marker is " + marker);
+            throw new BadFrameException("the marker of a nullable struct is " + marker);
         }
         return marker == 1;
     }
@@ -172,7 +175,7 @@ public final class MessageReader {
     public String readString(boolean flexible) {
         String text = readNullableString(flexible);
         if (text == null) {
-            throw new BadFrameException("text is null where it may not be");
+            throw new BadFrameException("a string is null but must not be");
         }
         return text;
     }
@@ -186,7 +189,7 @@ public final class MessageReader {
             return null;
         }
         if (sizeBytes < 0 || sizeBytes > MAX_STRING_SIZE_BYTES) {
-            throw new BadFrameException("text of " + sizeBytes + " bytes");
+            throw new BadFrameException("a string of " + sizeBytes + " bytes");
         }
         return buffer.toString(advance(sizeBytes), sizeBytes, StandardCharsets.UTF_8);
     }
@@ -194,7 +197,7 @@ public final class MessageReader {
     public ByteBuf readBytes(boolean flexible) {
         ByteBuf bytes = readNullableBytes(flexible);
         if (bytes == null) {
-            throw new BadFrameException("bytes are null where they may not be");
+            throw new BadFrameException("a byte field is null but must not be");
         }
         return bytes;
     }
@@ -213,20 +216,20 @@ public final class MessageReader {
         return bytes == null ? null : RecordsData.of(bytes);
     }
 
-    /** Reads the count of an array whose elements take at least {@code minimumSizeBytes} each. */
+    /** Reads the count of an array whose elements have at least {@code minimumSizeBytes} bytes each. */
     public int readCount(boolean flexible, int minimumSizeBytes) {
         int count = readNullableCount(flexible, minimumSizeBytes);
         if (count == NULL) {
-            throw new BadFrameException("an array is null where it may not be");
+            throw new BadFrameException("an array is null but must not be");
         }
         return count;
     }
 
-    /** As {@link #readCount}; -1 for null. */
+    /** Like {@link #readCount}, but returns -1 for null. */
     public int readNullableCount(boolean flexible, int minimumSizeBytes) {
         int count = flexible ? readUnsignedVarint() - 1 : readInt();
         if (count < NULL || (long) count * minimumSizeBytes > remaining()) {
-            throw new BadFrameException("an array of " + count + " elements with " + remaining() + " bytes left");
+            throw new BadFrameException("an array of " + count + " elements with " + remaining() + " bytes remaining");
         }
         if (count > maxEntries - entries) {
             throw new TooManyEntriesException(maxEntries);
@@ -235,7 +238,7 @@ public final class MessageReader {
         return count;
     }
 
-    /** For generated code: the list for a count that was just read. */
+    /** For generated code: returns a list for a count that has just been read. */
     public static <T> List<T> newList(int count) {
         if (count == 0) {
             return List.of();
@@ -243,42 +246,42 @@ public final class MessageReader {
         return count == NULL ? null : new ArrayList<>(count);
     }
 
-    /** Reads how many tagged fields follow. */
+    /** Reads the number of tagged fields that follow. */
     public int readTagCount() {
         int count = readUnsignedVarint();
         if (count > remaining() / MIN_TAGGED_FIELD_SIZE_BYTES) {
-            throw new BadFrameException(count + " tagged fields with " + remaining() + " bytes left");
+            throw new BadFrameException(count + " tagged fields with " + remaining() + " bytes remaining");
         }
         return count;
     }
 
-    /** Reads the number of a tagged field. */
+    /** Reads the tag of a tagged field. */
     public int readTag() {
         return readUnsignedVarint();
     }
 
-    /** Reads the size of a tagged field; returns the index at which it ends. */
+    /** Reads the size of a tagged field and returns the index of its end. */
     public int readTagEnd() {
         int sizeBytes = readUnsignedVarint();
         if (sizeBytes > remaining()) {
-            throw new BadFrameException("a tagged field of " + sizeBytes + " bytes with " + remaining() + " left");
+            throw new BadFrameException("a tagged field of " + sizeBytes + " bytes with " + remaining() + " remaining");
         }
         return position + sizeBytes;
     }
 
-    /** Refuses a tagged field that did not end where its size said. */
+    /** Throws if a tagged field did not end at {@code end}. */
     public void endTag(int end) {
         if (position != end) {
-            throw new BadFrameException("a tagged field's size is not that of its content");
+            throw new BadFrameException("the size of a tagged field differs from that of its content");
         }
     }
 
-    /** Passes over bytes up to {@code end}, an index that {@link #readTagEnd} gave. */
+    /** Skips to {@code end}, an index returned by {@link #readTagEnd}. */
     public void skipTo(int end) {
         advance(end - position);
     }
 
-    /** Passes over all the tagged fields of a struct that knows none. */
+    /** Skips all tagged fields of a struct that has no known ones. */
     public void skipTags() {
         for (int left = readTagCount(); left > 0; left--) {
             readTag();
@@ -286,18 +289,18 @@ public final class MessageReader {
         }
     }
 
-    /** Refuses a frame with bytes left over. */
+    /** Throws if there are remaining bytes. */
     public void expectEnd() {
         if (position != limit) {
-            throw new BadFrameException(remaining() + " bytes are left after the message");
+            throw new BadFrameException(remaining() + " bytes remain after the message");
         }
     }
 
-    /** Moves past {@code sizeBytes} bytes that are there; returns the index of the first. */
+    /** Skips {@code sizeBytes} bytes and returns the index of the first of them. */
     private int advance(int sizeBytes) {
         int at = position;
         if (sizeBytes < 0 || sizeBytes > limit - at) {
-            throw new BadFrameException(sizeBytes + " bytes wanted, " + (limit - at) + " left");
+            throw new BadFrameException(sizeBytes + " bytes expected, " + (limit - at) + " remaining");
         }
         position = at + sizeBytes;
         return at;

@@ -11,19 +11,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Writes the protocol's primitive types into a pooled buffer that grows. Large records and file regions are not copied:
- * they become parts of their own between stretches of the buffer, for one gathering write.
+ * Writes the primitive types of the protocol into a pooled buffer that grows. Large records and file regions are not
+ * copied: they become separate parts between slices of the buffer, for one gathering write.
  *
- * <p>Ends with {@link #finish} or {@link #release}, once. One thread.
+ * <p>Call either {@link #finish} or {@link #release}, once. One thread.
  */
 public final class MessageWriter {
-    /** Records in memory from this size on become a part of their own; below it copying costs less than a part. */
+    /** Records of at least this size become a separate part. Below it, copying is cheaper. */
     public static final int LARGE_RECORDS_SIZE_BYTES = 16 * 1024;
 
     private static final int INITIAL_CAPACITY_BYTES = 256;
     private static final int FRAME_PREFIX_BYTES = Integer.BYTES;
 
-    /** A writer in stretches goes on in another buffer from about this size on. */
+    /** The approximate size at which a writer of {@link #inStretches} continues in another buffer. */
     private static final int STRETCH_SIZE_BYTES = 1024 * 1024;
 
     private final ByteBufAllocator allocator;
@@ -31,24 +31,24 @@ public final class MessageWriter {
     private final boolean inStretches;
     private ByteBuf buffer;
 
-    /** Full buffers, and what stands between their stretches; empty for most messages. */
+    /** Full buffers, and the parts between their slices. Empty for most messages. */
     private List<ReferenceCounted> earlierParts = List.of();
 
     private int earlierPartsSizeBytes;
     private int openTags;
 
-    /** What stands between the stretches of the buffer, and where each stands in it; both empty for most messages. */
+    /** The parts between the slices of the buffer, and the index of each. Both are empty for most messages. */
     private List<ReferenceCounted> largeParts = List.of();
 
     private int[] cuts = {};
     private int largePartsSizeBytes;
-    /** The buffer in which the length of the frame stands. */
+    /** The buffer that contains the length of the frame. */
     private ByteBuf frameBuffer;
 
     private int frameIndex;
     private int frameStartBytes;
 
-    /** A message without a length prefix. */
+    /** Creates a writer for a message without a length prefix. */
     public MessageWriter(ByteBufAllocator allocator) {
         this(allocator, false, false, INITIAL_CAPACITY_BYTES);
     }
@@ -65,30 +65,31 @@ public final class MessageWriter {
     }
 
     /**
-     * A writer for messages of any size: a large one goes on in further buffers, so that it is not copied while it grows and
-     * never takes twice its memory.
+     * Creates a writer for messages of any size. A large message continues in further buffers, so that it is not copied
+     * while it grows and never needs twice its size.
      */
     public static MessageWriter inStretches(ByteBufAllocator allocator) {
         return new MessageWriter(allocator, false, true, INITIAL_CAPACITY_BYTES);
     }
 
-    /** A message behind a 4-byte length, which {@link #finish} fills in. */
+    /** Creates a writer for a message with a length prefix of 4 bytes, which {@link #finish} sets. */
     public static MessageWriter frame(ByteBufAllocator allocator) {
         return frame(allocator, 0);
     }
 
     /**
-     * The same with room from the beginning, so that a large message is not copied while it grows.
+     * Like {@link #frame(ByteBufAllocator)}, with an initial capacity, so that a large message is not copied while it
+     * grows.
      *
-     * @param copiedBytes records that will be copied into it, about
+     * @param copiedBytes the approximate size of the records that will be copied into the frame
      */
     public static MessageWriter frame(ByteBufAllocator allocator, int copiedBytes) {
         return new MessageWriter(allocator, true, false, INITIAL_CAPACITY_BYTES + copiedBytes);
     }
 
     /**
-     * Starts a frame of its own within this message, so that many small frames share one buffer; frames do not nest.
-     * {@link #endFrame} fills in its length.
+     * Starts a frame within this message, so that many small frames share one buffer. {@link #endFrame} sets its
+     * length. Frames cannot be nested.
      */
     public void beginFrame() {
         frameBuffer = buffer;
@@ -97,20 +98,17 @@ public final class MessageWriter {
         buffer.writeInt(0);
     }
 
-    /** Fills in the length of the frame that {@link #beginFrame} started. */
+    /** Sets the length of the frame that {@link #beginFrame} started. */
     public void endFrame() {
         frameBuffer.setInt(frameIndex, sizeBytes() - frameStartBytes - FRAME_PREFIX_BYTES);
     }
 
-    /** Bytes so far in all parts, with the prefix of a frame. */
+    /** The number of bytes written to all parts, including the length prefix. */
     public int sizeBytes() {
         return Math.addExact(earlierPartsSizeBytes, buffer.readableBytes() + largePartsSizeBytes);
     }
 
-    /**
-     * Gives what was written, in order, to the caller, who releases each part or hands it to a channel. Usually one
-     * buffer.
-     */
+    /** Returns the parts in order, usually one buffer. The caller releases each part or passes it to a channel. */
     public List<ReferenceCounted> finish() {
         if (framed) {
             frameBuffer.setInt(frameIndex, sizeBytes() - FRAME_PREFIX_BYTES);
@@ -125,7 +123,7 @@ public final class MessageWriter {
         return parts;
     }
 
-    /** Moves the buffer's stretches and what stands between them behind {@code parts}. */
+    /** Appends the slices of the buffer, and the parts between them, to {@code parts}. */
     private void addParts(List<ReferenceCounted> parts) {
         for (int i = 0; i < largeParts.size(); i++) {
             addStretch(parts, cuts[i]);
@@ -136,7 +134,10 @@ public final class MessageWriter {
         largeParts = List.of();
     }
 
-    /** Goes on in a new buffer when this one has no room for {@code moreBytes}. Not within a tagged field, which may move. */
+    /**
+     * Continues in a new buffer if this one has no room for {@code moreBytes}. Not called within a tagged field, which
+     * may be moved.
+     */
     private void beginStretchIfFull(int moreBytes) {
         if (inStretches
                 && openTags == 0
@@ -160,7 +161,7 @@ public final class MessageWriter {
         }
     }
 
-    /** Drops what was written. */
+    /** Discards the message. */
     public void release() {
         earlierParts.forEach(ReferenceCounted::release);
         earlierParts = List.of();
@@ -181,7 +182,7 @@ public final class MessageWriter {
         buffer.writeShort(value);
     }
 
-    /** Writes a number of 0 to 65,535. */
+    /** Writes a number from 0 to 65,535. */
     public void writeUnsignedShort(int value) {
         Check.that(value >>> 16 == 0, "an unsigned 16-bit number is out of range");
         buffer.writeShort(value);
@@ -191,7 +192,7 @@ public final class MessageWriter {
         buffer.writeInt(value);
     }
 
-    /** Writes a number of 0 to 4,294,967,295. */
+    /** Writes a number from 0 to 4,294,967,295. */
     public void writeUnsignedInt(long value) {
         Check.that(value >>> 32 == 0, "an unsigned 32-bit number is out of range");
         buffer.writeInt((int) value);
@@ -220,12 +221,12 @@ public final class MessageWriter {
         buffer.writeByte(rest);
     }
 
-    /** Writes a signed number in zigzag form. */
+    /** Writes a signed number in zigzag encoding. */
     public void writeVarint(int value) {
         writeUnsignedVarint((value << 1) ^ (value >> 31));
     }
 
-    /** Writes a signed number in zigzag form. */
+    /** Writes a signed number in zigzag encoding. */
     public void writeVarlong(long value) {
         long rest = (value << 1) ^ (value >> 63);
         while ((rest & ~0x7FL) != 0) {
@@ -235,15 +236,15 @@ public final class MessageWriter {
         buffer.writeByte((int) rest);
     }
 
-    /** Writes the byte before a struct that may be null. */
+    /** Writes the byte that precedes a nullable struct. */
     public void writePresent(boolean present) {
         buffer.writeByte(present ? 1 : -1);
     }
 
     /**
-     * Writes text, or null.
+     * Writes a string or null.
      *
-     * @throws IllegalArgumentException when it takes more than {@link MessageReader#MAX_STRING_SIZE_BYTES}
+     * @throws IllegalArgumentException if it has more than {@link MessageReader#MAX_STRING_SIZE_BYTES} bytes
      */
     public void writeString(String value, boolean flexible) {
         if (value == null) {
@@ -257,7 +258,7 @@ public final class MessageWriter {
         beginStretchIfFull(0);
         int sizeBytes = ByteBufUtil.utf8Bytes(value);
         if (sizeBytes > MessageReader.MAX_STRING_SIZE_BYTES) {
-            throw new IllegalArgumentException("text of " + sizeBytes + " bytes exceeds the protocol's limit of "
+            throw new IllegalArgumentException("a string of " + sizeBytes + " bytes exceeds the protocol's limit of "
                     + MessageReader.MAX_STRING_SIZE_BYTES);
         }
         if (flexible) {
@@ -268,7 +269,9 @@ public final class MessageWriter {
         ByteBufUtil.reserveAndWriteUtf8(buffer, value, sizeBytes);
     }
 
-    /** Copies the readable bytes of {@code value}, or writes null; its indexes and references stay as they are. */
+    /**
+     * Copies the readable bytes of {@code value}, or writes null. Does not change its indexes or its reference count.
+     */
     public void writeBytes(ByteBuf value, boolean flexible) {
         if (value == null) {
             writeNullSize(flexible);
@@ -281,8 +284,8 @@ public final class MessageWriter {
     }
 
     /**
-     * Writes records, or null, and takes over the one reference that {@code records} holds: small ones are copied and
-     * released at once, large ones and file regions become a part. Whoever needs them afterwards retains them before.
+     * Writes records or null, and takes over the reference of {@code records}. Small records are copied and released
+     * immediately, large records and file regions become a part. Retain records before if you need them afterwards.
      */
     public void writeRecords(RecordsData records, boolean flexible) {
         if (records == null) {
@@ -324,7 +327,7 @@ public final class MessageWriter {
         writeSize(count, flexible);
     }
 
-    /** Writes the count of an array that is null. */
+    /** Writes the count of a null array. */
     public void writeNullCount(boolean flexible) {
         writeNullSize(flexible);
     }
@@ -346,8 +349,8 @@ public final class MessageWriter {
     }
 
     /**
-     * Starts a tagged field whose size is not known yet: one byte is kept free for it. The returned mark goes to
-     * {@link #endTag}.
+     * Starts a tagged field of unknown size and reserves one byte for the size. Pass the returned mark to {@link
+     * #endTag}.
      */
     public int beginTag(int tag) {
         writeUnsignedVarint(tag);
@@ -357,7 +360,7 @@ public final class MessageWriter {
         return mark;
     }
 
-    /** Fills in the size of a tagged field; a large one is moved by the few bytes that its size needs more. */
+    /** Sets the size of a tagged field. If the size needs more than one byte, the field is moved. */
     public void endTag(int mark) {
         openTags--;
         int start = mark + 1;
@@ -368,7 +371,7 @@ public final class MessageWriter {
         }
         int prefixBytes = (Integer.SIZE - Integer.numberOfLeadingZeros(sizeBytes) + 6) / 7;
         buffer.ensureWritable(prefixBytes - 1);
-        // Overlapping: within one buffer Netty's copy behaves as memmove does, on heap and off it (tested).
+        // The ranges overlap. Within one buffer, Netty copies like memmove, on and off the heap (covered by a test).
         buffer.setBytes(start + prefixBytes - 1, buffer, start, sizeBytes);
         buffer.writerIndex(mark);
         writeUnsignedVarint(sizeBytes);

@@ -7,14 +7,15 @@ import io.netty.util.ReferenceCounted;
 import java.util.Objects;
 
 /**
- * The record batches inside a message: bytes in memory, or a stretch of a file that goes to the socket without passing
- * through memory. Holds one reference to them, which {@link MessageWriter#writeRecords} takes over.
+ * The record batches of a message: bytes in memory, or a file region that is sent without passing through memory. Owns
+ * one reference, which {@link MessageWriter#writeRecords} takes over.
  *
- * <p>What a {@link MessageReader} gives is a slice of the frame that counts no reference: whoever keeps it beyond the
- * frame, or writes it into another message, retains it first. Immutable; used by one thread at a time, as its content is.
+ * <p>Records from a {@link MessageReader} are a slice of the frame without a reference of their own. Retain them to
+ * keep them longer than the frame, or to write them into another message. Immutable; used by one thread at a time, like
+ * its content.
  */
 public final class RecordsData {
-    /** No bytes at all. */
+    /** No bytes. */
     public static final RecordsData EMPTY = new RecordsData(Unpooled.EMPTY_BUFFER, null, 0);
 
     private final ByteBuf buffer;
@@ -27,45 +28,45 @@ public final class RecordsData {
         this.sizeBytes = sizeBytes;
     }
 
-    /** The readable bytes of {@code buffer}, whose indexes must not move afterwards. */
+    /** Wraps the readable bytes of {@code buffer}, whose indexes must not change afterwards. */
     public static RecordsData of(ByteBuf buffer) {
         return new RecordsData(buffer, null, buffer.readableBytes());
     }
 
     /**
-     * A stretch of a file of which nothing has been transferred yet.
+     * Wraps a file region that has not been transferred yet.
      *
-     * @throws IllegalArgumentException when it is larger than a frame can be
+     * @throws IllegalArgumentException if it is larger than a frame can be
      */
     public static RecordsData of(FileRegion region) {
         if (region.count() > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("a region of " + region.count() + " bytes exceeds a frame");
+            throw new IllegalArgumentException("a file region of " + region.count() + " bytes exceeds a frame");
         }
         return new RecordsData(null, region, (int) region.count());
     }
 
-    /** Bytes on the wire, without their length prefix. */
+    /** The size on the wire in bytes, without the length prefix. */
     public int sizeBytes() {
         return sizeBytes;
     }
 
-    /** The bytes in memory, null when they are in a file. */
+    /** The bytes in memory, or null if they are in a file. */
     public ByteBuf buffer() {
         return buffer;
     }
 
-    /** The stretch of a file, null when the bytes are in memory. */
+    /** The file region, or null if the bytes are in memory. */
     public FileRegion region() {
         return region;
     }
 
-    /** Counts one more reference. */
+    /** Increments the reference count. */
     public RecordsData retain() {
         content().retain();
         return this;
     }
 
-    /** Gives one reference back. */
+    /** Decrements the reference count. */
     public void release() {
         content().release();
     }

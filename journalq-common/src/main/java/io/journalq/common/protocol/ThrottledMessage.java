@@ -1,7 +1,7 @@
 package io.journalq.common.protocol;
 
-/** The body of a response that can tell its client to wait before it asks again. */
+/** The body of a response that can throttle the client. */
 public interface ThrottledMessage extends ApiMessage {
-    /** Sets how long the client is to wait, in ms; 0 for not at all. */
+    /** Sets the time that the client has to wait before its next request, in milliseconds; 0 for no throttling. */
     ThrottledMessage setThrottleTimeMs(int throttleTimeMs);
 }

@@ -1,6 +1,6 @@
 package io.journalq.common.protocol;
 
-/** A message whose arrays have more elements, all together, than the reader was told to take. */
+/** The arrays of a message have more elements in total than the reader accepts. */
 public final class TooManyEntriesException extends BadFrameException {
     private static final long serialVersionUID = 1L;
 

@@ -1,9 +1,9 @@
 package io.journalq.common.protocol;
 
 /**
- * A message cannot be read or written at a version: the schema lacks the version, or a field that must not be dropped
- * holds a value which that version cannot carry. The caller is at fault, who picks the version and fills in the fields;
- * versions that come from a wire are compared with {@link ApiKey#hasVersion} first.
+ * A message cannot be read or written in a version: the schema does not have the version, or the version cannot
+ * represent a field that is set and must not be dropped. This is an error of the caller, which chooses the version and
+ * sets the fields. Versions from the network are checked with {@link ApiKey#hasVersion} first.
  */
 public final class UnsupportedVersionException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -12,7 +12,7 @@ public final class UnsupportedVersionException extends RuntimeException {
         super(message);
     }
 
-    /** For generated code: refuses a version outside the schema's. */
+    /** For generated code: throws if the schema does not have the version. */
     public static void check(String message, short version, short lowest, short highest) {
         if (version < lowest || version > highest) {
             throw new UnsupportedVersionException(
@@ -20,14 +20,15 @@ public final class UnsupportedVersionException extends RuntimeException {
         }
     }
 
-    /** For generated code: a value that this version has no place for. */
+    /** For generated code: a field is set that the version does not have. */
     public static UnsupportedVersionException missingField(String struct, String field, short version) {
         return new UnsupportedVersionException(
-                struct + "." + field + " holds a value, and version " + version + " has no place for it");
+                struct + "." + field + " is set, but version " + version + " does not have it");
     }
 
-    /** For generated code: null where this version has no null. */
+    /** For generated code: a field is null that must not be null in this version. */
     public static UnsupportedVersionException nullField(String struct, String field, short version) {
-        return new UnsupportedVersionException(struct + "." + field + " is null, which version " + version + " lacks");
+        return new UnsupportedVersionException(
+                struct + "." + field + " is null, but must not be in version " + version);
     }
 }

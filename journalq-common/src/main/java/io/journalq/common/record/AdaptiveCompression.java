@@ -1,26 +1,26 @@
 package io.journalq.common.record;
 
 /**
- * Remembers whether compression pays for one stream of batches, typically one topic of one producer. After a batch that
- * did not shrink it stops trying for a number of batches that doubles with each failure, up to a limit; one that shrank
- * starts again from nothing. Not thread-safe.
+ * Decides whether to compress the batches of one stream, typically of one topic of a producer. After a batch that
+ * compression did not shrink, a number of batches is not compressed. That number doubles with each failure, up to a
+ * limit, and is reset by a success. Not thread-safe.
  */
 public final class AdaptiveCompression {
-    /** A compressed form must be at least this much smaller to be used. */
+    /** The minimum saving for which the compressed form is used. */
     public static final int MIN_SAVING_PERCENT = 5;
 
-    /** Most batches that go uncompressed before the next trial. */
+    /** The maximum number of batches without compression between two attempts. */
     public static final int MAX_SKIPPED_BATCHES = 64;
 
     private int skipAfterFailure = 1;
     private int skipsLeft;
 
-    /** Whether {@code compressedBytes} is small enough to be worth the reader's work. */
+    /** Whether the compressed form is small enough to justify decompressing it later. */
     public static boolean isWorthwhile(int plainBytes, int compressedBytes) {
         return compressedBytes <= plainBytes * (100L - MIN_SAVING_PERCENT) / 100;
     }
 
-    /** Whether to try on the next batch; counts that batch as skipped when not. */
+    /** Whether to compress the next batch. If not, counts it as skipped. */
     public boolean shouldTry() {
         if (skipsLeft == 0) {
             return true;
@@ -29,7 +29,7 @@ public final class AdaptiveCompression {
         return false;
     }
 
-    /** Tells how a trial went. */
+    /** Reports the result of an attempt. */
     public void onTried(boolean worthwhile) {
         if (worthwhile) {
             skipAfterFailure = 1;

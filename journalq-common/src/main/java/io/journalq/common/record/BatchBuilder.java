@@ -8,18 +8,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Encodes records into one batch (magic 2), straight into a pooled direct buffer behind room for the header. Without
- * compression that buffer is the batch; with it, the records are compressed behind the header of another one, and the
- * first is used again for the next batch.
+ * Encodes records into a batch (magic 2). The records are written to a pooled direct buffer with room for the header.
+ * Without compression, that buffer becomes the batch. Otherwise the records are compressed into another buffer, and the
+ * first one is reused for the next batch.
  *
- * <p>Reusable: {@link #build} leaves it empty, with its codec, and without producer state. Belongs to one thread;
- * {@link #close} gives back its buffers.
+ * <p>Reusable: after {@link #build}, the builder is empty and has no producer state, but keeps its codec. Belongs to
+ * one thread. {@link #close} releases its buffers.
  */
 public final class BatchBuilder implements AutoCloseable {
-    /** A record besides key, value and headers: its length, attributes, timestamp and offset deltas, three counts. */
+    /**
+     * The maximum size of a record without key, value and headers: length, attributes, timestamp delta, offset delta,
+     * three counts.
+     */
     public static final int MAX_RECORD_OVERHEAD_BYTES = 5 * Varint.MAX_INT_SIZE_BYTES + 1 + Varint.MAX_LONG_SIZE_BYTES;
 
-    /** A compressed batch is handed out in the buffer it was made in when it fills at least one part in so many. */
+    /** A compressed batch is returned in its scratch buffer if it fills at least one part of this number. */
     private static final int MAX_SLACK_RATIO = 2;
 
     private static final int DEFAULT_INITIAL_SIZE_BYTES = 16 * 1024;
@@ -38,15 +41,15 @@ public final class BatchBuilder implements AutoCloseable {
     private int baseSequence = RecordBatch.NO_SEQUENCE;
     private boolean transactional;
 
-    /** A builder whose buffer starts small and grows. */
+    /** Creates a builder whose buffer is small at first and grows. */
     public BatchBuilder(ByteBufAllocator allocator, CompressionCodec codec) {
         this(allocator, codec, DEFAULT_INITIAL_SIZE_BYTES);
     }
 
     /**
-     * A builder.
+     * Creates a builder.
      *
-     * @param initialSizeBytes first size of its buffer: what a batch usually takes before compression
+     * @param initialSizeBytes the initial size of the buffer: the usual size of a batch before compression
      */
     public BatchBuilder(ByteBufAllocator allocator, CompressionCodec codec, int initialSizeBytes) {
         this.allocator = allocator;
@@ -55,8 +58,8 @@ public final class BatchBuilder implements AutoCloseable {
     }
 
     /**
-     * Most bytes that a record can add to {@link #sizeBytes()}. Compare their sum with the batch limit to know whether
-     * there is room; compression only makes it smaller.
+     * Returns the maximum number of bytes that a record adds to {@link #sizeBytes()}. To check whether a record fits,
+     * add it to the current size. Compression only reduces the size.
      *
      * @param keySizeBytes 0 for a null key
      * @param valueSizeBytes 0 for a null value
@@ -78,25 +81,25 @@ public final class BatchBuilder implements AutoCloseable {
         return recordCount;
     }
 
-    /** Size in bytes of the batch as it stands, uncompressed, header included. */
+    /** The current size of the batch in bytes, uncompressed, including the header. */
     public int sizeBytes() {
         return recordCount == 0 ? RecordBatch.HEADER_SIZE_BYTES : records.writerIndex();
     }
 
-    /** Timestamp of the first record in milliseconds, {@link RecordBatch#NO_TIMESTAMP} while empty. */
+    /** The timestamp of the first record in milliseconds, or {@link RecordBatch#NO_TIMESTAMP} if empty. */
     public long baseTimestampMs() {
         return recordCount == 0 ? RecordBatch.NO_TIMESTAMP : baseTimestampMs;
     }
 
-    /** Largest timestamp in milliseconds, {@link RecordBatch#NO_TIMESTAMP} while empty. */
+    /** The largest timestamp in milliseconds, or {@link RecordBatch#NO_TIMESTAMP} if empty. */
     public long maxTimestampMs() {
         return recordCount == 0 ? RecordBatch.NO_TIMESTAMP : maxTimestampMs;
     }
 
     /**
-     * Makes the next batch built one of an idempotent or transactional producer (KIP-98).
+     * Sets the state of an idempotent or transactional producer for the next batch (KIP-98).
      *
-     * @param baseSequence sequence number of the first record, from 0
+     * @param baseSequence the sequence number of the first record, at least 0
      */
     public void setProducerState(long producerId, short producerEpoch, int baseSequence, boolean transactional) {
         this.producerId = producerId;
@@ -105,7 +108,7 @@ public final class BatchBuilder implements AutoCloseable {
         this.transactional = transactional;
     }
 
-    /** Appends a record whose bytes are copied. Key and value may be null, headers may be empty. */
+    /** Appends a record and copies its bytes. Key and value may be null, headers may be empty. */
     public void append(long timestampMs, byte[] key, byte[] value, List<Header> headers) {
         int keyBytes = key == null ? NULL_LENGTH : key.length;
         int valueBytes = value == null ? NULL_LENGTH : value.length;
@@ -123,7 +126,9 @@ public final class BatchBuilder implements AutoCloseable {
         end(at, timestampMs, headers);
     }
 
-    /** Appends a record from the readable bytes of key and value, whose indexes stay. Either may be null. */
+    /**
+     * Appends a record from the readable bytes of key and value, without changing their indexes. Either may be null.
+     */
     public void append(long timestampMs, ByteBuf key, ByteBuf value, List<Header> headers) {
         int keyBytes = key == null ? NULL_LENGTH : key.readableBytes();
         int valueBytes = value == null ? NULL_LENGTH : value.readableBytes();
@@ -142,13 +147,13 @@ public final class BatchBuilder implements AutoCloseable {
     }
 
     /**
-     * A batch of exactly one record, in a buffer of its own size. The builder must be empty.
+     * Builds a batch with exactly one record, in a buffer of its exact size. The builder must be empty.
      *
-     * @param adaptive as for {@link #build(AdaptiveCompression)}
+     * @param adaptive see {@link #build(AdaptiveCompression)}
      */
     public ByteBuf buildSingle(
             long timestampMs, byte[] key, byte[] value, List<Header> headers, AdaptiveCompression adaptive) {
-        Check.that(recordCount == 0, "a single record goes into an empty builder");
+        Check.that(recordCount == 0, "a single record requires an empty builder");
         if (codec == CompressionCodec.NONE && records == null) {
             int keyBytes = key == null ? 0 : key.length;
             int valueBytes = value == null ? 0 : value.length;
@@ -159,20 +164,23 @@ public final class BatchBuilder implements AutoCloseable {
         return build(adaptive);
     }
 
-    /** The batch, compressed when that saves enough. The caller releases it. At least one record must be in it. */
+    /**
+     * Builds the batch, and compresses it if that saves enough. The builder must contain a record. The caller releases
+     * the batch.
+     */
     public ByteBuf build() {
         return build(null);
     }
 
     /**
-     * The batch, with base offset 0 and no leader epoch, complete with CRC, in one direct buffer that the caller
-     * releases. Compressed with the builder's codec unless {@code adaptive} advises against trying, or the compressed
-     * form is not {@value AdaptiveCompression#MIN_SAVING_PERCENT} percent smaller.
+     * Builds the batch in one direct buffer, with base offset 0, no leader epoch, and a valid CRC. The caller releases
+     * it. Compresses the batch unless {@code adaptive} decides against it or the saving is less than {@value
+     * AdaptiveCompression#MIN_SAVING_PERCENT} percent.
      *
-     * @param adaptive what is known about this stream of records; null to try always
+     * @param adaptive the compression history of this stream of records, or null to always try
      */
     public ByteBuf build(AdaptiveCompression adaptive) {
-        Check.that(recordCount > 0, "a batch holds at least one record");
+        Check.that(recordCount > 0, "a batch must contain at least one record");
         ByteBuf batch = null;
         if (codec != CompressionCodec.NONE && (adaptive == null || adaptive.shouldTry())) {
             batch = compress(adaptive);
@@ -188,7 +196,7 @@ public final class BatchBuilder implements AutoCloseable {
         return batch;
     }
 
-    /** Forgets the records and the producer state; keeps the buffers. */
+    /** Discards the records and the producer state. Keeps the buffers. */
     public void reset() {
         recordCount = 0;
         if (records != null) {
@@ -197,7 +205,7 @@ public final class BatchBuilder implements AutoCloseable {
         setProducerState(RecordBatch.NO_PRODUCER_ID, RecordBatch.NO_PRODUCER_EPOCH, RecordBatch.NO_SEQUENCE, false);
     }
 
-    /** Gives back the buffers. The builder may be used again. */
+    /** Releases the buffers. The builder can be used again. */
     @Override
     public void close() {
         reset();
@@ -211,7 +219,7 @@ public final class BatchBuilder implements AutoCloseable {
         }
     }
 
-    /** Writes the record up to its key and returns the index where that goes; all room is then there. */
+    /** Ensures room for the record, writes it up to its key, and returns the index for the key. */
     private int begin(long timestampMs, int keyBytes, int valueBytes, List<Header> headers) {
         int boundBytes = maxRecordSizeBytes(Math.max(0, keyBytes), Math.max(0, valueBytes), headers);
         if (records == null) {
@@ -270,7 +278,7 @@ public final class BatchBuilder implements AutoCloseable {
         return total;
     }
 
-    /** The records behind room for a header; null when the codec does not save enough. */
+    /** Returns the compressed records after room for a header, or null if compression does not save enough. */
     private ByteBuf compress(AdaptiveCompression adaptive) {
         if (scratch == null) {
             scratch = allocator.directBuffer(records.writerIndex());
@@ -288,7 +296,7 @@ public final class BatchBuilder implements AutoCloseable {
         }
         int sizeBytes = scratch.writerIndex();
         if (sizeBytes < scratch.capacity() / MAX_SLACK_RATIO) {
-            // Text shrinks many times over: a batch in flight must not hold on to the room it was compressed in.
+            // A batch in flight must not keep a scratch buffer that is much larger than the batch.
             return allocator.directBuffer(sizeBytes).writeBytes(scratch, 0, sizeBytes);
         }
         ByteBuf batch = scratch;

@@ -5,7 +5,8 @@ import io.netty.buffer.ByteBufAllocator;
 import java.util.List;
 
 /**
- * Reads what a Fetch answers or a file holds: batches back to back, the last perhaps cut off, and the records in them.
+ * Reads the content of a Fetch response or a file: adjacent batches and their
+ * records.
  *
  * <pre>{@code
  * reader.reset(payload);
@@ -17,14 +18,14 @@ import java.util.List;
  * reader.close();
  * }</pre>
  *
- * Nothing is decoded before it is asked for: a batch whose records are not read is never decompressed, and a record
- * that is stepped over costs one length. Whatever the bytes, the only exception is {@link CorruptBatchException}.
+ * <p>Data is decoded on demand: a batch is decompressed only if its records are read, and skipping a record decodes
+ * only its length. Invalid bytes cause only {@link CorruptBatchException}.
  *
- * <p>Reusable, one thread. It borrows the payload, which must live until the next {@link #reset} or {@link #close};
- * what it decompressed lives until the next batch.
+ * <p>Reusable, one thread. The payload is borrowed and must stay valid until the next {@link #reset} or {@link #close}.
+ * Decompressed data is valid until the next batch.
  */
 public final class BatchReader implements AutoCloseable {
-    /** Largest size in bytes of the records of one batch after decompression, unless told otherwise. */
+    /** The default maximum size of the records of a batch after decompression, in bytes. */
     public static final int DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES = 128 * 1024 * 1024;
 
     private final ByteBufAllocator allocator;
@@ -41,16 +42,16 @@ public final class BatchReader implements AutoCloseable {
     private int recordsEnd;
     private boolean opened;
 
-    /** A reader that checks every CRC. */
+    /** Creates a reader that verifies all CRCs. */
     public BatchReader(ByteBufAllocator allocator) {
         this(allocator, DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, true);
     }
 
     /**
-     * A reader.
+     * Creates a reader.
      *
-     * @param maxDecompressedSizeBytes largest size of the records of one batch after decompression
-     * @param checkCrc false only for bytes that were checked before
+     * @param maxDecompressedSizeBytes the maximum size of the records of a batch after decompression
+     * @param checkCrc false only for bytes that have already been verified
      */
     public BatchReader(ByteBufAllocator allocator, int maxDecompressedSizeBytes, boolean checkCrc) {
         this.allocator = allocator;
@@ -58,7 +59,7 @@ public final class BatchReader implements AutoCloseable {
         this.checkCrc = checkCrc;
     }
 
-    /** Starts on the readable bytes of {@code batches}, which is borrowed, its indexes left alone. */
+    /** Starts reading the readable bytes of {@code batches}. The buffer is borrowed, and its indexes do not change. */
     public void reset(ByteBuf batches) {
         leaveBatch();
         payload = batches;
@@ -66,9 +67,10 @@ public final class BatchReader implements AutoCloseable {
     }
 
     /**
-     * Steps to the next whole batch; false at the end or at a batch that is cut off, which {@link #nextIndex()} tells.
+     * Steps to the next complete batch. Returns false at the end or at an incomplete batch, which starts at {@link
+     * #nextIndex()}.
      *
-     * @throws CorruptBatchException when the batch is bad; the reader must then be reset
+     * @throws CorruptBatchException if the batch is invalid; the reader must then be reset
      */
     public boolean nextBatch() {
         leaveBatch();
@@ -90,7 +92,7 @@ public final class BatchReader implements AutoCloseable {
         if (checkCrc && RecordBatch.crc(payload, nextIndex) != Crc32c.ofBatch(payload, nextIndex, sizeBytes)) {
             throw new CorruptBatchException("wrong checksum");
         }
-        // Compaction may leave a batch without records, and fewer records than offsets.
+        // After compaction, a batch can have no records, or fewer records than offsets.
         if (RecordBatch.recordCount(payload, nextIndex) < 0 || RecordBatch.lastOffsetDelta(payload, nextIndex) < 0) {
             throw new CorruptBatchException("a negative record count or offset");
         }
@@ -99,17 +101,17 @@ public final class BatchReader implements AutoCloseable {
         return true;
     }
 
-    /** Index in the payload of the current batch, for {@link RecordBatch}. */
+    /** The index of the current batch in the payload, for {@link RecordBatch}. */
     public int batchIndex() {
         return batchIndex;
     }
 
-    /** Index in the payload after the current batch: where the next one, or the one cut off, starts. */
+    /** The index after the current batch in the payload, where the next or incomplete batch starts. */
     public int nextIndex() {
         return nextIndex;
     }
 
-    /** Whether the current batch holds a transaction marker or the like instead of messages. */
+    /** Whether the current batch is a control batch, for example a transaction marker. */
     public boolean isControlBatch() {
         return RecordBatch.isControl(payload, batchIndex);
     }
@@ -118,30 +120,31 @@ public final class BatchReader implements AutoCloseable {
         return RecordBatch.isTransactional(payload, batchIndex);
     }
 
-    /** The current batch's producer, {@link RecordBatch#NO_PRODUCER_ID} for none. */
+    /** The producer id of the current batch, or {@link RecordBatch#NO_PRODUCER_ID}. */
     public long producerId() {
         return RecordBatch.producerId(payload, batchIndex);
     }
 
-    /** Offset of the current batch's first record as it was written. */
+    /** The base offset of the current batch. */
     public long baseOffset() {
         return RecordBatch.baseOffset(payload, batchIndex);
     }
 
-    /** Offset after the current batch's last record. */
+    /** The offset after the last record of the current batch. */
     public long nextOffset() {
         return RecordBatch.nextOffset(payload, batchIndex);
     }
 
-    /** Records in the current batch as it claims; bounded by nothing. */
+    /** The number of records that the header of the current batch states. It is not verified. */
     public int recordCount() {
         return RecordBatch.recordCount(payload, batchIndex);
     }
 
     /**
-     * Steps to the next record of the current batch, decompressing it on the first call; false after the last.
+     * Steps to the next record of the current batch. The first call decompresses the batch. Returns false after the
+     * last record.
      *
-     * @throws CorruptBatchException when the records are bad; {@link #nextBatch()} then still works
+     * @throws CorruptBatchException if the records are invalid; {@link #nextBatch()} can still be called
      */
     public boolean next() {
         if (!opened) {
@@ -150,12 +153,15 @@ public final class BatchReader implements AutoCloseable {
         return cursor.next();
     }
 
-    /** The current record's offset. */
+    /** The offset of the current record. */
     public long offset() {
         return RecordBatch.baseOffset(payload, batchIndex) + cursor.offsetDelta();
     }
 
-    /** The current record's timestamp in milliseconds: the broker's when the topic says so, else the producer's. */
+    /**
+     * The timestamp of the current record in milliseconds. The broker sets it if the topic says so, otherwise the
+     * producer.
+     */
     public long timestampMs() {
         if (RecordBatch.isLogAppendTime(payload, batchIndex)) {
             return RecordBatch.maxTimestamp(payload, batchIndex);
@@ -164,34 +170,34 @@ public final class BatchReader implements AutoCloseable {
     }
 
     /**
-     * The current record's key, or null: the readable bytes of a view that is the same object for every record, valid
-     * until the next step and without a reference of its own. Read it from its reader index.
+     * The key of the current record, or null. It is the same view for all records, without a reference of its own, and
+     * valid until the next step. Read it from its reader index.
      */
     public ByteBuf key() {
         return view(keyView, cursor.keyIndex(), cursor.keySizeBytes());
     }
 
-    /** The current record's value, or null, as {@link #key()}. */
+    /** The value of the current record, or null. See {@link #key()}. */
     public ByteBuf value() {
         return view(valueView, cursor.valueIndex(), cursor.valueSizeBytes());
     }
 
-    /** Size of the key in bytes, -1 for null. */
+    /** The size of the key in bytes, or -1 for null. */
     public int keySizeBytes() {
         return cursor.keySizeBytes();
     }
 
-    /** Size of the value in bytes, -1 for null. */
+    /** The size of the value in bytes, or -1 for null. */
     public int valueSizeBytes() {
         return cursor.valueSizeBytes();
     }
 
-    /** The current record's headers, decoded and copied at each call. */
+    /** The headers of the current record. Each call decodes and copies them. */
     public List<Header> headers() {
         return cursor.headers();
     }
 
-    /** Gives back what was decompressed and lets go of the payload. The reader may be reset and used again. */
+    /** Releases the decompressed data and the payload. The reader can be reset and used again. */
     @Override
     public void close() {
         leaveBatch();
@@ -206,7 +212,7 @@ public final class BatchReader implements AutoCloseable {
         int compressionId = RecordBatch.compressionId(payload, batchIndex);
         int count = RecordBatch.recordCount(payload, batchIndex);
         if (count == 0) {
-            // Compaction may leave an empty batch that still names its codec.
+            // After compaction, an empty batch can still have a codec.
             start = end;
         } else if (compressionId != CompressionCodec.NONE.id()) {
             CompressionCodec codec = CompressionCodec.of(compressionId);
@@ -225,7 +231,7 @@ public final class BatchReader implements AutoCloseable {
         cursor.reset(data, start, end, count);
     }
 
-    /** Back to before the current batch's first record, without decompressing it again. */
+    /** Returns to the position before the first record of the current batch, without decompressing it again. */
     public void rewind() {
         if (opened) {
             cursor.reset(keyView, recordsStart, recordsEnd, RecordBatch.recordCount(payload, batchIndex));

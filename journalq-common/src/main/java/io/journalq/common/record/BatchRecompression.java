@@ -3,16 +3,19 @@ package io.journalq.common.record;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
-/** Makes the same batch in another compression: records, offsets, timestamps and producer state stay. Stateless, any thread. */
+/**
+ * Converts a batch to another compression. Records, offsets, timestamps and producer state do not change. Stateless;
+ * any thread.
+ */
 public final class BatchRecompression {
     private BatchRecompression() {}
 
     /**
-     * The batch in another compression, complete with CRC, in a direct buffer that the caller releases.
+     * Returns the batch in another compression, with a valid CRC, in a direct buffer that the caller releases.
      *
-     * @param batch whose readable bytes are one sound batch; its indexes stay
-     * @param maxDecompressedSizeBytes largest size of its records without compression
-     * @throws CorruptBatchException when the records cannot be decompressed, or are larger
+     * @param batch one valid batch; its indexes do not change
+     * @param maxDecompressedSizeBytes the maximum size of its records after decompression
+     * @throws CorruptBatchException if the records cannot be decompressed or are larger
      */
     public static ByteBuf recompress(
             ByteBuf batch, CompressionCodec target, int maxDecompressedSizeBytes, ByteBufAllocator allocator) {

@@ -6,12 +6,12 @@ import io.netty.buffer.ByteBufAllocator;
 import java.util.BitSet;
 
 /**
- * Makes a batch that holds some of the records of another, as compaction does: offsets, timestamps, headers, producer
- * state, leader epoch and codec stay; so do the batch's first and last offset, so that its sequence numbers can be told.
- * Reusable; one thread. {@link #close} gives back its buffers.
+ * Creates a batch that contains some of the records of another batch, for compaction. Offsets, timestamps, headers,
+ * producer state, leader epoch and codec do not change. The first and last offset of the batch do not change either, so
+ * that its sequence numbers remain known. Reusable; one thread. {@link #close} releases its buffers.
  */
 public final class BatchRewriter implements AutoCloseable {
-    /** Leaves a batch's delete horizon, or its having none, as it is. */
+    /** Does not change the delete horizon. */
     public static final long SAME_HORIZON = -1L;
 
     private final ByteBufAllocator allocator;
@@ -22,12 +22,14 @@ public final class BatchRewriter implements AutoCloseable {
     }
 
     /**
-     * The current batch of {@code reader} with the records whose numbers, from 0, are in {@code kept}. The caller releases
-     * it. When none is kept, the result is a header that still names the producer's last sequence.
+     * Returns the current batch of {@code reader} with only the records whose index is in {@code kept}. The caller
+     * releases it. If no record is kept, the result is a header that still contains the last sequence number of the
+     * producer.
      *
-     * @param deleteHorizonMs time from which the tombstones in it may go, in milliseconds since 1970 UTC (KIP-534); or
-     *     {@link #SAME_HORIZON}
-     * @throws CorruptBatchException when the records are bad
+     * @param kept indexes of records in the batch, counted from 0
+     * @param deleteHorizonMs the time from which its tombstones may be deleted, in milliseconds since 1970 UTC
+     *     (KIP-534); or {@link #SAME_HORIZON}
+     * @throws CorruptBatchException if the records are invalid
      */
     public ByteBuf rewrite(BatchReader reader, BitSet kept, long deleteHorizonMs) {
         ByteBuf source = reader.payload();
@@ -45,7 +47,7 @@ public final class BatchRewriter implements AutoCloseable {
             target.writeBytes(source, batch, RecordBatch.HEADER_SIZE_BYTES);
             if (!empty) {
                 CompressionCodec codec = CompressionCodec.of(RecordBatch.compressionId(source, batch));
-                Check.that(codec != null, "records that were read have a known codec");
+                Check.that(codec != null, "records that were read must have a known codec");
                 codec.compress(records, target);
             }
             int flag = deleteHorizonMs == SAME_HORIZON || empty ? 0 : RecordBatch.DELETE_HORIZON_FLAG;

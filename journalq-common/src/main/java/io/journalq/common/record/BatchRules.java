@@ -1,18 +1,18 @@
 package io.journalq.common.record;
 
 /**
- * What a topic asks of the batches that producers send to it. Immutable; build one per topic configuration, not one per
- * request.
+ * The rules of a topic for the batches that producers send. Immutable. Create one for each topic configuration, not for
+ * each request.
  *
- * @param maxBatchSizeBytes largest batch as sent, header included ({@code max.message.bytes})
- * @param maxDecompressedSizeBytes largest size of a batch's records after decompression
- * @param maxHeaders most headers of one record
- * @param timestampBeforeMaxMs how far before now a record may be dated ({@code message.timestamp.before.max.ms})
- * @param timestampAfterMaxMs how far after now a record may be dated ({@code message.timestamp.after.max.ms})
- * @param logAppendTime whether the broker's clock dates the records, so that the producer's dates do not matter
- * @param keysRequired whether every record needs a key (compacted topics)
- * @param deepCheck whether to look into each record, decompressing where needed; without it only the batch header, its
- *     CRC and its codec are checked, and the two rules on records' own dates and keys cannot be
+ * @param maxBatchSizeBytes the maximum size of a batch as sent, including the header ({@code max.message.bytes})
+ * @param maxDecompressedSizeBytes the maximum size of the records of a batch after decompression
+ * @param maxHeaders the maximum number of headers of a record
+ * @param timestampBeforeMaxMs how far a timestamp may be in the past ({@code message.timestamp.before.max.ms})
+ * @param timestampAfterMaxMs how far a timestamp may be in the future ({@code message.timestamp.after.max.ms})
+ * @param logAppendTime whether the broker sets the timestamps, so that those of the producer do not matter
+ * @param keysRequired whether every record must have a key (compacted topics)
+ * @param deepCheck whether to check each record, which may require decompression; otherwise only the header, the CRC
+ *     and the codec are checked, but not the timestamps and keys of records
  */
 public record BatchRules(
         int maxBatchSizeBytes,
@@ -23,7 +23,7 @@ public record BatchRules(
         boolean logAppendTime,
         boolean keysRequired,
         boolean deepCheck) {
-    /** What holds for a topic without configuration of its own. */
+    /** The rules of a topic without configurations of its own. */
     public static final BatchRules DEFAULT = new BatchRules(
             1024 * 1024 + RecordBatch.LOG_OVERHEAD_BYTES,
             BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES,

@@ -4,8 +4,8 @@ import io.journalq.common.protocol.ErrorCode;
 import java.util.List;
 
 /**
- * What {@link BatchValidator} found. The validator reuses it: read it before the next call, on the validator's thread.
- * Everything but error and message is meaningful for a sound batch only.
+ * The result of {@link BatchValidator}. The validator reuses it: read it before the next call, on the thread of the
+ * validator. Except for error and message, the values are meaningful only for a valid batch.
  */
 public final class BatchValidation {
     ErrorCode error = ErrorCode.NONE;
@@ -27,21 +27,21 @@ public final class BatchValidation {
     BatchValidation() {}
 
     /**
-     * What is wrong with one record (KIP-467).
+     * An error of one record (KIP-467).
      *
-     * @param index of the record within its batch, from 0
-     * @param message in words for the producer
+     * @param index the index of the record in its batch, counted from 0
+     * @param message the error message for the producer
      */
     public record RecordError(int index, String message) {}
 
-    /** The limits of {@link BatchRules} that a batch may go beyond. */
+    /** The limits of {@link BatchRules} that a batch can exceed. */
     public enum Exceeded {
         BATCH_SIZE,
         DECOMPRESSED_SIZE,
         HEADERS
     }
 
-    /** Which limit the batch was refused for; null when it was not for one. */
+    /** The limit that the batch exceeds, or null if it exceeds none. */
     public Exceeded exceeded() {
         return exceeded;
     }
@@ -50,37 +50,38 @@ public final class BatchValidation {
         return error == ErrorCode.NONE && !undecided;
     }
 
-    /** Whether there was not room enough to look into the batch: it is neither sound nor in error. */
+    /** Whether there was not enough room to check the batch, so that it is neither valid nor invalid. */
     public boolean isUndecided() {
         return undecided;
     }
 
-    /** {@link ErrorCode#NONE} for a sound batch. */
+    /** The error, or {@link ErrorCode#NONE} for a valid batch. */
     public ErrorCode error() {
         return error;
     }
 
-    /** What is wrong, in words for the producer; null for a sound batch. */
+    /** The error message for the producer, or null for a valid batch. */
     public String message() {
         return message;
     }
 
     /**
-     * The records that made the batch unsound, at most {@link BatchValidator#MAX_RECORD_ERRORS}; empty where the batch as a
-     * whole is at fault. Not overwritten by the next call.
+     * The invalid records, at most {@link BatchValidator#MAX_RECORD_ERRORS}. Empty if the error concerns the whole
+     * batch. The next call does not change this list.
      */
     public List<RecordError> recordErrors() {
         return recordErrors;
     }
 
-    /** Size of the batch in bytes, header included. */
+    /** The size of the batch in bytes, including the header. */
     public int sizeBytes() {
         return sizeBytes;
     }
 
     /**
-     * Size of its records without compression in bytes; 0 for a batch that came so, or was not looked into. Of an undecided one
-     * so much was decompressed in vain.
+     * The size of the records after decompression in bytes. It is 0 if the batch is not compressed or its records were
+     * not checked. For an undecided batch, it is the number of bytes that were decompressed before the check was given
+     * up.
      */
     public int decompressedSizeBytes() {
         return decompressedSizeBytes;
@@ -90,20 +91,20 @@ public final class BatchValidation {
         return recordCount;
     }
 
-    /** Largest timestamp of the records in milliseconds, as the batch now says. */
+    /** The largest timestamp of the records in milliseconds, which is now also in the header. */
     public long maxTimestampMs() {
         return maxTimestampMs;
     }
 
     /**
-     * Which record carries the largest timestamp, the first of several: its offset less the batch's base offset. That
-     * of the last record where records were not looked into.
+     * The offset of the first record with the largest timestamp, relative to the base offset. If the records were not
+     * checked, that of the last record.
      */
     public int maxTimestampOffsetDelta() {
         return maxTimestampOffsetDelta;
     }
 
-    /** {@link RecordBatch#NO_PRODUCER_ID} for a producer without idempotence. */
+    /** The producer id, or {@link RecordBatch#NO_PRODUCER_ID} without idempotence. */
     public long producerId() {
         return producerId;
     }
@@ -112,7 +113,7 @@ public final class BatchValidation {
         return producerEpoch;
     }
 
-    /** Sequence number of the first record, {@link RecordBatch#NO_SEQUENCE} for a producer without idempotence. */
+    /** The sequence number of the first record, or {@link RecordBatch#NO_SEQUENCE} without idempotence. */
     public int baseSequence() {
         return baseSequence;
     }

@@ -8,54 +8,58 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Checks the bytes that a Produce request (version 3 and later) brings for one partition, before they reach a journal:
- * exactly one batch of magic 2, whole, with the right CRC, whose header and records agree. Bad bytes give an error code
- * and words, never an exception. Makes no garbage for a sound batch but a view of its bytes.
+ * Validates the records of one partition in a Produce request (version 3 and later) before they are appended. They must
+ * be exactly one complete batch of magic 2 with a valid CRC and a header that matches the records. Invalid bytes result
+ * in an error code and message, never in an exception. A valid batch causes no garbage except a view of its bytes.
  *
- * <p>Changes one thing in the bytes: where the batch's largest timestamp is not that of its records, the header is
- * corrected and the CRC computed anew, as a Kafka broker does, since time index and retention rely on it.
+ * <p>Changes the bytes in one case: if the largest timestamp in the header is not that of the records, the header is
+ * corrected and the CRC computed again, as in Kafka. The time index and retention depend on it.
  *
- * <p>Reusable, one thread. Error codes follow Kafka 4.
+ * <p>Reusable, one thread. The error codes are those of Kafka 4.
  */
 public final class BatchValidator {
-    /** First version of Produce whose batches may use zstd (KIP-110). */
+    /** The first version of Produce that allows zstd (KIP-110). */
     public static final int FIRST_PRODUCE_VERSION_WITH_ZSTD = 7;
 
-    /** Records of a batch that are named as unsound, whatever their number. */
+    /** The maximum number of invalid records that are reported for a batch. */
     public static final int MAX_RECORD_ERRORS = 100;
 
-    /** Of those, how many the message for the whole batch tells of, as Kafka does. */
+    /** The maximum number of invalid records in the message for the whole batch, as in Kafka. */
     private static final int RECORD_ERRORS_IN_MESSAGE = 3;
 
-    /** Records between two points where another thread may have the processor. */
+    /** The number of records between two yield points. */
     private static final int RECORDS_IN_A_PIECE = 1_024;
 
     private final DecompressionRoom room;
     private final RecordCursor cursor = new RecordCursor();
     private final BatchValidation result = new BatchValidation();
 
-    /** @param room where batches are decompressed for the deep check; the caller's to close */
+    /**
+     * Creates a validator.
+     *
+     * @param room decompresses batches whose records are checked; the caller closes it
+     */
     public BatchValidator(DecompressionRoom room) {
         this.room = room;
     }
 
     /**
-     * Checks the readable bytes of {@code records}, whose indexes stay.
+     * Validates the readable bytes of {@code records}, without changing their indexes.
      *
-     * @param records the partition's records; null counts as empty
-     * @param produceVersion version of the request that brought them
-     * @param nowMs the broker's time in milliseconds
-     * @return the validator's own result, overwritten by the next call
+     * @param records the records of the partition; null counts as empty
+     * @param produceVersion the version of the request
+     * @param nowMs the current time of the broker in milliseconds since 1970 UTC
+     * @return the result, which the next call overwrites
      */
     public BatchValidation validate(ByteBuf records, int produceVersion, BatchRules rules, long nowMs) {
         return validate(records, produceVersion, rules, nowMs, rules.maxDecompressedSizeBytes());
     }
 
     /**
-     * As the other, but gives up where the batch takes more than so much room when it is decompressed, or looks as if it
-     * would: such a batch is {@link BatchValidation#isUndecided}, and nothing else is known of it.
+     * Like the other method, but gives up if the batch needs more room than {@code roomBytes} when it is decompressed,
+     * or probably will. Such a batch is {@link BatchValidation#isUndecided}, and nothing else is known about it.
      *
-     * @param roomBytes may be less than what the rules allow
+     * @param roomBytes may be less than the rules allow
      */
     public BatchValidation validate(ByteBuf records, int produceVersion, BatchRules rules, long nowMs, int roomBytes) {
         result.undecided = false;
@@ -74,10 +78,10 @@ public final class BatchValidator {
     }
 
     /**
-     * Dates a whole batch by the broker's clock ({@code message.timestamp.type=LogAppendTime}) and computes its CRC
-     * anew. The batch must have been found sound.
+     * Sets the timestamps of a batch to the time of the broker ({@code message.timestamp.type=LogAppendTime}) and
+     * computes its CRC again. The batch must have been validated.
      *
-     * @param index of the batch's first byte in {@code buffer}
+     * @param index the index of the first byte of the batch in {@code buffer}
      */
     public static void stampLogAppendTime(ByteBuf buffer, int index, long nowMs) {
         int attributes = RecordBatch.attributes(buffer, index) | RecordBatch.LOG_APPEND_TIME_FLAG;
@@ -90,14 +94,15 @@ public final class BatchValidator {
         RecordBatch.setCrc(buffer, index, Crc32c.ofBatch(buffer, index, RecordBatch.sizeBytes(buffer, index)));
     }
 
-    /** One whole batch of magic 2, alone, not too large, with the right CRC. */
+    /** Checks that the bytes are one complete batch of magic 2 that is not too large and has a valid CRC. */
     private boolean checkFrame(ByteBuf records, BatchRules rules) {
         int bytes = records == null ? 0 : records.readableBytes();
         if (bytes == 0) {
-            return fail(ErrorCode.INVALID_RECORD, "a produce request needs a batch for each partition it names");
+            return fail(
+                    ErrorCode.INVALID_RECORD, "a produce request must contain exactly one batch for each partition");
         }
         if (bytes <= RecordBatch.MAGIC) {
-            return fail(ErrorCode.CORRUPT_MESSAGE, "batch cut off");
+            return fail(ErrorCode.CORRUPT_MESSAGE, "the batch is truncated");
         }
         int index = records.readerIndex();
         int magic = RecordBatch.magic(records, index);
@@ -110,15 +115,17 @@ public final class BatchValidator {
         int lengthBytes = records.getInt(index + RecordBatch.LENGTH);
         if (lengthBytes < RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES
                 || lengthBytes > bytes - RecordBatch.LOG_OVERHEAD_BYTES) {
-            return fail(ErrorCode.CORRUPT_MESSAGE, "batch cut off, or its length is wrong");
+            return fail(ErrorCode.CORRUPT_MESSAGE, "the batch is truncated, or its length is wrong");
         }
         int sizeBytes = lengthBytes + RecordBatch.LOG_OVERHEAD_BYTES;
         if (sizeBytes < bytes) {
             boolean another = bytes - sizeBytes >= RecordBatch.HEADER_SIZE_BYTES
                     && RecordBatch.magic(records, index + sizeBytes) == RecordBatch.CURRENT_MAGIC;
             return another
-                    ? fail(ErrorCode.INVALID_RECORD, "a produce request carries one batch for each partition")
-                    : fail(ErrorCode.CORRUPT_MESSAGE, "bytes after the batch");
+                    ? fail(
+                            ErrorCode.INVALID_RECORD,
+                            "a produce request must contain exactly one batch for each partition")
+                    : fail(ErrorCode.CORRUPT_MESSAGE, "there are bytes after the batch");
         }
         if (sizeBytes > rules.maxBatchSizeBytes()) {
             return exceed(
@@ -134,21 +141,22 @@ public final class BatchValidator {
 
     private boolean checkHeader(ByteBuf records, int index, int produceVersion, BatchRules rules, long nowMs) {
         if (RecordBatch.isControl(records, index)) {
-            return fail(ErrorCode.INVALID_RECORD, "clients may not write control batches");
+            return fail(ErrorCode.INVALID_RECORD, "clients must not write control batches");
         }
         CompressionCodec codec = CompressionCodec.of(RecordBatch.compressionId(records, index));
         if (codec == null) {
             return fail(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "unknown compression");
         }
         if (codec == CompressionCodec.ZSTD && produceVersion < FIRST_PRODUCE_VERSION_WITH_ZSTD) {
-            return fail(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7 or later");
+            return fail(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd requires Produce version 7 or later");
         }
         int count = RecordBatch.recordCount(records, index);
         if (count <= 0 || RecordBatch.lastOffsetDelta(records, index) != count - 1) {
-            return fail(ErrorCode.INVALID_RECORD, "record count and offsets do not agree, or there are no records");
+            return fail(
+                    ErrorCode.INVALID_RECORD, "the record count and the offsets do not match, or there are no records");
         }
         if (RecordBatch.isLogAppendTime(records, index)) {
-            return fail(ErrorCode.INVALID_TIMESTAMP, "clients may not set the log append time");
+            return fail(ErrorCode.INVALID_TIMESTAMP, "clients must not set the log append time");
         }
         boolean dated = RecordBatch.maxTimestamp(records, index) != RecordBatch.NO_TIMESTAMP;
         if (!rules.deepCheck() && dated && !isDateAllowed(RecordBatch.maxTimestamp(records, index), rules, nowMs)) {
@@ -167,7 +175,7 @@ public final class BatchValidator {
             return fail(ErrorCode.INVALID_RECORD, "a negative producer id or epoch");
         }
         return RecordBatch.baseSequence(records, index) >= 0
-                || fail(ErrorCode.INVALID_RECORD, "a batch with a producer id needs a base sequence");
+                || fail(ErrorCode.INVALID_RECORD, "a batch with a producer id must have a base sequence");
     }
 
     private void readSummary(ByteBuf records, int index) {
@@ -213,13 +221,14 @@ public final class BatchValidator {
                 result.decompressedSizeBytes = roomBytes;
                 return;
             }
-            // Producers know what to do: send less at a time.
+            // MESSAGE_TOO_LARGE, because producers then split the batch.
             exceed(
                     BatchValidation.Exceeded.DECOMPRESSED_SIZE,
                     ErrorCode.MESSAGE_TOO_LARGE,
                     bomb.getMessage() + " (the topic's max.decompressed.bytes)");
         } catch (CorruptBatchException e) {
-            // The CRC is right: the producer made it so, and sending it again cannot help. Hence not CORRUPT_MESSAGE.
+            // The CRC is valid, so the producer created the batch like this, and a retry cannot succeed.
+            // CORRUPT_MESSAGE is retriable.
             fail(ErrorCode.INVALID_RECORD, e.getMessage());
         } finally {
             cursor.clear();
@@ -262,7 +271,10 @@ public final class BatchValidator {
         return unsound == null || unsound.fail();
     }
 
-    /** Records that a topic does not take, although they are whole. One wrong date makes it an error of dates (KIP-467). */
+    /**
+     * Collects records that are complete but violate the rules of the topic. One invalid timestamp makes it an error of
+     * timestamps (KIP-467).
+     */
     private final class Unsound {
         private final List<RecordError> errors = new ArrayList<>();
         private int count;
@@ -275,7 +287,7 @@ public final class BatchValidator {
                 errors.add(new RecordError(
                         index,
                         keyMissing
-                                ? "a compacted topic needs a key in every record"
+                                ? "a compacted topic requires a key in every record"
                                 : "the timestamp " + timestampMs + " is too far from the broker's time"));
             }
         }

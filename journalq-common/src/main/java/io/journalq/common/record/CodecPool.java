@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Codec contexts between two uses. They own native memory that a thread-local would lose when its thread ends, and
- * would multiply by the number of virtual threads; a bounded pool does neither. Any thread.
+ * A bounded pool of codec contexts, which own native memory. Thread-local contexts would lose that memory when a thread
+ * ends, and would need one context per virtual thread. Any thread.
  */
 final class CodecPool<T> {
     private static final int MAX_IDLE = 64;
@@ -31,7 +31,7 @@ final class CodecPool<T> {
         }
     }
 
-    /** For a context that failed and may be in any state. */
+    /** Discards a context that has failed and can be in any state. */
     void discard(T context) {
         close.accept(context);
     }

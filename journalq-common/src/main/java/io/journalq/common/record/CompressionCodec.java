@@ -4,10 +4,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * How a batch's records are compressed, with the ids of the batch attributes. Stateless to the caller; any thread.
+ * A compression codec for the records of a batch, with its id in the batch attributes. Stateless for callers; any
+ * thread.
  *
- * <p>{@link #decompress} is for bytes that nobody vouches for: what it allocates is bounded by the limit given and by
- * what that much input can produce, and whatever is wrong ends in {@link CorruptBatchException}.
+ * <p>{@link #decompress} is safe for untrusted bytes: its allocation is bounded by the given limit and by the maximum
+ * output for the size of the input, and all errors result in {@link CorruptBatchException}.
  */
 public enum CompressionCodec {
     NONE(0) {
@@ -89,7 +90,10 @@ public enum CompressionCodec {
     };
 
     private static final CompressionCodec[] BY_ID = values();
-    /** First guess at the result: so many times the input, or text's larger ratio while the room stays small. */
+    /**
+     * The first estimate of the decompressed size, as a multiple of the input. The higher ratio of text is used while
+     * that is small.
+     */
     private static final int FIRST_GUESS_RATIO = 4;
 
     private static final int TEXT_RATIO = 64;
@@ -102,19 +106,19 @@ public enum CompressionCodec {
         this.id = id;
     }
 
-    /** The codec of an id in a batch's attributes; null for one that is not assigned. */
+    /** Returns the codec with this id in the batch attributes, or null if there is none. */
     public static CompressionCodec of(int id) {
         return id >= 0 && id < BY_ID.length ? BY_ID[id] : null;
     }
 
-    /** The id in a batch's attributes. */
+    /** The id in the batch attributes. */
     public int id() {
         return id;
     }
 
     /**
-     * Appends the compressed form of the readable bytes of {@code source} to {@code target}, which grows as needed. The
-     * indexes of {@code source} stay. Fastest with direct buffers of one piece.
+     * Appends the compressed form of the readable bytes of {@code source} to {@code target}, which grows as needed.
+     * Does not change the indexes of {@code source}. Contiguous direct buffers are fastest.
      */
     public void compress(ByteBuf source, ByteBuf target) {
         ByteBuf input = asDirect(source);
@@ -136,11 +140,11 @@ public enum CompressionCodec {
     }
 
     /**
-     * The decompressed form of the readable bytes of {@code source}, whose indexes stay, in a new direct buffer that
-     * the caller releases.
+     * Decompresses the readable bytes of {@code source} to a new direct buffer, which the caller releases. Does not
+     * change the indexes of {@code source}.
      *
-     * @param maxSizeBytes largest result allowed
-     * @throws CorruptBatchException when the bytes are bad or the result would be larger
+     * @param maxSizeBytes the maximum size of the result
+     * @throws CorruptBatchException if the bytes are invalid or the result would be larger
      */
     public ByteBuf decompress(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
         ByteBuf input = asDirect(source);
@@ -160,21 +164,22 @@ public enum CompressionCodec {
     }
 
     /**
-     * About how large the result is, as told by the frames of {@code source} when all their blocks but the last are full;
-     * enough to decide who decompresses it. 0 where the format tells nothing.
+     * Returns the approximate size of the result, computed from the frames of {@code source} under the assumption that
+     * all blocks but the last are full. Returns 0 if the format does not tell. It is used to decide which thread
+     * decompresses.
      *
-     * @throws CorruptBatchException when the bytes are seen to be bad
+     * @throws CorruptBatchException if the bytes are recognized as invalid
      */
     long likelySizeBytes(ByteBuf source) {
         return 0;
     }
 
-    /** A direct buffer for the first guess at the result. */
+    /** Returns a direct buffer of the estimated size of the result. */
     ByteBuf roomFor(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
         return allocator.directBuffer((int) Math.min(firstGuess(source.readableBytes()), Math.max(0, maxSizeBytes)));
     }
 
-    /** Into a direct buffer that is empty. */
+    /** Decompresses into an empty direct buffer. */
     void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
         ByteBuf input = asDirect(source);
         try {
@@ -201,7 +206,7 @@ public enum CompressionCodec {
         return new DecompressedTooLargeException(maxSizeBytes);
     }
 
-    /** The readable bytes as a direct buffer of one piece, with a reference of its own. */
+    /** Returns the readable bytes as a contiguous direct buffer with its own reference. */
     private static ByteBuf asDirect(ByteBuf source) {
         if (isDirectPiece(source)) {
             return source.retain();

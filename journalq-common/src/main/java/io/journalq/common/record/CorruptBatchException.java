@@ -1,14 +1,18 @@
 package io.journalq.common.record;
 
 /**
- * Bytes that are not a legal record batch, or that would grow past a limit when decompressed. The only exception that
- * hostile bytes can cause in this package. Carries no stack trace: the bytes are at fault, not the code, and whoever
- * sends them must not be able to make us pay for one.
+ * The bytes are not a valid record batch, or would exceed a limit when decompressed. It is the only exception that
+ * invalid bytes can cause in this package. It has no stack trace, so that a client that sends invalid bytes cannot
+ * cause much work.
  */
 public class CorruptBatchException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message what is wrong, for a log line or an error answer */
+    /**
+     * Creates an exception.
+     *
+     * @param message what is wrong, for a log line or an error response
+     */
     public CorruptBatchException(String message) {
         super(message, null, false, false);
     }

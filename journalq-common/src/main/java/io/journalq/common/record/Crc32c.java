@@ -4,15 +4,15 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** CRC-32C (Castagnoli, RFC 3720) of a stretch of a buffer. Stateless, any thread. */
+/** CRC-32C (Castagnoli, RFC 3720) of a range of a buffer. Stateless; any thread. */
 public final class Crc32c {
     private Crc32c() {}
 
     /**
-     * The checksum of {@code length} bytes from {@code index}, for direct, heap and composite buffers alike. Leaves the
-     * buffer's indexes alone.
+     * Returns the checksum of {@code length} bytes from {@code index}. The buffer can be direct, on the heap, or
+     * composite. Does not change its indexes.
      *
-     * @throws IndexOutOfBoundsException when the stretch does not lie in the buffer
+     * @throws IndexOutOfBoundsException if the range is not within the buffer
      */
     public static int compute(ByteBuf buffer, int index, int length) {
         CRC32C crc = new CRC32C();
@@ -22,7 +22,7 @@ public final class Crc32c {
             }
             crc.update(buffer.array(), buffer.arrayOffset() + index, length);
         } else if (buffer.nioBufferCount() == 1) {
-            // Not internalNioBuffer: slices of one frame are checked by several threads, and it is shared by them all.
+            // Not internalNioBuffer, because it is shared by the slices of a frame, which several threads check.
             crc.update(buffer.nioBuffer(index, length));
         } else {
             for (ByteBuffer part : buffer.nioBuffers(index, length)) {
@@ -32,7 +32,7 @@ public final class Crc32c {
         return (int) crc.getValue();
     }
 
-    /** The checksum that the batch of {@code sizeBytes} at {@code index} should carry. */
+    /** Returns the expected checksum of the batch of {@code sizeBytes} at {@code index}. */
     static int ofBatch(ByteBuf buffer, int index, int sizeBytes) {
         return compute(buffer, index + RecordBatch.ATTRIBUTES, sizeBytes - RecordBatch.ATTRIBUTES);
     }

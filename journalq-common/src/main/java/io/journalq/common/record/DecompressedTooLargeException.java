@@ -1,6 +1,6 @@
 package io.journalq.common.record;
 
-/** Records that would take more room than is allowed once they are decompressed. */
+/** The records would exceed the allowed size when decompressed. */
 public final class DecompressedTooLargeException extends CorruptBatchException {
     private static final long serialVersionUID = 1L;
 

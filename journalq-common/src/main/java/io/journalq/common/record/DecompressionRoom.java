@@ -5,11 +5,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * Where batches are decompressed, one after the other. Memory that the allocator would not keep in its pool is kept here, as to
- * get, clear and give it back takes several times as long as to fill it. One thread at a time.
+ * Decompresses batches one after the other, and keeps the memory that the allocator would not keep in its pool.
+ * Allocating, clearing and freeing that memory takes several times as long as filling it. One thread at a time.
  */
 public final class DecompressionRoom implements AutoCloseable {
-    /** What a pooled allocator makes and frees each time, as it is larger than its chunks. */
+    /**
+     * A pooled allocator allocates and frees buffers of this size each time, because they are larger than its chunks.
+     */
     private static final int LARGE_BYTES = 4 << 20;
 
     private final ByteBufAllocator allocator;
@@ -27,26 +29,26 @@ public final class DecompressionRoom implements AutoCloseable {
     }
 
     /**
-     * For batches of which any may be large: they are decompressed in pieces.
+     * Creates a room for batches of any size, which are decompressed in pieces.
      *
-     * @param yieldPoint passed after each piece
+     * @param yieldPoint called after each piece
      */
     public static DecompressionRoom ofLarge(ByteBufAllocator allocator, YieldPoint yieldPoint) {
         return new DecompressionRoom(allocator, yieldPoint, LARGE_BYTES, Integer.MAX_VALUE);
     }
 
     /**
-     * For one batch after the other of a few MiB at most: they are decompressed in one go. Memory of up to 4 MiB is kept: a
-     * single MiB may be all that holds a chunk of the allocator's, which is else made and cleared for each batch.
+     * Creates a room for batches of a few MiB, each decompressed in one call. Keeps up to 4 MiB: otherwise 1 MiB can
+     * occupy a whole chunk of the allocator, which is allocated and cleared for each batch.
      */
     public static DecompressionRoom ofSmall(ByteBufAllocator allocator) {
         return new DecompressionRoom(allocator, YieldPoint.NONE, 0, LARGE_BYTES);
     }
 
     /**
-     * As {@link CompressionCodec#decompress}.
+     * See {@link CompressionCodec#decompress}.
      *
-     * @return the caller's to release, before this is used again
+     * @return the decompressed bytes; the caller releases them before the next call
      */
     public ByteBuf decompress(CompressionCodec codec, ByteBuf source, int maxSizeBytes) {
         ByteBuf target = kept != null ? kept.clear() : codec.roomFor(source, maxSizeBytes, allocator);
@@ -74,7 +76,7 @@ public final class DecompressionRoom implements AutoCloseable {
         return yieldPoint != YieldPoint.NONE;
     }
 
-    /** For streams: it comes to hold a frame's window, as those of the pool must not. */
+    /** The context for streams. It keeps the window of a frame, which contexts in the pool must not. */
     ZstdDecompressCtx zstd() {
         if (zstd == null) {
             zstd = new ZstdDecompressCtx();
@@ -83,7 +85,7 @@ public final class DecompressionRoom implements AutoCloseable {
         return zstd;
     }
 
-    /** Gives back what is kept. It may be used again. */
+    /** Releases the memory. The room can be used again. */
     @Override
     public void close() {
         if (kept != null) {

@@ -7,7 +7,7 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
-/** The gzip format (RFC 1952) over reused deflaters and inflaters, straight between direct buffers. */
+/** The gzip format (RFC 1952), with reused deflaters and inflaters that work directly on direct buffers. */
 final class GzipCodec {
     private static final int MAGIC = 0x1F8B;
     private static final int METHOD_DEFLATE = 8;
@@ -67,7 +67,7 @@ final class GzipCodec {
         try {
             while (!inflater.finished()) {
                 int roomBytes = maxSizeBytes - target.writerIndex();
-                // One byte past the limit tells "too large" from "exactly full and about to end".
+                // One byte more than the limit distinguishes "too large" from "exactly full and about to end".
                 int stepBytes = (int) Math.min(
                         (long) roomBytes + 1,
                         Math.min(LARGEST_STEP_BYTES, Math.max(STEP_BYTES, target.writableBytes())));
@@ -78,14 +78,14 @@ final class GzipCodec {
                     throw CompressionCodec.tooLarge(maxSizeBytes);
                 }
                 if (written == 0 && !inflater.finished()) {
-                    throw new CorruptBatchException("gzip: data cut off");
+                    throw new CorruptBatchException("gzip: the data is truncated");
                 }
                 crc.update(out.flip());
                 target.writerIndex(target.writerIndex() + written);
                 yieldPoint.pass();
             }
         } catch (DataFormatException e) {
-            throw new CorruptBatchException("gzip: bad data");
+            throw new CorruptBatchException("gzip: invalid data");
         }
         in.readerIndex(in.writerIndex() - inflater.getRemaining());
         need(in, TRAILER_BYTES);
@@ -100,7 +100,7 @@ final class GzipCodec {
         int method = in.readUnsignedByte();
         int flags = in.readUnsignedByte();
         if (magic != MAGIC || method != METHOD_DEFLATE || (flags & RESERVED_FLAGS) != 0) {
-            throw new CorruptBatchException("gzip: wrong header");
+            throw new CorruptBatchException("gzip: invalid header");
         }
         in.skipBytes(6);
         if ((flags & FLAG_EXTRA) != 0) {
@@ -129,7 +129,7 @@ final class GzipCodec {
 
     private static void need(ByteBuf in, int sizeBytes) {
         if (in.readableBytes() < sizeBytes) {
-            throw new CorruptBatchException("gzip: data cut off");
+            throw new CorruptBatchException("gzip: the data is truncated");
         }
     }
 }

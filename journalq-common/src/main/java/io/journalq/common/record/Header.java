@@ -3,16 +3,16 @@ package io.journalq.common.record;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** A record's header. Immutable as long as nobody writes to the array, which is not copied. */
+/** A header of a record. Immutable if the array, which is not copied, is not modified. */
 public final class Header {
     private final String key;
     private final byte[] value;
 
     /**
-     * A header.
+     * Creates a header.
      *
-     * @param key not null; need not be unique in its record
-     * @param value null allowed
+     * @param key not null; several headers of a record can have the same key
+     * @param value may be null
      */
     public Header(String key, byte[] value) {
         this.key = Objects.requireNonNull(key, "key");
@@ -23,7 +23,7 @@ public final class Header {
         return key;
     }
 
-    /** The value itself, no copy; may be null. */
+    /** The value itself, not a copy; may be null. */
     public byte[] value() {
         return value;
     }

@@ -10,9 +10,10 @@ import net.jpountz.xxhash.XXHash32;
 import net.jpountz.xxhash.XXHashFactory;
 
 /**
- * The LZ4 frame format over the block functions of the library, straight between direct buffers: two to five times
- * faster than its frame streams. Writes independent blocks of 64 KiB without checksums (the batch has a CRC); reads
- * every legal frame but two kinds, which Kafka refuses too: blocks that depend on the one before, and dictionaries.
+ * The LZ4 frame format, implemented with the block functions of the library on direct buffers. This is two to five
+ * times as fast as the library's streams. Writes independent blocks of 64 KiB without checksums, because the batch has
+ * a CRC. Reads all valid frames except those with dependent blocks or dictionaries, which Kafka does not support
+ * either.
  *
  * <p>Source: LZ4 Frame Format Description 1.6.
  */
@@ -34,7 +35,7 @@ final class Lz4Codec {
     private static final int BLOCK_SIZE_BYTES = 64 * 1024;
     private static final int FRAME_HEADER_BYTES = 7;
 
-    /** A sequence cannot yield more than this many bytes for each of its own. */
+    /** The maximum number of bytes that one byte of a sequence can produce. */
     private static final int MAX_RATIO = 255;
 
     private static final LZ4Factory LZ4 = LZ4Factory.fastestInstance();
@@ -75,7 +76,7 @@ final class Lz4Codec {
         target.writerIndex(target.writerIndex() + to).writeIntLE(0);
     }
 
-    /** Walks the first frame without decoding it; writers leave one. */
+    /** Reads the headers of the first frame without decoding it. Writers produce one frame. */
     static long likelySizeBytes(ByteBuf source) {
         ByteBuf in = source.slice();
         if (in.readableBytes() < FRAME_HEADER_BYTES || in.readIntLE() != FRAME_MAGIC) {
@@ -184,10 +185,11 @@ final class Lz4Codec {
                     limitBytes);
             target.writerIndex(target.writerIndex() + written);
         } catch (LZ4Exception e) {
-            // The library does not say which it is: where there was less room than a block may take, it is that.
+            // The library does not report the reason. If there was less room than a block can need, the result is
+            // assumed to be too large.
             throw roomBytes == limitBytes && roomBytes < maxBlockBytes
                     ? CompressionCodec.tooLarge(maxSizeBytes)
-                    : new CorruptBatchException("lz4: bad block");
+                    : new CorruptBatchException("lz4: invalid block");
         }
         in.skipBytes(sizeBytes);
     }
@@ -216,7 +218,7 @@ final class Lz4Codec {
 
     private static void need(ByteBuf in, int sizeBytes) {
         if (sizeBytes < 0 || in.readableBytes() < sizeBytes) {
-            throw new CorruptBatchException("lz4: frame cut off");
+            throw new CorruptBatchException("lz4: the frame is truncated");
         }
     }
 

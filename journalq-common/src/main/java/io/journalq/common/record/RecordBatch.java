@@ -3,13 +3,13 @@ package io.journalq.common.record;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Where the fields of a record batch (magic 2) stand, and typed access to them in place. The batch on the wire is the
- * batch in the journal; nothing here copies or decodes records.
+ * The layout of a record batch (magic 2) and access to its fields in place. The batch on the wire is also the batch in
+ * the log. Nothing here copies or decodes records.
  *
- * <p>Every method takes the index of the batch's first byte in {@code buffer} and checks nothing: whoever reads bytes
- * from a wire or a file first proves that {@link #HEADER_SIZE_BYTES} of them are there. Stateless, any thread.
+ * <p>Every method takes the index of the first byte of the batch in {@code buffer} and checks nothing. For bytes from
+ * the network or a file, the caller first checks that {@link #HEADER_SIZE_BYTES} are available. Stateless; any thread.
  *
- * <p>Source: the Kafka protocol guide, "Record Batch"; KIP-98.
+ * <p>Source: Kafka protocol guide, "Record Batch"; KIP-98.
  */
 public final class RecordBatch {
     public static final int BASE_OFFSET = 0;
@@ -26,10 +26,10 @@ public final class RecordBatch {
     public static final int BASE_SEQUENCE = 53;
     public static final int RECORD_COUNT = 57;
 
-    /** Bytes before the first record. */
+    /** The number of bytes before the first record. */
     public static final int HEADER_SIZE_BYTES = 61;
 
-    /** Bytes before what the length field counts: base offset and the length itself. */
+    /** The number of bytes that the length field does not count: base offset and length. */
     public static final int LOG_OVERHEAD_BYTES = 12;
 
     public static final byte CURRENT_MAGIC = 2;
@@ -48,7 +48,10 @@ public final class RecordBatch {
 
     private RecordBatch() {}
 
-    /** Size of the whole batch in bytes, header included, as its length field claims. May be anything in bad bytes. */
+    /**
+     * The size of the whole batch in bytes, including the header, according to its length field. In invalid bytes it
+     * can be any number.
+     */
     public static int sizeBytes(ByteBuf buffer, int index) {
         return buffer.getInt(index + LENGTH) + LOG_OVERHEAD_BYTES;
     }
@@ -61,12 +64,12 @@ public final class RecordBatch {
         buffer.setLong(index + BASE_OFFSET, offset);
     }
 
-    /** Offset of the last record. */
+    /** The offset of the last record. */
     public static long lastOffset(ByteBuf buffer, int index) {
         return baseOffset(buffer, index) + lastOffsetDelta(buffer, index);
     }
 
-    /** Offset after the last record. */
+    /** The offset after the last record. */
     public static long nextOffset(ByteBuf buffer, int index) {
         return lastOffset(buffer, index) + 1;
     }
@@ -83,7 +86,7 @@ public final class RecordBatch {
         return buffer.getByte(index + MAGIC);
     }
 
-    /** CRC-32C of everything from the attributes to the end, as stored. */
+    /** The stored CRC-32C of the bytes from the attributes to the end. */
     public static int crc(ByteBuf buffer, int index) {
         return buffer.getInt(index + CRC);
     }
@@ -104,12 +107,12 @@ public final class RecordBatch {
         return buffer.getInt(index + LAST_OFFSET_DELTA);
     }
 
-    /** Timestamp of the first record in milliseconds since 1970 UTC. */
+    /** The timestamp of the first record in milliseconds since 1970 UTC. */
     public static long baseTimestamp(ByteBuf buffer, int index) {
         return buffer.getLong(index + BASE_TIMESTAMP);
     }
 
-    /** Largest timestamp in milliseconds since 1970 UTC. */
+    /** The largest timestamp in milliseconds since 1970 UTC. */
     public static long maxTimestamp(ByteBuf buffer, int index) {
         return buffer.getLong(index + MAX_TIMESTAMP);
     }
@@ -146,12 +149,12 @@ public final class RecordBatch {
         return (attributes(buffer, index) & LOG_APPEND_TIME_FLAG) != 0;
     }
 
-    /** Whether the base timestamp is the time from which tombstones may go (KIP-534). */
+    /** Whether the base timestamp is the delete horizon, from which tombstones may be deleted (KIP-534). */
     public static boolean hasDeleteHorizon(ByteBuf buffer, int index) {
         return (attributes(buffer, index) & DELETE_HORIZON_FLAG) != 0;
     }
 
-    /** The compression codec's id, 0 to 7; not every one is assigned. */
+    /** The id of the compression codec, 0 to 7. Not all of them are assigned. */
     public static int compressionId(ByteBuf buffer, int index) {
         return attributes(buffer, index) & COMPRESSION_MASK;
     }

@@ -7,9 +7,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Walks the records of one batch, already decompressed, without allocating. A step reads only the record's length; the
- * rest is decoded by stages when asked for. Every read is checked against the record's own end, so that a record cannot
- * reach into its neighbour. One thread.
+ * Iterates over the records of a decompressed batch without allocation. A step reads only the length of the record; the
+ * other fields are decoded on demand. Every read is checked against the end of the record, so that a record cannot
+ * extend into the next one. One thread.
  */
 final class RecordCursor {
     private ByteBuf data;
@@ -18,7 +18,7 @@ final class RecordCursor {
     private int recordStart;
     private int recordEnd;
 
-    /** Where the next undecoded field of the current record stands. */
+    /** The index of the next field of the current record that has not been decoded. */
     private int at;
 
     private Stage stage = Stage.START;
@@ -36,7 +36,9 @@ final class RecordCursor {
         KEY_AND_VALUE
     }
 
-    /** Starts on {@code count} records that must fill {@code buffer} from {@code index} to {@code endIndex} exactly. */
+    /**
+     * Starts with {@code count} records, which must occupy exactly the bytes from {@code index} to {@code endIndex}.
+     */
     void reset(ByteBuf buffer, int index, int endIndex, int count) {
         data = buffer;
         end = endIndex;
@@ -51,7 +53,7 @@ final class RecordCursor {
         recordsLeft = 0;
     }
 
-    /** Steps to the next record; false after the last, which must end where the batch ends. */
+    /** Steps to the next record. Returns false after the last one, which must end at the end of the batch. */
     boolean next() {
         if (recordsLeft == 0) {
             if (data != null && recordEnd != end) {
@@ -72,23 +74,23 @@ final class RecordCursor {
         return true;
     }
 
-    /** Where the current record's attributes stand, behind its length. */
+    /** The index of the attributes of the current record, after its length. */
     int recordIndex() {
         return recordStart;
     }
 
-    /** Index behind the current record. */
+    /** The index after the current record. */
     int recordEndIndex() {
         return recordEnd;
     }
 
-    /** Where the current record's offset delta stands, behind its timestamp's. */
+    /** The index of the offset delta of the current record, after the timestamp delta. */
     int offsetDeltaIndex() {
         decodeDeltas();
         return offsetDeltaIndex;
     }
 
-    /** What the indexes refer to. */
+    /** The buffer that the indexes refer to. */
     ByteBuf data() {
         return data;
     }
@@ -108,7 +110,7 @@ final class RecordCursor {
         return keyIndex;
     }
 
-    /** -1 for a null key. */
+    /** The size of the key, or -1 for null. */
     int keySizeBytes() {
         decodeKeyAndValue();
         return keySizeBytes;
@@ -119,13 +121,13 @@ final class RecordCursor {
         return valueIndex;
     }
 
-    /** -1 for a null value. */
+    /** The size of the value, or -1 for null. */
     int valueSizeBytes() {
         decodeKeyAndValue();
         return valueSizeBytes;
     }
 
-    /** Decodes the headers afresh at each call. */
+    /** The headers. Each call decodes them. */
     List<Header> headers() {
         decodeKeyAndValue();
         int resume = at;
@@ -149,7 +151,7 @@ final class RecordCursor {
         return headers;
     }
 
-    /** Checks all that the record holds without building anything; returns how many headers it has. */
+    /** Checks all fields of the record without creating objects. Returns the number of headers. */
     int check() {
         decodeKeyAndValue();
         int resume = at;
@@ -173,7 +175,7 @@ final class RecordCursor {
 
     private int readHeaderCount() {
         int count = readInt();
-        // A header takes two bytes at least.
+        // A header has at least two bytes.
         if (count < 0 || count > (recordEnd - at) / 2) {
             throw new CorruptBatchException("a record claims " + count + " headers");
         }
@@ -216,7 +218,7 @@ final class RecordCursor {
 
     private byte readByte() {
         if (at >= recordEnd) {
-            throw new CorruptBatchException("record cut off");
+            throw new CorruptBatchException("the record is truncated");
         }
         return data.getByte(at++);
     }
@@ -230,7 +232,7 @@ final class RecordCursor {
                 return (value >>> 1) ^ -(value & 1);
             }
         }
-        throw new CorruptBatchException("a variable-length integer without end");
+        throw new CorruptBatchException("a variable-length integer does not end");
     }
 
     private long readLong() {
@@ -242,6 +244,6 @@ final class RecordCursor {
                 return (value >>> 1) ^ -(value & 1);
             }
         }
-        throw new CorruptBatchException("a variable-length integer without end");
+        throw new CorruptBatchException("a variable-length integer does not end");
     }
 }

@@ -7,11 +7,11 @@ import java.nio.ByteBuffer;
 import org.xerial.snappy.Snappy;
 
 /**
- * Snappy as Kafka's clients speak it: Java writes the framed stream of the xerial library, others write that or one raw
- * block. Writes the framed form, reads both.
+ * Snappy in the two forms that Kafka clients use: the framed stream of the xerial library (Java), and one raw block
+ * (others). Writes the framed stream, reads both.
  */
 final class SnappyCodec {
-    /** 0x82 "SNAPPY" 0x00, then the stream's version and the lowest that can read it. */
+    /** The bytes 0x82 "SNAPPY" 0x00, followed by the version of the stream and the lowest compatible version. */
     private static final long STREAM_MAGIC = 0x82534E4150505900L;
 
     private static final int STREAM_MAGIC_START = (int) (STREAM_MAGIC >>> 32);
@@ -19,7 +19,7 @@ final class SnappyCodec {
     private static final int STREAM_VERSION = 1;
     private static final int BLOCK_SIZE_BYTES = 32 * 1024;
 
-    /** The densest element, a copy, yields 64 bytes from three. */
+    /** The element with the highest ratio is a copy, which produces 64 bytes from three. */
     private static final int MAX_RATIO = 22;
 
     private SnappyCodec() {}
@@ -37,7 +37,7 @@ final class SnappyCodec {
                         Snappy.compress(source.nioBuffer(from, sizeBytes), target.nioBuffer(at + 4, blockBoundBytes));
                 target.setInt(at, compressed).writerIndex(at + 4 + compressed);
             } catch (IOException e) {
-                throw new UncheckedIOException("snappy refused sound input", e);
+                throw new UncheckedIOException("snappy rejected valid input", e);
             }
         }
     }
@@ -51,13 +51,13 @@ final class SnappyCodec {
         in.skipBytes(STREAM_HEADER_BYTES);
         while (in.isReadable()) {
             if (in.readableBytes() < 4) {
-                throw new CorruptBatchException("snappy: stream cut off");
+                throw new CorruptBatchException("snappy: the stream is truncated");
             }
             int blockBytes = in.readInt();
             if (blockBytes == STREAM_MAGIC_START && in.readableBytes() >= STREAM_HEADER_BYTES - 4) {
                 in.skipBytes(STREAM_HEADER_BYTES - 4);
             } else if (blockBytes < 0 || blockBytes > in.readableBytes()) {
-                throw new CorruptBatchException("snappy: block cut off");
+                throw new CorruptBatchException("snappy: a block is truncated");
             } else {
                 readBlock(in, blockBytes, target, maxSizeBytes);
                 yieldPoint.pass();
@@ -73,22 +73,22 @@ final class SnappyCodec {
         try {
             int sizeBytes = Snappy.uncompressedLength(block);
             if (sizeBytes < 0 || sizeBytes > (long) blockBytes * MAX_RATIO) {
-                throw new CorruptBatchException("snappy: a block claims more than it can hold");
+                throw new CorruptBatchException("snappy: a block claims a larger size than possible");
             }
             if (sizeBytes > maxSizeBytes - target.writerIndex()) {
                 throw CompressionCodec.tooLarge(maxSizeBytes);
             }
-            // The native code trusts the block's own length: the room made here is exactly what it may write.
+            // The native code trusts the size in the block, so exactly that much room must be available.
             target.ensureWritable(sizeBytes);
             if (!Snappy.isValidCompressedBuffer(block)) {
-                throw new CorruptBatchException("snappy: bad block");
+                throw new CorruptBatchException("snappy: invalid block");
             }
             if (sizeBytes > 0) {
                 Snappy.uncompress(block, target.nioBuffer(target.writerIndex(), sizeBytes));
             }
             target.writerIndex(target.writerIndex() + sizeBytes);
         } catch (IOException e) {
-            throw new CorruptBatchException("snappy: bad block");
+            throw new CorruptBatchException("snappy: invalid block");
         }
         in.skipBytes(blockBytes);
     }

@@ -4,19 +4,19 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * What a partition keeps at the end of a transaction: a control batch of one record, whose key says commit or abort and
- * whose value names the coordinator's epoch. Readers of committed records learn from it what became of the batches that
- * the producer wrote before. Immutable.
+ * The marker at the end of a transaction in a partition. It is a control batch with one record. Its key states commit
+ * or abort, its value contains the epoch of the coordinator. From it, consumers of committed records learn the outcome
+ * of earlier batches of the producer. Immutable.
  *
  * <p>Source: KIP-98, "Control Messages".
  *
- * @param producerId the transaction's producer, 0 or more
- * @param producerEpoch the epoch from which on the producer may write again
- * @param commit whether the transaction commits, else it aborts
- * @param coordinatorEpoch leader epoch of the coordinator's partition; -1 when an administrator wrote the marker
+ * @param producerId the producer of the transaction, at least 0
+ * @param producerEpoch the epoch from which the producer can write again
+ * @param commit true for commit, false for abort
+ * @param coordinatorEpoch the leader epoch of the coordinator's partition, or -1 if an administrator wrote the marker
  */
 public record TransactionMarker(long producerId, short producerEpoch, boolean commit, int coordinatorEpoch) {
-    /** Size of the control batch of a marker. */
+    /** The size of the control batch, in bytes. */
     public static final int BATCH_SIZE_BYTES = RecordBatch.HEADER_SIZE_BYTES + 17;
 
     private static final short VERSION = 0;
@@ -25,13 +25,13 @@ public record TransactionMarker(long producerId, short producerEpoch, boolean co
     private static final int KEY_SIZE_BYTES = 2 * Short.BYTES;
     private static final int VALUE_SIZE_BYTES = Short.BYTES + Integer.BYTES;
 
-    /** Attributes, timestamp delta, offset delta, number of headers, and the lengths of key and value: a byte each. */
+    /** One byte each for attributes, timestamp delta, offset delta, number of headers, key length and value length. */
     private static final int RECORD_SIZE_BYTES = 6 + KEY_SIZE_BYTES + VALUE_SIZE_BYTES;
 
     /**
-     * The control batch, with base offset 0 and no leader epoch, complete with CRC. The caller releases it.
+     * Encodes the control batch with base offset 0, no leader epoch, and a valid CRC. The caller releases it.
      *
-     * @param timestampMs when the marker is written, in milliseconds since 1970 UTC
+     * @param timestampMs the time of writing, in milliseconds since 1970 UTC
      */
     public ByteBuf encode(ByteBufAllocator allocator, long timestampMs) {
         ByteBuf out = allocator.directBuffer(BATCH_SIZE_BYTES, BATCH_SIZE_BYTES);
@@ -60,10 +60,10 @@ public record TransactionMarker(long producerId, short producerEpoch, boolean co
     }
 
     /**
-     * Reads the marker in a control batch.
+     * Reads a marker from a control batch.
      *
-     * @param batch a whole batch from {@code index} on, as its length field says
-     * @return null when the batch holds something else than the end of a transaction
+     * @param batch a buffer with a complete batch at {@code index}
+     * @return null if the batch is not the end of a transaction
      */
     public static TransactionMarker read(ByteBuf batch, int index) {
         if (!RecordBatch.isControl(batch, index) || RecordBatch.compressionId(batch, index) != 0) {

@@ -2,7 +2,7 @@ package io.journalq.common.record;
 
 import io.netty.buffer.ByteBuf;
 
-/** Zig-zag variable-length integers as records use them: 7 bits a byte, least significant first. Stateless. */
+/** Variable-length integers in zigzag encoding, as in records: 7 bits per byte, least significant first. Stateless. */
 final class Varint {
     static final int MAX_INT_SIZE_BYTES = 5;
     static final int MAX_LONG_SIZE_BYTES = 10;
@@ -19,7 +19,7 @@ final class Varint {
         return (70 - Long.numberOfLeadingZeros(zigZag | 1)) / 7;
     }
 
-    /** Writes at {@code index}, where room must be, and returns the index after it. */
+    /** Writes at {@code index}, where there must be room, and returns the index after it. */
     static int set(ByteBuf buffer, int index, int value) {
         int rest = (value << 1) ^ (value >> 31);
         int at = index;
@@ -31,7 +31,7 @@ final class Varint {
         return at;
     }
 
-    /** Writes at {@code index}, where room must be, and returns the index after it. */
+    /** Writes at {@code index}, where there must be room, and returns the index after it. */
     static int set(ByteBuf buffer, int index, long value) {
         long rest = (value << 1) ^ (value >> 63);
         int at = index;

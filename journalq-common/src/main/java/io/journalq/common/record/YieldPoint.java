@@ -1,17 +1,18 @@
 package io.journalq.common.record;
 
 /**
- * Passed between pieces of long work, of some tens of microseconds each, by the thread that does it. A system's scheduler
- * may leave a thread that computes on its processor for milliseconds, while one that answers clients waits for it.
+ * Called between the pieces of long work, by the thread that does the work.
+ * Without it, the scheduler can leave a computing thread on its processor for milliseconds, while a thread that has to
+ * respond to clients waits for that processor.
  */
 @FunctionalInterface
 public interface YieldPoint {
-    /** For short work, and for threads that nobody waits for. */
+    /** Does nothing. For short work, and for threads that delay no other thread. */
     YieldPoint NONE = () -> {};
 
-    /** Lets a thread that waits for the processor have it. */
+    /** Yields the processor to a waiting thread. */
     YieldPoint PROCESSOR = Thread::yield;
 
-    /** Must not throw. */
+    /** Called between two pieces. Must not throw. */
     void pass();
 }

@@ -8,9 +8,9 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 
 /**
- * Zstandard frames, in one call between direct buffers. Only what is large is streamed when reading: a stream first
- * allocates the window that the frame's header claims, up to 128 MiB, while one call works in the output alone. Most frames
- * of other clients do not tell their size, so the output grows and the call is repeated until it fits.
+ * Zstandard frames, compressed and decompressed in one call on direct buffers. Only large data is decompressed as a
+ * stream, because a stream first allocates the window that the frame claims, up to 128 MiB. Most frames of other
+ * clients do not contain their size, so the output grows and the call is repeated until the result fits.
  */
 final class ZstdCodec {
     private static final int LEVEL = 3;
@@ -18,7 +18,7 @@ final class ZstdCodec {
     private static final int PIECE_BYTES = 128 * 1024;
     private static final int MAX_BLOCK_BYTES = 128 * 1024;
 
-    /** Streaming readers, which all other clients are, refuse a larger window: such a batch would stop consumers. */
+    /** The streaming readers of other clients reject larger windows, so such a batch would block their consumers. */
     private static final int MAX_WINDOW_BYTES = 1 << 27;
 
     private static final int FRAME_MAGIC = 0xFD2FB528;
@@ -66,7 +66,7 @@ final class ZstdCodec {
         }
     }
 
-    /** In one call if the result is small; else in pieces. */
+    /** Decompresses in one call if the result is small, otherwise in pieces. */
     static void decompressInPieces(ByteBuf source, ByteBuf target, int maxSizeBytes, DecompressionRoom room) {
         ByteBuffer in = checked(source);
         int pieceBytes = Math.min(PIECE_BYTES, maxSizeBytes);
@@ -82,7 +82,7 @@ final class ZstdCodec {
             boolean frameEnds = false;
             while (in.hasRemaining() || !frameEnds) {
                 int roomBytes = maxSizeBytes - target.writerIndex();
-                // One byte past the limit tells "too large" from "exactly full and about to end".
+                // One byte more than the limit distinguishes "too large" from "exactly full and about to end".
                 int pieceBytes = (int) Math.min((long) roomBytes + 1, PIECE_BYTES);
                 target.ensureWritable(pieceBytes);
                 ByteBuffer out = target.nioBuffer(target.writerIndex(), pieceBytes);
@@ -92,17 +92,17 @@ final class ZstdCodec {
                     throw CompressionCodec.tooLarge(maxSizeBytes);
                 }
                 if (out.position() == 0 && in.position() == from) {
-                    throw new CorruptBatchException("zstd: frame cut off");
+                    throw new CorruptBatchException("zstd: the frame is truncated");
                 }
                 target.writerIndex(target.writerIndex() + out.position());
                 room.yieldPoint().pass();
             }
         } catch (ZstdException e) {
-            throw new CorruptBatchException("zstd: bad frame");
+            throw new CorruptBatchException("zstd: invalid frame");
         }
     }
 
-    /** The frames, whose windows are not too large. */
+    /** Returns the frames, after checking that their windows are not too large. */
     private static ByteBuffer checked(ByteBuf source) {
         if (!source.isReadable()) {
             throw new CorruptBatchException("zstd: no frame");
@@ -111,7 +111,7 @@ final class ZstdCodec {
         return source.nioBuffer();
     }
 
-    /** False when the output does not fit. */
+    /** Returns false if the output does not fit. */
     private static boolean decompressInto(ByteBuffer in, ByteBuf target, int roomBytes) {
         ZstdDecompressCtx context = DECOMPRESSORS.take();
         try {
@@ -123,14 +123,17 @@ final class ZstdCodec {
             if (e.getErrorCode() == Zstd.errDstSizeTooSmall()) {
                 return false;
             }
-            throw new CorruptBatchException("zstd: bad frame");
+            throw new CorruptBatchException("zstd: invalid frame");
         } finally {
-            // Every call starts by resetting the context, so one that met bad bytes is as good as new.
+            // Each call first resets the context, so a context that has processed invalid bytes can be reused.
             DECOMPRESSORS.giveBack(context);
         }
     }
 
-    /** Walks the frames (RFC 8878) without decoding them, and checks that their windows are not too large. */
+    /**
+     * Reads the headers of the frames (RFC 8878) without decoding them, and checks that their windows are not too
+     * large.
+     */
     static long likelySizeBytes(ByteBuf source) {
         ByteBuf in = source.slice();
         long sizeBytes = 0;
@@ -171,7 +174,7 @@ final class ZstdCodec {
             last = (block & 1) != 0;
             int sizeBytes = block >> 3;
             skip(in, (block >> 1 & 3) == BLOCK_TYPE_REPEAT ? 1 : sizeBytes);
-            // Streaming writers end with an empty one.
+            // Streaming writers end with an empty block.
             blocks += sizeBytes == 0 ? 0 : 1;
         }
         skip(in, checksum ? 4 : 0);
@@ -185,7 +188,7 @@ final class ZstdCodec {
 
     private static void need(ByteBuf in, int sizeBytes) {
         if (sizeBytes < 0 || in.readableBytes() < sizeBytes) {
-            throw new CorruptBatchException("zstd: frame cut off");
+            throw new CorruptBatchException("zstd: the frame is truncated");
         }
     }
 }

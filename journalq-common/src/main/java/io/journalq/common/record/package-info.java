@@ -1,11 +1,12 @@
 /**
- * Record batches (magic 2): building, reading, checking and compressing them.
+ * Record batches (magic 2): building, reading, validating and compressing.
  *
- * <p>In: keys, values and headers from a producer; bytes from a socket or a file. Out: complete batches with CRC,
- * records as views of the bytes they arrived in, and verdicts with an error code. Bytes are never trusted: readers fail
- * with {@link io.journalq.common.record.CorruptBatchException} only, the validator with a value.
+ * <p>Input: keys, values and headers of a producer, or bytes from a socket or file. Output: complete batches with CRC,
+ * records as views of the bytes in which they arrived, and validation results with an error code. Bytes are never
+ * trusted: readers throw only {@link io.journalq.common.record.CorruptBatchException}, and the validator returns a
+ * result.
  *
  * <p>Must not know: sockets, files, requests, topics, threads. Classes that keep state between calls belong to one
- * thread; the static parts are safe from any.
+ * thread; static methods can be called by any thread.
  */
 package io.journalq.common.record;

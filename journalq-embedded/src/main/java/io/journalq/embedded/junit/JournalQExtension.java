@@ -8,10 +8,11 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives an {@link EmbeddedBroker} to constructors and methods of a test class that ask for one: the same for the whole
- * class with the classes nested in it, started when it is first asked for, closed after the last test. By
- * {@code @ExtendWith(JournalQExtension.class)} it keeps its data in memory; {@code @RegisterExtension static final} with
- * {@link #of} takes other settings. Needs JUnit 5.13 or newer.
+ * Injects an {@link EmbeddedBroker} into constructors and methods of a test class. The class and its nested classes
+ * share one broker. It is started when it is first needed, and closed after the last test. With {@code
+ *
+ * @ExtendWith(JournalQExtension.class)}, the broker keeps its data in memory. To change its settings, use {@code
+ * @RegisterExtension static final} with {@link #of}. Requires JUnit 5.13 or later.
  */
 public final class JournalQExtension implements ParameterResolver {
     private static final ExtensionContext.Namespace NAMESPACE =
@@ -19,7 +20,7 @@ public final class JournalQExtension implements ParameterResolver {
 
     private final EmbeddedBrokerBuilder builder;
 
-    /** A broker in memory. */
+    /** Creates an extension with a broker in memory. */
     public JournalQExtension() {
         this(JournalQ.embedded().inMemory());
     }
@@ -28,7 +29,7 @@ public final class JournalQExtension implements ParameterResolver {
         this.builder = builder;
     }
 
-    /** A broker with settings of one's own. */
+    /** Creates an extension with a broker that {@code builder} starts. */
     public static JournalQExtension of(EmbeddedBrokerBuilder builder) {
         return new JournalQExtension(builder);
     }
@@ -40,7 +41,7 @@ public final class JournalQExtension implements ParameterResolver {
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-        // JUnit closes what is in the store when the class that it belongs to is done.
+        // JUnit closes the values of a store when the class that owns it is complete.
         return outermostClass(context)
                 .getStore(NAMESPACE)
                 .getOrComputeIfAbsent(EmbeddedBroker.class, key -> builder.start(), EmbeddedBroker.class);

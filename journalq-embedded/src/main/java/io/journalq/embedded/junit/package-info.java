@@ -1,2 +1,2 @@
-/** The embedded broker as a parameter of JUnit Jupiter tests. The only package that knows JUnit. */
+/** The embedded broker as a parameter of JUnit Jupiter tests. No other package depends on JUnit. */
 package io.journalq.embedded.junit;

@@ -3,6 +3,7 @@ package io.journalq.server.api;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
@@ -51,7 +52,7 @@ final class KafkaRequest extends Exchange implements Invocation {
         if (served.api().key().requestHeaderVersion(apiVersion) > 1) {
             in.skipTags();
         }
-        body = served.api().key().readRequest(in, apiVersion);
+        body = ApiMessages.readRequest(served.api().key(), in, apiVersion);
         entries = in.entries();
     }
 

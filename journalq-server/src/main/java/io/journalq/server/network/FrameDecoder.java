@@ -1,9 +1,11 @@
 package io.journalq.server.network;
 
+import io.journalq.common.protocol.frame.FrameReads;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.RecvByteBufAllocator;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -89,6 +91,16 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         this.maxFrameSizeBytes = maxFrameSizeBytes;
         this.room = room;
         this.lowWater = lowWater;
+    }
+
+    /** Returns the buffer for the next read of the socket. The caller releases it. */
+    ByteBuf allocate(ByteBufAllocator allocator, RecvByteBufAllocator.ExtendedHandle usual) {
+        try {
+            ByteBuf chosen = nextTarget(allocator);
+            return chosen == null ? usual.allocate(allocator) : chosen;
+        } catch (OutOfMemoryError noDirectMemory) {
+            throw new MemoryShortage(noDirectMemory);
+        }
     }
 
     /** What the socket is to be read into next, the caller's to release; null for any buffer of usual size. */

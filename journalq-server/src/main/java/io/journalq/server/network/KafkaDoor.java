@@ -1,5 +1,6 @@
 package io.journalq.server.network;
 
+import io.journalq.common.protocol.frame.FrameReads;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.RecvByteBufAllocator;
@@ -37,7 +38,7 @@ public final class KafkaDoor implements Door {
                         loop.gathering(), loop.memory().largeRequests(), loop.cycle()::enqueue, connection::flushLater),
                 new ReadLowWater(loop.counters()));
         connection.readThrough(decoder);
-        channel.config().setRecvByteBufAllocator(new FrameReads(decoder, USUAL_READS));
+        channel.config().setRecvByteBufAllocator(new FrameReads(decoder::allocate, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);
         return connection;
     }

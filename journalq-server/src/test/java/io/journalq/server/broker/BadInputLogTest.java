@@ -159,9 +159,9 @@ class BadInputLogTest {
     @Test
     void shouldLeaveOneLineAndCountOnceWhenTheHeaderOfABatchIsWrong() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
-            assertRefused(client, Unpooled.EMPTY_BUFFER, ErrorCode.INVALID_RECORD, "needs a batch");
+            assertRefused(client, Unpooled.EMPTY_BUFFER, ErrorCode.INVALID_RECORD, "must contain exactly one batch");
             ByteBuf cut = WireClient.batch(1, VALUE);
-            assertRefused(client, cut.readSlice(cut.readableBytes() - 1), ErrorCode.CORRUPT_MESSAGE, "cut off");
+            assertRefused(client, cut.readSlice(cut.readableBytes() - 1), ErrorCode.CORRUPT_MESSAGE, "truncated");
             ByteBuf oldMagic = WireClient.batch(1, VALUE).setByte(RecordBatch.MAGIC, 1);
             assertRefused(client, oldMagic, ErrorCode.INVALID_RECORD, "magic 0 and 1");
             ByteBuf unknownMagic = WireClient.batch(1, VALUE).setByte(RecordBatch.MAGIC, 9);
@@ -174,7 +174,7 @@ class BadInputLogTest {
                     WireClient.batch(1, VALUE).setShort(RecordBatch.ATTRIBUTES, RecordBatch.LOG_APPEND_TIME_FLAG);
             assertRefused(client, sealed(appendTime), ErrorCode.INVALID_TIMESTAMP, "log append time");
             ByteBuf count = WireClient.batch(1, VALUE).setInt(RecordBatch.RECORD_COUNT, Integer.MAX_VALUE);
-            assertRefused(client, sealed(count), ErrorCode.INVALID_RECORD, "record count and offsets");
+            assertRefused(client, sealed(count), ErrorCode.INVALID_RECORD, "record count and the offsets");
         }
     }
 

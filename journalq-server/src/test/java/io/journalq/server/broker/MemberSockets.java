@@ -2,8 +2,9 @@ package io.journalq.server.broker;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
-import io.journalq.common.protocol.Frames;
 import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.frame.Frames;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ResponseHeader;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -118,7 +119,7 @@ final class MemberSockets implements AutoCloseable {
             if (header.correlationId() != next.correlationId()) {
                 throw new AssertionError("answers in another order than requests");
             }
-            ApiMessage answer = next.key().readResponse(reader, next.version());
+            ApiMessage answer = ApiMessages.readResponse(next.key(), reader, next.version());
             reader.expectEnd();
             next.taken().accept(answer);
         }

@@ -2,9 +2,10 @@ package io.journalq.server.broker;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
-import io.journalq.common.protocol.Frames;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.frame.Frames;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.common.protocol.message.ResponseHeader;
@@ -53,7 +54,7 @@ public final class WireClient implements AutoCloseable {
         if (header.correlationId() != expectedId) {
             throw new IOException("answer " + header.correlationId() + " where " + expectedId + " was expected");
         }
-        T response = type.cast(key.readResponse(reader, (short) version));
+        T response = type.cast(ApiMessages.readResponse(key, reader, (short) version));
         reader.expectEnd();
         return response;
     }

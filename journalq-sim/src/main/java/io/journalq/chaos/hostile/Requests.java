@@ -1,8 +1,8 @@
 package io.journalq.chaos.hostile;
 
 import io.journalq.common.protocol.ApiMessage;
-import io.journalq.common.protocol.Frames;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.frame.Frames;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.MetadataRequest;

@@ -1,0 +1,189 @@
+package io.journalq.client.internal.admin;
+
+import io.journalq.client.admin.BrokerNode;
+import io.journalq.client.admin.ClusterDescription;
+import io.journalq.client.admin.LogDirDescription;
+import io.journalq.client.error.ConnectionFailedException;
+import io.journalq.client.error.UnsupportedByBrokerException;
+import io.journalq.client.internal.network.BlockingCalls;
+import io.journalq.client.internal.network.Cluster;
+import io.journalq.client.internal.network.ClusterView;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DeleteRecordsRequest;
+import io.journalq.common.protocol.message.DeleteRecordsResponse;
+import io.journalq.common.protocol.message.DescribeClusterRequest;
+import io.journalq.common.protocol.message.DescribeClusterResponse;
+import io.journalq.common.protocol.message.DescribeLogDirsRequest;
+import io.journalq.common.protocol.message.DescribeLogDirsResponse;
+import io.journalq.common.protocol.message.MetadataRequest;
+import io.journalq.common.protocol.message.MetadataResponse;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Requests about brokers, data directories and records. Thread-safe. */
+public final class ClusterCalls {
+    private static final int DESCRIBE_CLUSTER_NEWEST = 1;
+    private static final int METADATA_NEWEST = 10;
+    private static final int DELETE_RECORDS_NEWEST = 2;
+    private static final int DESCRIBE_LOG_DIRS_NEWEST = 4;
+    private static final long NOT_TOLD = -1L;
+
+    private final Cluster cluster;
+    private final BlockingCalls calls;
+
+    public ClusterCalls(Cluster cluster, BlockingCalls calls) {
+        this.cluster = cluster;
+        this.calls = calls;
+    }
+
+    public ClusterDescription describe() {
+        try {
+            return calls.retrying(this::describeCluster);
+        } catch (UnsupportedByBrokerException e) {
+            return calls.retrying(this::describeByMetadata);
+        }
+    }
+
+    public List<LogDirDescription> logDirs() {
+        List<LogDirDescription> directories = new ArrayList<>();
+        for (int brokerId : reachableBrokers()) {
+            directories.addAll(calls.retrying(() -> logDirs(brokerId)));
+        }
+        return directories;
+    }
+
+    /**
+     * Returns the ids of all brokers. Their addresses are then in the view of the cluster, so that connections can be
+     * opened.
+     */
+    public List<Integer> reachableBrokers() {
+        List<Integer> ids = describe().brokers().stream().map(BrokerNode::id).toList();
+        ids.forEach(this::awaitBroker);
+        return ids;
+    }
+
+    public Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {
+        Map<TopicPartition, Long> deleted = new LinkedHashMap<>();
+        beforeOffsets.forEach(
+                (partition, offset) -> deleted.put(partition, calls.retrying(() -> deleteRecords(partition, offset))));
+        return deleted;
+    }
+
+    private ClusterDescription describeCluster() {
+        DescribeClusterResponse response = calls.call(
+                BlockingCalls.ANY_BROKER,
+                ApiKey.DESCRIBE_CLUSTER,
+                DESCRIBE_CLUSTER_NEWEST,
+                DescribeClusterResponse.class,
+                version -> new DescribeClusterRequest());
+        Failures failures = new Failures();
+        failures.add(response.errorCode(), "the cluster", response.errorMessage());
+        failures.throwFirst();
+        return new ClusterDescription(
+                response.clusterId(),
+                response.controllerId(),
+                response.brokers().stream()
+                        .map(broker -> new BrokerNode(broker.brokerId(), broker.host(), broker.port(), broker.rack()))
+                        .sorted(Comparator.comparingInt(BrokerNode::id))
+                        .toList());
+    }
+
+    private ClusterDescription describeByMetadata() {
+        MetadataResponse response = calls.call(
+                BlockingCalls.ANY_BROKER,
+                ApiKey.METADATA,
+                METADATA_NEWEST,
+                MetadataResponse.class,
+                version -> new MetadataRequest().setTopics(List.of()));
+        return new ClusterDescription(
+                response.clusterId(),
+                response.controllerId(),
+                response.brokers().stream()
+                        .map(broker -> new BrokerNode(broker.nodeId(), broker.host(), broker.port(), broker.rack()))
+                        .sorted(Comparator.comparingInt(BrokerNode::id))
+                        .toList());
+    }
+
+    private void awaitBroker(int id) {
+        calls.retrying(() -> {
+            if (!cluster.metadata().view().brokers().containsKey(id)) {
+                cluster.metadata().update(null).join();
+                if (!cluster.metadata().view().brokers().containsKey(id)) {
+                    throw new ConnectionFailedException("broker " + id + " left the cluster; try again");
+                }
+            }
+            return null;
+        });
+    }
+
+    private List<LogDirDescription> logDirs(int brokerId) {
+        DescribeLogDirsResponse response = calls.call(
+                brokerId,
+                ApiKey.DESCRIBE_LOG_DIRS,
+                DESCRIBE_LOG_DIRS_NEWEST,
+                DescribeLogDirsResponse.class,
+                version -> new DescribeLogDirsRequest().setTopics(null));
+        Failures failures = new Failures();
+        failures.add(response.errorCode(), "data directories of broker " + brokerId, null);
+        List<LogDirDescription> directories = new ArrayList<>();
+        for (DescribeLogDirsResponse.DescribeLogDirsResult result : response.results()) {
+            failures.add(result.errorCode(), "data directory " + result.logDir() + " of broker " + brokerId, null);
+            Map<TopicPartition, Long> sizes = new HashMap<>();
+            for (DescribeLogDirsResponse.DescribeLogDirsTopic topic : result.topics()) {
+                for (DescribeLogDirsResponse.DescribeLogDirsPartition partition : topic.partitions()) {
+                    sizes.put(new TopicPartition(topic.name(), partition.partitionIndex()), partition.partitionSize());
+                }
+            }
+            directories.add(new LogDirDescription(
+                    brokerId,
+                    result.logDir(),
+                    Math.max(NOT_TOLD, result.totalBytes()),
+                    Math.max(NOT_TOLD, result.usableBytes()),
+                    sizes));
+        }
+        failures.throwFirst();
+        return directories;
+    }
+
+    private long deleteRecords(TopicPartition partition, long beforeOffset) {
+        int timeoutMs = cluster.config().requestTimeoutMs();
+        ClusterView.Topic topic = cluster.metadata()
+                .awaitTopic(partition.topic(), cluster.config().callTimeoutMs());
+        String subject = "deletion of records of " + partition;
+        Failures failures = new Failures();
+        if (partition.partition() < 0 || partition.partition() >= topic.partitionCount()) {
+            failures.add(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code(), subject, null);
+            failures.throwFirst();
+        }
+        DeleteRecordsResponse response = calls.call(
+                topic.leaders()[partition.partition()],
+                ApiKey.DELETE_RECORDS,
+                DELETE_RECORDS_NEWEST,
+                DeleteRecordsResponse.class,
+                version -> new DeleteRecordsRequest()
+                        .setTimeoutMs(timeoutMs)
+                        .setTopics(List.of(new DeleteRecordsRequest.DeleteRecordsTopic()
+                                .setName(partition.topic())
+                                .setPartitions(List.of(new DeleteRecordsRequest.DeleteRecordsPartition()
+                                        .setPartitionIndex(partition.partition())
+                                        .setOffset(beforeOffset))))));
+        long lowWatermark = NOT_TOLD;
+        for (DeleteRecordsResponse.DeleteRecordsTopicResult result : response.topics()) {
+            for (DeleteRecordsResponse.DeleteRecordsPartitionResult deleted : result.partitions()) {
+                if (deleted.errorCode() == ErrorCode.NOT_LEADER_OR_FOLLOWER.code()) {
+                    cluster.eventLoop().execute(() -> cluster.metadata().requestUpdate());
+                }
+                failures.add(deleted.errorCode(), subject, null);
+                lowWatermark = deleted.lowWatermark();
+            }
+        }
+        failures.throwFirst();
+        return lowWatermark;
+    }
+}

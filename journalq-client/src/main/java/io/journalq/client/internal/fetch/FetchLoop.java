@@ -1,0 +1,299 @@
+package io.journalq.client.internal.fetch;
+
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.internal.network.BrokerConnection;
+import io.journalq.client.internal.network.Call;
+import io.journalq.client.internal.network.Cluster;
+import io.journalq.client.internal.network.ClusterView;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+
+/**
+ * The part of a consumer that runs on the event loop. Keeps one Fetch request per broker in flight: it sends the next
+ * one as soon as the response arrives, unless the application falls behind. It reads only batch headers, to find the
+ * next offset. Belongs to the event loop, except for methods that say otherwise.
+ */
+final class FetchLoop implements Cluster.Listener {
+    /**
+     * The maximum number of responses of one broker that wait for the application. It bounds the memory of the
+     * consumer.
+     */
+    private static final int MAX_UNCONSUMED = 2;
+
+    /** The newest version that identifies topics by name. Later versions use only ids. */
+    private static final short NEWEST_VERSION = 12;
+
+    private static final short FIRST_VERSION_WITH_SESSIONS = 7;
+
+    private final ConsumerConfig config;
+    private final Consumer<FetchResult> handOver;
+    private final Map<TopicPartition, FetchTarget> targets = new HashMap<>();
+    private final Map<String, Integer> targetsByTopic = new HashMap<>();
+    private final Map<Integer, FetchSession> sessions = new HashMap<>();
+    private Cluster cluster;
+    final LongAdder fetches = new LongAdder();
+    final LongAdder fetchedBytes = new LongAdder();
+    final LongAdder failedFetches = new LongAdder();
+
+    /**
+     * Creates a loop without partitions.
+     *
+     * @param handOver receives each response that has data or errors, on the event loop
+     */
+    FetchLoop(ConsumerConfig config, Consumer<FetchResult> handOver) {
+        this.config = config;
+        this.handOver = handOver;
+    }
+
+    void setCluster(Cluster cluster) {
+        this.cluster = cluster;
+    }
+
+    /** Sets the position of a partition. Responses to earlier requests for the partition are ignored. */
+    void start(TopicPartition id, long offset, int generation) {
+        FetchTarget target = targets.get(id);
+        if (target == null) {
+            target = new FetchTarget(id);
+            targets.put(id, target);
+            targetsByTopic.merge(id.topic(), 1, Integer::sum);
+        }
+        target.offset = offset;
+        target.generation = generation;
+        target.stopped = false;
+        target.blocked = false;
+        cluster.metadata().track(id.topic());
+        place(target);
+        if (target.node >= 0) {
+            sessions.get(target.node).put(target);
+        }
+    }
+
+    void stop(TopicPartition id) {
+        FetchTarget target = targets.remove(id);
+        if (target == null) {
+            return;
+        }
+        if (target.node >= 0) {
+            sessions.get(target.node).remove(target);
+        }
+        if (targetsByTopic.merge(id.topic(), -1, Integer::sum) == 0) {
+            targetsByTopic.remove(id.topic());
+            cluster.metadata().untrack(id.topic());
+        }
+    }
+
+    /** Sends all requests that can be sent. */
+    void fetchAll() {
+        sessions.values().forEach(this::fetch);
+    }
+
+    /** Notes that the application has consumed a response. Any thread. */
+    void consumed(FetchSession session) {
+        session.unconsumed.decrementAndGet();
+        if (session.full) {
+            cluster.eventLoop().execute(() -> fetch(session));
+        }
+    }
+
+    @Override
+    public void onView(ClusterView view) {
+        targets.values().forEach(this::place);
+        fetchAll();
+    }
+
+    @Override
+    public void onConnectionReady(BrokerConnection connection) {
+        FetchSession session = sessions.get(connection.nodeId());
+        if (session != null) {
+            fetch(session);
+        }
+    }
+
+    @Override
+    public void onTick(long nowNanos) {
+        for (FetchTarget target : targets.values()) {
+            if (target.blocked && nowNanos - target.blockedUntilNanos >= 0) {
+                target.blocked = false;
+                place(target);
+            }
+        }
+        fetchAll();
+    }
+
+    /** Moves a partition to the session of its current leader. */
+    private void place(FetchTarget target) {
+        int leader = target.blocked || target.stopped
+                ? -1
+                : cluster.metadata().view().leader(target.id.topic(), target.id.partition());
+        if (target.node >= 0 && target.node == leader) {
+            return;
+        }
+        if (target.node >= 0) {
+            sessions.get(target.node).remove(target);
+        }
+        if (leader >= 0) {
+            sessions.computeIfAbsent(leader, FetchSession::new).put(target);
+        } else if (!target.blocked && !target.stopped) {
+            cluster.metadata().requestUpdate();
+        }
+    }
+
+    private void fetch(FetchSession session) {
+        if (session.inFlight || session.isEmpty() || cluster.isClosed()) {
+            return;
+        }
+        if (session.unconsumed.get() >= MAX_UNCONSUMED) {
+            session.full = true;
+            if (session.unconsumed.get() >= MAX_UNCONSUMED) {
+                return;
+            }
+        }
+        session.full = false;
+        BrokerConnection connection = cluster.connection(session.nodeId);
+        if (connection == null || !connection.isReady()) {
+            // The connection reports when it is ready. If it has broken, the tick opens a new one.
+            return;
+        }
+        session.inFlight = true;
+        connection.send(new FetchCall(session));
+        connection.flush();
+    }
+
+    private void pause(FetchTarget target) {
+        target.blocked = true;
+        target.blockedUntilNanos = System.nanoTime()
+                + TimeUnit.MILLISECONDS.toNanos(config.client().retryBackoff().initialMs());
+        place(target);
+    }
+
+    private void accept(FetchSession session, FetchResponse response, ByteBuf frame) {
+        List<FetchResult.Part> parts = new ArrayList<>();
+        for (FetchResponse.FetchableTopicResponse topic : response.responses()) {
+            for (FetchResponse.PartitionData data : topic.partitions()) {
+                FetchTarget target = targets.get(new TopicPartition(topic.topic(), data.partitionIndex()));
+                if (target != null && target.isCurrentFor(session)) {
+                    accept(session, target, data, parts);
+                }
+            }
+        }
+        if (!parts.isEmpty()) {
+            session.unconsumed.incrementAndGet();
+            handOver.accept(new FetchResult(session, frame.retain(), parts));
+        }
+    }
+
+    private void accept(
+            FetchSession session, FetchTarget target, FetchResponse.PartitionData data, List<FetchResult.Part> parts) {
+        ErrorCode error = ErrorCode.of(data.errorCode());
+        if (error == ErrorCode.NONE) {
+            ByteBuf batches = data.records() == null ? null : data.records().buffer();
+            if (batches != null && batches.isReadable()) {
+                fetchedBytes.add(batches.readableBytes());
+                List<FetchResponse.AbortedTransaction> aborted =
+                        data.abortedTransactions() == null ? List.of() : data.abortedTransactions();
+                parts.add(new FetchResult.Part(target.id, target.generation, target.offset, error, batches, aborted));
+                target.offset = nextOffset(batches, target.offset);
+                session.put(target);
+            }
+        } else if (error.retriable()) {
+            cluster.metadata().requestUpdate();
+            pause(target);
+        } else {
+            parts.add(new FetchResult.Part(target.id, target.generation, target.offset, error, null, List.of()));
+            target.stopped = true;
+            place(target);
+        }
+    }
+
+    /**
+     * Returns the offset after the last complete batch, according to the headers. The consumer verifies the batches
+     * later.
+     */
+    private static long nextOffset(ByteBuf batches, long offset) {
+        long next = offset;
+        int at = batches.readerIndex();
+        int end = batches.writerIndex();
+        while (end - at >= RecordBatch.HEADER_SIZE_BYTES) {
+            int lengthBytes = batches.getInt(at + RecordBatch.LENGTH);
+            if (lengthBytes < RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES
+                    || lengthBytes > end - at - RecordBatch.LOG_OVERHEAD_BYTES) {
+                break;
+            }
+            next = Math.max(next, RecordBatch.nextOffset(batches, at));
+            at += lengthBytes + RecordBatch.LOG_OVERHEAD_BYTES;
+        }
+        return next;
+    }
+
+    /** A Fetch request. */
+    private final class FetchCall extends Call {
+        private final FetchSession session;
+
+        private FetchCall(FetchSession session) {
+            super(ApiKey.FETCH, config.client().requestTimeoutMs() + config.fetchMaxWaitMs());
+            this.session = session;
+        }
+
+        @Override
+        protected short newestVersion() {
+            return NEWEST_VERSION;
+        }
+
+        @Override
+        protected ApiMessage request(short version) {
+            if (version < FIRST_VERSION_WITH_SESSIONS) {
+                session.reset();
+            }
+            FetchRequest request = new FetchRequest()
+                    .setMaxWaitMs(config.fetchMaxWaitMs())
+                    .setIsolationLevel(config.isolationLevel())
+                    .setMinBytes(config.fetchMinBytes())
+                    .setMaxBytes(config.fetchMaxBytes());
+            session.fill(request, config.partitionMaxBytes(), version >= FIRST_VERSION_WITH_SESSIONS);
+            return request;
+        }
+
+        @Override
+        protected void onResponse(ApiMessage message, ByteBuf frame, short version) {
+            FetchResponse response = (FetchResponse) message;
+            session.inFlight = false;
+            fetches.increment();
+            ErrorCode error = ErrorCode.of(response.errorCode());
+            if (error == ErrorCode.NONE) {
+                session.accepted(response.sessionId());
+                accept(session, response, frame);
+                fetch(session);
+                return;
+            }
+            // The session is unknown or out of sync, so the next request lists all partitions.
+            failedFetches.increment();
+            session.reset();
+            if (error != ErrorCode.FETCH_SESSION_ID_NOT_FOUND && error != ErrorCode.INVALID_FETCH_SESSION_EPOCH) {
+                cluster.metadata().requestUpdate();
+                return;
+            }
+            fetch(session);
+        }
+
+        @Override
+        protected void onFailure(JournalQException cause) {
+            session.inFlight = false;
+            failedFetches.increment();
+            session.reset();
+            cluster.metadata().requestUpdate();
+        }
+    }
+}

@@ -1,0 +1,467 @@
+package io.journalq.client.internal.fetch;
+
+import io.journalq.client.admin.ListedOffset;
+import io.journalq.client.admin.OffsetSpec;
+import io.journalq.client.error.CorruptBatchException;
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.OffsetOutOfRangeException;
+import io.journalq.client.group.CommittedOffset;
+import io.journalq.client.internal.network.ClientCore;
+import io.journalq.client.internal.network.ClusterView;
+import io.journalq.client.internal.network.Errors;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The part of a consumer that runs on its own thread: assigned partitions, positions, and responses to consume. It
+ * tells the {@link FetchLoop} what to read and verifies each received batch once.
+ *
+ * <p>Belongs to the thread of the consumer, except for the counters and the arrival of responses.
+ */
+public final class Fetcher implements AutoCloseable {
+    private static final long UNKNOWN = -1L;
+    private static final int UNKNOWN_EPOCH = -1;
+
+    private final ConsumerConfig config;
+    private final FetchLoop loop;
+    private final ClientCore core;
+    private final OffsetLookup lookup;
+    private final Map<TopicPartition, Position> positions = new LinkedHashMap<>();
+    private final Queue<FetchResult> results = new ConcurrentLinkedQueue<>();
+    private final List<ByteBuf> lent = new ArrayList<>();
+    private final BatchReader reader;
+    private final LongAdder records = new LongAdder();
+    private final Parking parking = new Parking();
+    private int lastGeneration;
+    private boolean anyUnknown;
+    private JournalQException pendingFailure;
+
+    /** The position of the application in one partition. */
+    private static final class Position {
+        private long offset = UNKNOWN;
+        private int leaderEpoch = UNKNOWN_EPOCH;
+        private int generation = -1;
+        private boolean paused;
+    }
+
+    public Fetcher(ConsumerConfig config) {
+        this.config = config;
+        this.loop = new FetchLoop(config, this::handOver);
+        this.core = new ClientCore(config.client(), loop);
+        loop.setCluster(core.cluster());
+        this.lookup = new OffsetLookup(core.cluster(), core.calls(), config.isolationLevel());
+        this.reader = new BatchReader(
+                ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, config.checkCrc());
+    }
+
+    public Set<TopicPartition> assignment() {
+        return Set.copyOf(positions.keySet());
+    }
+
+    /** See {@link io.journalq.client.Consumer#assign}. */
+    public void assign(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> wanted = new LinkedHashSet<>(partitions);
+        List<TopicPartition> dropped = new ArrayList<>(positions.keySet());
+        dropped.removeAll(wanted);
+        for (TopicPartition partition : wanted) {
+            positions.computeIfAbsent(partition, id -> new Position());
+        }
+        positions.keySet().removeAll(dropped);
+        anyUnknown = true;
+        core.cluster().eventLoop().execute(() -> dropped.forEach(loop::stop));
+    }
+
+    /** See {@link io.journalq.client.Consumer#partitionsOf}. */
+    public Set<TopicPartition> partitionsOf(String topic) {
+        ClusterView.Topic known =
+                core.cluster().metadata().awaitTopic(topic, config.client().callTimeoutMs());
+        Set<TopicPartition> partitions = new LinkedHashSet<>();
+        for (int i = 0; i < known.partitionCount(); i++) {
+            partitions.add(new TopicPartition(topic, i));
+        }
+        return partitions;
+    }
+
+    /** Sets positions. */
+    public void seek(Map<TopicPartition, Long> offsets) {
+        offsets.forEach((partition, offset) -> {
+            Position position = assigned(partition);
+            position.offset = offset;
+            position.leaderEpoch = UNKNOWN_EPOCH;
+        });
+        startReading(offsets.keySet());
+    }
+
+    /** Suspends reading from these partitions. They keep their positions. */
+    public void pause(Collection<TopicPartition> partitions) {
+        int generation = ++lastGeneration;
+        for (TopicPartition partition : partitions) {
+            Position position = assigned(partition);
+            position.paused = true;
+            position.generation = generation;
+        }
+        List<TopicPartition> stopped = List.copyOf(partitions);
+        core.cluster().eventLoop().execute(() -> stopped.forEach(loop::stop));
+    }
+
+    /** Resumes reading from paused partitions. */
+    public void resume(Collection<TopicPartition> partitions) {
+        List<TopicPartition> resumed = new ArrayList<>();
+        for (TopicPartition partition : partitions) {
+            Position position = assigned(partition);
+            if (position.paused) {
+                position.paused = false;
+                if (position.offset != UNKNOWN) {
+                    resumed.add(partition);
+                }
+            }
+        }
+        startReading(resumed);
+    }
+
+    /** The paused partitions. */
+    public Set<TopicPartition> paused() {
+        Set<TopicPartition> paused = new LinkedHashSet<>();
+        positions.forEach((partition, position) -> {
+            if (position.paused) {
+                paused.add(partition);
+            }
+        });
+        return paused;
+    }
+
+    /** Returns the next offset of each partition that has a position. */
+    public Map<TopicPartition, CommittedOffset> consumed() {
+        Map<TopicPartition, CommittedOffset> consumed = new LinkedHashMap<>();
+        positions.forEach((partition, position) -> {
+            if (position.offset != UNKNOWN) {
+                consumed.put(partition, new CommittedOffset(position.offset, position.leaderEpoch, ""));
+            }
+        });
+        return consumed;
+    }
+
+    /** Removes all positions. Each partition starts again like a newly assigned one. */
+    public void forgetPositions() {
+        int generation = ++lastGeneration;
+        positions.values().forEach(position -> {
+            position.offset = UNKNOWN;
+            position.leaderEpoch = UNKNOWN_EPOCH;
+            position.generation = generation;
+        });
+        anyUnknown = !positions.isEmpty();
+        List<TopicPartition> stopped = List.copyOf(positions.keySet());
+        core.cluster().eventLoop().execute(() -> stopped.forEach(loop::stop));
+    }
+
+    /** Returns the partitions that have no position. */
+    public List<TopicPartition> withoutPosition() {
+        if (!anyUnknown) {
+            return List.of();
+        }
+        List<TopicPartition> unknown = new ArrayList<>();
+        positions.forEach((partition, position) -> {
+            if (position.offset == UNKNOWN) {
+                unknown.add(partition);
+            }
+        });
+        anyUnknown = !unknown.isEmpty();
+        return unknown;
+    }
+
+    private void startReading(Collection<TopicPartition> partitions) {
+        int generation = ++lastGeneration;
+        Map<TopicPartition, Long> started = new LinkedHashMap<>();
+        for (TopicPartition partition : partitions) {
+            Position position = positions.get(partition);
+            position.generation = generation;
+            if (!position.paused) {
+                started.put(partition, position.offset);
+            }
+        }
+        core.cluster().eventLoop().execute(() -> {
+            started.forEach((partition, offset) -> loop.start(partition, offset, generation));
+            loop.fetchAll();
+        });
+    }
+
+    /**
+     * Sets positions to the offsets that {@code spec} selects, or to the end of partitions in which it selects none.
+     */
+    public void seek(Collection<TopicPartition> partitions, OffsetSpec spec) {
+        partitions.forEach(this::assigned);
+        Map<TopicPartition, Long> found = new LinkedHashMap<>();
+        List<TopicPartition> missing = new ArrayList<>();
+        offsets(partitions, spec).forEach((partition, offset) -> {
+            if (offset.found()) {
+                found.put(partition, offset.offset());
+            } else {
+                missing.add(partition);
+            }
+        });
+        if (!missing.isEmpty()) {
+            offsets(missing, OffsetSpec.latest()).forEach((partition, offset) -> found.put(partition, offset.offset()));
+        }
+        seek(found);
+    }
+
+    /** Returns the position of a partition, or a negative number if it has none. */
+    public long position(TopicPartition partition) {
+        return assigned(partition).offset;
+    }
+
+    /** Looks up one offset of each partition. */
+    public Map<TopicPartition, ListedOffset> offsets(Collection<TopicPartition> partitions, OffsetSpec spec) {
+        Map<TopicPartition, Long> timestampsMs = new LinkedHashMap<>();
+        partitions.forEach(partition -> timestampsMs.put(partition, spec.timestampMs()));
+        return offsets(timestampsMs);
+    }
+
+    /** Looks up an offset by time in each partition. */
+    public Map<TopicPartition, ListedOffset> offsets(Map<TopicPartition, Long> timestampsMs) {
+        return timestampsMs.isEmpty() ? Map.of() : lookup.offsets(timestampsMs);
+    }
+
+    /** Begins a poll and invalidates the records of the previous one. Throws a pending error. */
+    public void beginPoll() {
+        releaseLent();
+        throwPending();
+    }
+
+    /** Returns the available data, or an empty list. */
+    public List<FetchedPartition> take() {
+        return results.isEmpty() ? List.of() : takeAll();
+    }
+
+    /** Whether data is available. */
+    public boolean hasResults() {
+        return !results.isEmpty();
+    }
+
+    /** Where the thread of the consumer waits. */
+    public Parking parking() {
+        return parking;
+    }
+
+    /** The connections and their event loop. */
+    public ClientCore core() {
+        return core;
+    }
+
+    /** Releases the buffers of the previous poll. */
+    public void releaseLent() {
+        lent.forEach(ByteBuf::release);
+        lent.clear();
+    }
+
+    /** Fetch responses received. Any thread. */
+    public long fetches() {
+        return loop.fetches.sum();
+    }
+
+    /** Bytes of batches in the responses, compressed. Any thread. */
+    public long fetchedBytes() {
+        return loop.fetchedBytes.sum();
+    }
+
+    /** Records that polls returned. Any thread. */
+    public long records() {
+        return records.sum();
+    }
+
+    /** Fetch requests that failed and were sent again. Any thread. */
+    public long failedFetches() {
+        return loop.failedFetches.sum();
+    }
+
+    @Override
+    public void close() {
+        core.close();
+        releaseLent();
+        for (FetchResult result = results.poll(); result != null; result = results.poll()) {
+            result.frame().release();
+        }
+        reader.close();
+    }
+
+    private Position assigned(TopicPartition partition) {
+        Position position = positions.get(partition);
+        if (position == null) {
+            throw new IllegalStateException(partition + " is not assigned; call assign with it first");
+        }
+        return position;
+    }
+
+    /** Called on the event loop. */
+    private void handOver(FetchResult result) {
+        results.add(result);
+        parking.signal();
+    }
+
+    /** Sets the positions of partitions that have none, according to the configuration. */
+    public void startAsConfigured(Collection<TopicPartition> partitions) {
+        startAsConfigured(partitions, "there is no position for " + partitions + "; seek first, or set startAt");
+    }
+
+    private void startAsConfigured(Collection<TopicPartition> partitions, String refusal) {
+        OffsetSpec spec = config.start().apply(System.currentTimeMillis());
+        if (spec == null) {
+            throw new OffsetOutOfRangeException(refusal);
+        }
+        seek(partitions, spec);
+    }
+
+    private List<FetchedPartition> takeAll() {
+        List<FetchedPartition> fetched = new ArrayList<>();
+        while (pendingFailure == null && !results.isEmpty()) {
+            FetchResult result = results.remove();
+            int before = fetched.size();
+            try {
+                for (FetchResult.Part part : result.parts()) {
+                    take(part, fetched);
+                }
+            } catch (JournalQException e) {
+                pendingFailure = e;
+            } finally {
+                if (fetched.size() > before) {
+                    lent.add(result.frame());
+                } else {
+                    result.frame().release();
+                }
+                loop.consumed(result.session());
+            }
+        }
+        if (fetched.isEmpty()) {
+            throwPending();
+        }
+        return fetched;
+    }
+
+    /** Throws a pending error once the application has received all data before it. */
+    private void throwPending() {
+        JournalQException failure = pendingFailure;
+        if (failure != null) {
+            pendingFailure = null;
+            throw failure;
+        }
+    }
+
+    private void take(FetchResult.Part part, List<FetchedPartition> fetched) {
+        Position position = positions.get(part.id());
+        if (position == null || position.generation != part.generation()) {
+            return;
+        }
+        if (part.error() == ErrorCode.OFFSET_OUT_OF_RANGE) {
+            startAsConfigured(
+                    List.of(part.id()),
+                    "offset " + part.offset() + " of " + part.id()
+                            + " does not exist; seek to one between beginningOffsets and endOffsets, or set startAt");
+        } else if (part.error() != ErrorCode.NONE) {
+            throw Errors.of(part.error(), "fetch from " + part.id() + " at offset " + part.offset(), null);
+        } else {
+            walk(part, position, fetched);
+        }
+    }
+
+    /**
+     * Verifies the batches, counts the records from the position on, and removes the batches of aborted transactions.
+     */
+    private void walk(FetchResult.Part part, Position position, List<FetchedPartition> fetched) {
+        ByteBuf batches = part.batches();
+        AbortedRecords aborted = part.aborted().isEmpty() ? null : new AbortedRecords(part.aborted());
+        Run run = new Run(part.id(), position.offset, batches, fetched);
+        long next = position.offset;
+        int epoch = position.leaderEpoch;
+        reader.reset(batches);
+        try {
+            while (reader.nextBatch()) {
+                boolean visible = aborted == null || !aborted.contains(reader);
+                if (!visible) {
+                    run.end(next);
+                    run.start = reader.nextIndex();
+                } else if (!reader.isControlBatch()) {
+                    run.count +=
+                            reader.baseOffset() >= position.offset ? reader.recordCount() : countFrom(position.offset);
+                }
+                next = Math.max(next, reader.nextOffset());
+                epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
+                run.soundEnd = reader.nextIndex();
+            }
+        } catch (io.journalq.common.record.CorruptBatchException e) {
+            if (run.isFruitless()) {
+                seek(Map.of(part.id(), position.offset));
+                throw new CorruptBatchException(
+                        "a batch of " + part.id() + " at or after offset " + next + " is corrupt (" + e.getMessage()
+                                + "); poll again in case of a network error, otherwise check the disk of the broker"
+                                + " and seek past the batch",
+                        e);
+            }
+            // The application receives the valid batches. The next fetch starts at the corrupt one.
+            seek(Map.of(part.id(), next));
+        } finally {
+            reader.close();
+        }
+        run.end(next);
+        records.add(run.total);
+        position.offset = next;
+        position.leaderEpoch = epoch;
+    }
+
+    /** A sequence of adjacent batches that the application receives. For one pass. */
+    private static final class Run {
+        private final TopicPartition id;
+        private final long startOffset;
+        private final ByteBuf batches;
+        private final List<FetchedPartition> fetched;
+        private int start;
+        private int soundEnd;
+        private int count;
+        private int total;
+
+        private Run(TopicPartition id, long startOffset, ByteBuf batches, List<FetchedPartition> fetched) {
+            this.id = id;
+            this.startOffset = startOffset;
+            this.batches = batches;
+            this.fetched = fetched;
+            this.start = batches.readerIndex();
+            this.soundEnd = start;
+        }
+
+        private boolean isFruitless() {
+            return total + count == 0;
+        }
+
+        private void end(long nextOffset) {
+            if (count > 0) {
+                ByteBuf sound = batches.slice(start, soundEnd - start);
+                fetched.add(new FetchedPartition(id, sound, startOffset, nextOffset, count));
+                total += count;
+                count = 0;
+            }
+        }
+    }
+
+    private int countFrom(long offset) {
+        int count = 0;
+        while (reader.next()) {
+            if (reader.offset() >= offset) {
+                count++;
+            }
+        }
+        return count;
+    }
+}

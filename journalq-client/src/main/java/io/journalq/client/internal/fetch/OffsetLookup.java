@@ -1,0 +1,158 @@
+package io.journalq.client.internal.fetch;
+
+import io.journalq.client.admin.ListedOffset;
+import io.journalq.client.error.ConnectionFailedException;
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.UnknownTopicException;
+import io.journalq.client.error.UnsupportedByBrokerException;
+import io.journalq.client.internal.network.BlockingCalls;
+import io.journalq.client.internal.network.Cluster;
+import io.journalq.client.internal.network.ClusterView;
+import io.journalq.client.internal.network.Errors;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ListOffsetsRequest;
+import io.journalq.common.protocol.message.ListOffsetsResponse;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Looks up offsets by time or by special timestamps of the protocol. Retriable errors are retried, at the new leader if
+ * the leader has changed. Any thread except the event loop.
+ */
+public final class OffsetLookup {
+    private static final int NEWEST_VERSION = 8;
+    private static final long MAX_TIMESTAMP = -3L;
+    private static final long EARLIEST_LOCAL = -4L;
+    private static final short FIRST_VERSION_WITH_ISOLATION = 2;
+    private static final short FIRST_VERSION_WITH_MAX_TIMESTAMP = 7;
+    private static final short FIRST_VERSION_WITH_EARLIEST_LOCAL = 8;
+
+    private final Cluster cluster;
+    private final BlockingCalls calls;
+    private final byte isolationLevel;
+
+    /** Creates a lookup that considers all records, regardless of transactions. */
+    public OffsetLookup(Cluster cluster, BlockingCalls calls) {
+        this(cluster, calls, (byte) 0);
+    }
+
+    /**
+     * Creates a lookup.
+     *
+     * @param isolationLevel the isolation level of the requests; with 1 the latest offset is the last stable offset
+     */
+    OffsetLookup(Cluster cluster, BlockingCalls calls, byte isolationLevel) {
+        this.cluster = cluster;
+        this.calls = calls;
+        this.isolationLevel = isolationLevel;
+    }
+
+    /**
+     * Looks up offsets.
+     *
+     * @param timestampsMs by partition: milliseconds since 1970 UTC, or a special timestamp
+     * @return a result for each partition, in the same order
+     */
+    public Map<TopicPartition, ListedOffset> offsets(Map<TopicPartition, Long> timestampsMs) {
+        Map<TopicPartition, ListedOffset> found = new HashMap<>();
+        Map<TopicPartition, Long> missing = new LinkedHashMap<>(timestampsMs);
+        BlockingCalls.Deadline deadline = calls.deadline();
+        while (true) {
+            JournalQException failure = null;
+            for (Map.Entry<Integer, Map<TopicPartition, Long>> leader :
+                    byLeader(missing).entrySet()) {
+                try {
+                    ask(leader.getKey(), leader.getValue(), found);
+                } catch (JournalQException e) {
+                    failure = e;
+                }
+            }
+            missing.keySet().removeAll(found.keySet());
+            if (missing.isEmpty()) {
+                Map<TopicPartition, ListedOffset> ordered = new LinkedHashMap<>();
+                timestampsMs.keySet().forEach(partition -> ordered.put(partition, found.get(partition)));
+                return ordered;
+            }
+            if (failure == null) {
+                failure = new ConnectionFailedException(
+                        "there is currently no leader for " + missing.keySet() + "; try again");
+            }
+            cluster.eventLoop().execute(() -> cluster.metadata().requestUpdate());
+            deadline.pauseOrThrow(failure);
+        }
+    }
+
+    private Map<Integer, Map<TopicPartition, Long>> byLeader(Map<TopicPartition, Long> timestampsMs) {
+        Map<Integer, Map<TopicPartition, Long>> leaders = new HashMap<>();
+        timestampsMs.forEach((partition, timestampMs) -> {
+            ClusterView.Topic topic = cluster.metadata()
+                    .awaitTopic(partition.topic(), cluster.config().callTimeoutMs());
+            if (partition.partition() >= topic.partitionCount() || partition.partition() < 0) {
+                throw new UnknownTopicException("topic " + topic.name() + " has no partition " + partition.partition()
+                        + "; it has " + topic.partitionCount() + ", numbered from 0");
+            }
+            int leader = topic.leaders()[partition.partition()];
+            if (leader >= 0) {
+                leaders.computeIfAbsent(leader, id -> new LinkedHashMap<>()).put(partition, timestampMs);
+            }
+        });
+        return leaders;
+    }
+
+    private void ask(int leader, Map<TopicPartition, Long> timestampsMs, Map<TopicPartition, ListedOffset> found) {
+        ListOffsetsResponse response = calls.call(
+                leader,
+                ApiKey.LIST_OFFSETS,
+                NEWEST_VERSION,
+                ListOffsetsResponse.class,
+                version -> request(timestampsMs, version));
+        JournalQException failure = null;
+        for (ListOffsetsResponse.ListOffsetsTopicResponse topic : response.topics()) {
+            for (ListOffsetsResponse.ListOffsetsPartitionResponse partition : topic.partitions()) {
+                TopicPartition id = new TopicPartition(topic.name(), partition.partitionIndex());
+                ErrorCode error = ErrorCode.of(partition.errorCode());
+                if (error == ErrorCode.NONE) {
+                    found.put(id, new ListedOffset(partition.offset(), partition.timestamp(), partition.leaderEpoch()));
+                } else {
+                    failure = Errors.of(error, "lookup of an offset of " + id, null);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private ListOffsetsRequest request(Map<TopicPartition, Long> timestampsMs, short version) {
+        Map<String, ListOffsetsRequest.ListOffsetsTopic> topics = new LinkedHashMap<>();
+        timestampsMs.forEach((partition, timestampMs) -> {
+            requireServed(timestampMs, version);
+            topics.computeIfAbsent(partition.topic(), OffsetLookup::topic)
+                    .partitions()
+                    .add(new ListOffsetsRequest.ListOffsetsPartition()
+                            .setPartitionIndex(partition.partition())
+                            .setTimestamp(timestampMs));
+        });
+        List<ListOffsetsRequest.ListOffsetsTopic> all = new ArrayList<>(topics.values());
+        ListOffsetsRequest request = new ListOffsetsRequest().setReplicaId(-1).setTopics(all);
+        return version < FIRST_VERSION_WITH_ISOLATION ? request : request.setIsolationLevel(isolationLevel);
+    }
+
+    private static ListOffsetsRequest.ListOffsetsTopic topic(String name) {
+        return new ListOffsetsRequest.ListOffsetsTopic().setName(name).setPartitions(new ArrayList<>());
+    }
+
+    private static void requireServed(long timestampMs, short version) {
+        if ((timestampMs == MAX_TIMESTAMP && version < FIRST_VERSION_WITH_MAX_TIMESTAMP)
+                || (timestampMs == EARLIEST_LOCAL && version < FIRST_VERSION_WITH_EARLIEST_LOCAL)) {
+            throw new UnsupportedByBrokerException(
+                    "the broker does not support this kind of lookup; use a newer broker, or look up the earliest or"
+                            + " latest offset");
+        }
+    }
+}

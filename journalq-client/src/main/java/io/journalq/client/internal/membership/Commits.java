@@ -1,0 +1,196 @@
+package io.journalq.client.internal.membership;
+
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.MembershipLostException;
+import io.journalq.client.group.CommittedOffset;
+import io.journalq.client.internal.coordinator.Coordinator;
+import io.journalq.client.internal.coordinator.CoordinatorRequest;
+import io.journalq.client.internal.network.Errors;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.OffsetCommitRequest;
+import io.journalq.common.protocol.message.OffsetCommitResponse;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Sends the commits of a consumer in order. One request at a time is in flight; the offsets that are committed in the
+ * meantime go into the next one, the newest offset of each partition. So a retried commit never overtakes a later one.
+ * Belongs to the event loop, except {@link #commit}.
+ */
+final class Commits {
+    private static final int NEWEST_VERSION = 9;
+    private static final int NO_MEMBER_EPOCH = -1;
+
+    private final EventLoop eventLoop;
+    private final Coordinator coordinator;
+    private final GroupConfig config;
+    private final Membership membership;
+    private final long timeoutMs;
+    private Batch pending = new Batch();
+    private boolean inFlight;
+
+    /** The offsets of one request, and the futures that wait for them. */
+    private static final class Batch {
+        private final Map<TopicPartition, CommittedOffset> offsets = new LinkedHashMap<>();
+        private final List<Waiter> waiters = new ArrayList<>();
+    }
+
+    private record Waiter(Set<TopicPartition> partitions, CompletableFuture<Void> done) {}
+
+    /**
+     * Creates a queue without commits.
+     *
+     * @param timeoutMs the time after which a failed request is not retried, in milliseconds
+     */
+    Commits(EventLoop eventLoop, Coordinator coordinator, GroupConfig config, Membership membership, long timeoutMs) {
+        this.eventLoop = eventLoop;
+        this.coordinator = coordinator;
+        this.config = config;
+        this.membership = membership;
+        this.timeoutMs = timeoutMs;
+    }
+
+    /** Commits offsets after all previous ones. Any thread. The future completes on the event loop. */
+    CompletableFuture<Void> commit(Map<TopicPartition, CommittedOffset> offsets) {
+        Map<TopicPartition, CommittedOffset> copy = Map.copyOf(offsets);
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        if (copy.isEmpty()) {
+            done.complete(null);
+        } else {
+            eventLoop.execute(() -> add(copy, done));
+        }
+        return done;
+    }
+
+    private void add(Map<TopicPartition, CommittedOffset> offsets, CompletableFuture<Void> done) {
+        pending.offsets.putAll(offsets);
+        pending.waiters.add(new Waiter(offsets.keySet(), done));
+        sendNext();
+    }
+
+    private void sendNext() {
+        if (inFlight || pending.waiters.isEmpty()) {
+            return;
+        }
+        inFlight = true;
+        Batch batch = pending;
+        pending = new Batch();
+        var unused = coordinator
+                .ask(new CommitRequest(batch.offsets), timeoutMs)
+                .whenComplete((response, failure) -> {
+                    inFlight = false;
+                    settle(batch, response, failure);
+                    sendNext();
+                });
+    }
+
+    private void settle(Batch batch, OffsetCommitResponse response, Throwable failure) {
+        if (failure != null) {
+            batch.waiters.forEach(waiter -> waiter.done.completeExceptionally(failure));
+            return;
+        }
+        Map<TopicPartition, ErrorCode> errors = new HashMap<>();
+        for (OffsetCommitResponse.OffsetCommitResponseTopic topic : response.topics()) {
+            for (OffsetCommitResponse.OffsetCommitResponsePartition partition : topic.partitions()) {
+                ErrorCode error = ErrorCode.of(partition.errorCode());
+                if (error != ErrorCode.NONE) {
+                    errors.put(new TopicPartition(topic.name(), partition.partitionIndex()), error);
+                }
+            }
+        }
+        for (Waiter waiter : batch.waiters) {
+            JournalQException refused = null;
+            for (TopicPartition partition : waiter.partitions) {
+                ErrorCode error = errors.get(partition);
+                if (error != null && refused == null) {
+                    refused = Errors.of(error, subject() + " for " + partition, null);
+                }
+            }
+            if (refused == null) {
+                waiter.done.complete(null);
+            } else {
+                waiter.done.completeExceptionally(refused);
+            }
+        }
+    }
+
+    private String subject() {
+        return "commit of group " + config.groupId();
+    }
+
+    private final class CommitRequest extends CoordinatorRequest<OffsetCommitResponse> {
+        private final Map<TopicPartition, CommittedOffset> offsets;
+
+        private CommitRequest(Map<TopicPartition, CommittedOffset> offsets) {
+            super(ApiKey.OFFSET_COMMIT, OffsetCommitResponse.class, NEWEST_VERSION, subject());
+            this.offsets = offsets;
+        }
+
+        @Override
+        protected ApiMessage request(short version) {
+            OffsetCommitRequest request = new OffsetCommitRequest().setGroupId(config.groupId());
+            MembershipState status = membership.status();
+            switch (status.state()) {
+                case OUT, FAILED -> request.setGenerationIdOrMemberEpoch(NO_MEMBER_EPOCH);
+                case IN ->
+                    request.setMemberId(status.memberId())
+                            .setGenerationIdOrMemberEpoch(status.epoch())
+                            .setGroupInstanceId(config.instanceId());
+                case JOINING, LOST ->
+                    throw new MembershipLostException(
+                            subject() + ": this consumer is currently not a member of the group; poll to join it",
+                            ErrorCode.UNKNOWN_MEMBER_ID);
+            }
+            return request.setTopics(topics());
+        }
+
+        private List<OffsetCommitRequest.OffsetCommitRequestTopic> topics() {
+            Map<String, List<OffsetCommitRequest.OffsetCommitRequestPartition>> topics = new LinkedHashMap<>();
+            offsets.forEach((partition, offset) -> topics.computeIfAbsent(partition.topic(), name -> new ArrayList<>())
+                    .add(new OffsetCommitRequest.OffsetCommitRequestPartition()
+                            .setPartitionIndex(partition.partition())
+                            .setCommittedOffset(offset.offset())
+                            .setCommittedLeaderEpoch(offset.leaderEpoch())
+                            .setCommittedMetadata(offset.metadata())));
+            List<OffsetCommitRequest.OffsetCommitRequestTopic> all = new ArrayList<>();
+            topics.forEach((name, partitions) -> all.add(new OffsetCommitRequest.OffsetCommitRequestTopic()
+                    .setName(name)
+                    .setPartitions(partitions)));
+            return all;
+        }
+
+        /** Returns the first retriable error. Other errors fail only the futures of their partitions. */
+        @Override
+        protected ErrorCode errorOf(OffsetCommitResponse response) {
+            for (OffsetCommitResponse.OffsetCommitResponseTopic topic : response.topics()) {
+                for (OffsetCommitResponse.OffsetCommitResponsePartition partition : topic.partitions()) {
+                    ErrorCode error = ErrorCode.of(partition.errorCode());
+                    if (isRetriable(error)) {
+                        return error;
+                    }
+                }
+            }
+            return ErrorCode.NONE;
+        }
+
+        @Override
+        protected boolean isRetriable(ErrorCode error) {
+            return switch (error) {
+                // The topic has been deleted.
+                case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID -> false;
+                // The heartbeat response with the new epoch has already arrived, on the same connection.
+                case STALE_MEMBER_EPOCH -> membership.status().isIn();
+                default -> error.retriable();
+            };
+        }
+    }
+}

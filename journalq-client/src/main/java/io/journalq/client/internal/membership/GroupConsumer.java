@@ -1,0 +1,334 @@
+package io.journalq.client.internal.membership;
+
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.WakeupException;
+import io.journalq.client.group.CommittedOffset;
+import io.journalq.client.group.GroupMember;
+import io.journalq.client.group.RebalanceListener;
+import io.journalq.client.internal.coordinator.Coordinator;
+import io.journalq.client.internal.fetch.Fetcher;
+import io.journalq.client.internal.fetch.Parking;
+import io.journalq.client.internal.membership.MembershipState.State;
+import io.journalq.client.internal.network.Cluster;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The group membership as the thread of the consumer sees it. Follows the assignment step by step (stop reading,
+ * commit, call the listener, confirm to the group), and commits offsets. Belongs to the thread of the consumer, except
+ * {@link #failedCommits}.
+ */
+public final class GroupConsumer {
+    private static final int CLOSE_TIMEOUT_MS = 30_000;
+
+    private final Fetcher fetcher;
+    private final Parking parking;
+    private final GroupConfig config;
+    private final Coordinator coordinator;
+    private final Membership membership;
+    private final Commits commits;
+    private final TopicNames names;
+    private final int callTimeoutMs;
+    private final LongAdder failedCommits = new LongAdder();
+    private final Map<TopicIdPartition, TopicPartition> owned = new LinkedHashMap<>();
+    /** The offsets that are committed or being committed, so that no offset is committed twice. */
+    private final Map<TopicPartition, Long> autoCommitted = new HashMap<>();
+
+    private RebalanceListener listener = RebalanceListener.NONE;
+    private boolean subscribed;
+    private MembershipState followed;
+    private JournalQException forgiven;
+    private boolean unnamed;
+    private long nextCommitNanos = System.nanoTime();
+    private volatile boolean autoCommitFailed;
+
+    GroupConsumer(Fetcher fetcher, GroupConfig config) {
+        Cluster cluster = fetcher.core().cluster();
+        this.fetcher = fetcher;
+        this.parking = fetcher.parking();
+        this.config = config;
+        this.callTimeoutMs = cluster.config().callTimeoutMs();
+        this.coordinator = new Coordinator(cluster, Coordinator.Kind.GROUP, config.groupId());
+        this.membership = new Membership(cluster, config, coordinator, parking::signal);
+        this.commits = new Commits(cluster.eventLoop(), coordinator, config, membership, callTimeoutMs);
+        this.names = new TopicNames(coordinator, parking::signal, callTimeoutMs);
+    }
+
+    boolean isSubscribed() {
+        return subscribed;
+    }
+
+    void subscribe(Subscription subscription, RebalanceListener hearsOfIt) {
+        listener = hearsOfIt;
+        subscribed = true;
+        // The event loop has not retried yet, so the state still contains the old failure.
+        forgiven = membership.status().failure();
+        membership.join(subscription);
+    }
+
+    /** Gives up all partitions and leaves the group. */
+    void unsubscribe() {
+        leave(callTimeoutMs);
+    }
+
+    /** Commits and leaves the group, if possible. If this fails, other members read some records again. */
+    void close() {
+        int timeoutMs = Math.min(CLOSE_TIMEOUT_MS, callTimeoutMs);
+        if (subscribed) {
+            leave(timeoutMs);
+        } else if (config.autoCommit()) {
+            commitQuietly(uncommitted(), timeoutMs);
+        }
+    }
+
+    private void leave(int timeoutMs) {
+        subscribed = false;
+        try {
+            if (membership.status().isIn()) {
+                revoke(Set.copyOf(owned.keySet()), timeoutMs);
+            } else {
+                lose();
+            }
+        } finally {
+            followed = null;
+            joinQuietly(membership.leave(), timeoutMs);
+        }
+    }
+
+    /** Whether {@link #follow} has something to do. */
+    boolean hasNews() {
+        return subscribed && !membership.status().equals(followed);
+    }
+
+    /** Returns how long a wait for records may last before {@link #follow} has to be called without a signal. */
+    long pauseNanos() {
+        return unnamed ? names.pauseNanos() : Long.MAX_VALUE;
+    }
+
+    /** Applies the current assignment. Calls the listener. */
+    void follow() {
+        membership.polled();
+        MembershipState status = membership.status();
+        if (!subscribed || (status.equals(followed) && !unnamed && status.state() != State.FAILED)) {
+            return;
+        }
+        followed = status;
+        switch (status.state()) {
+            case FAILED -> {
+                lose();
+                if (status.failure() != forgiven) {
+                    throw status.failure();
+                }
+            }
+            case LOST -> {
+                try {
+                    lose();
+                } finally {
+                    membership.rejoin();
+                }
+            }
+            case IN -> reconcile(status.target());
+            case OUT, JOINING -> {}
+        }
+    }
+
+    private void reconcile(Set<TopicIdPartition> target) {
+        if (target == null) {
+            return;
+        }
+        Set<TopicIdPartition> revoked = new LinkedHashSet<>(owned.keySet());
+        revoked.removeAll(target);
+        if (!revoked.isEmpty()) {
+            revoke(revoked, callTimeoutMs);
+            if (!membership.status().isIn()) {
+                // The membership has been lost; the next call handles that.
+                return;
+            }
+        }
+        take(target);
+    }
+
+    /** Stops reading, commits, calls the listener, and then confirms to the group. */
+    private void revoke(Set<TopicIdPartition> revoked, int timeoutMs) {
+        Collection<TopicPartition> partitions = partitions(revoked);
+        fetcher.pause(partitions);
+        if (config.autoCommit()) {
+            Map<TopicPartition, CommittedOffset> offsets = uncommitted();
+            offsets.keySet().retainAll(partitions);
+            commitQuietly(offsets, timeoutMs);
+        }
+        try {
+            if (membership.status().state() == State.LOST) {
+                if (!partitions.isEmpty()) {
+                    listener.onLost(partitions);
+                }
+            } else if (!partitions.isEmpty()) {
+                listener.onRevoked(partitions);
+            }
+        } finally {
+            owned.keySet().removeAll(revoked);
+            applyOwned();
+        }
+    }
+
+    /** Adds the new partitions whose topic names are known. */
+    private void take(Set<TopicIdPartition> target) {
+        Set<Uuid> topicIds = new LinkedHashSet<>();
+        target.forEach(partition -> topicIds.add(partition.topicId()));
+        names.learn(topicIds);
+        unnamed = false;
+        Map<TopicIdPartition, TopicPartition> added = new LinkedHashMap<>();
+        for (TopicIdPartition partition : target) {
+            String name = names.name(partition.topicId());
+            if (name == null) {
+                unnamed = true;
+            } else if (!owned.containsKey(partition)) {
+                added.put(partition, new TopicPartition(name, partition.partition()));
+            }
+        }
+        if (added.isEmpty()) {
+            return;
+        }
+        owned.putAll(added);
+        try {
+            fetcher.assign(owned.values());
+            listener.onAssigned(List.copyOf(added.values()));
+        } finally {
+            membership.own(Set.copyOf(owned.keySet()));
+        }
+    }
+
+    /** Drops all partitions, because they already belong to other members. */
+    private void lose() {
+        List<TopicPartition> lost = List.copyOf(owned.values());
+        if (lost.isEmpty()) {
+            return;
+        }
+        owned.clear();
+        unnamed = false;
+        autoCommitted.clear();
+        fetcher.assign(List.of());
+        listener.onLost(lost);
+    }
+
+    private void applyOwned() {
+        fetcher.assign(owned.values());
+        autoCommitted.keySet().retainAll(owned.values());
+        membership.own(Set.copyOf(owned.keySet()));
+    }
+
+    private Collection<TopicPartition> partitions(Set<TopicIdPartition> some) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        some.forEach(partition -> partitions.add(owned.get(partition)));
+        return partitions;
+    }
+
+    /** Notes the committed offsets at which partitions start. */
+    void onStart(Map<TopicPartition, Long> offsets) {
+        autoCommitted.putAll(offsets);
+    }
+
+    /** Starts an automatic commit of the records that earlier polls returned, if the interval has passed. */
+    void commitIfDue() {
+        long nowNanos = System.nanoTime();
+        if (!config.autoCommit() || nowNanos - nextCommitNanos < 0) {
+            return;
+        }
+        nextCommitNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(config.autoCommitIntervalMs());
+        Map<TopicPartition, CommittedOffset> offsets = uncommitted();
+        if (!offsets.isEmpty()) {
+            var unused = commits.commit(offsets).whenComplete((done, failure) -> {
+                if (failure != null) {
+                    failedCommits.increment();
+                    autoCommitFailed = true;
+                }
+            });
+        }
+    }
+
+    private Map<TopicPartition, CommittedOffset> uncommitted() {
+        if (autoCommitFailed) {
+            autoCommitFailed = false;
+            autoCommitted.clear();
+        }
+        Map<TopicPartition, CommittedOffset> offsets = fetcher.consumed();
+        offsets.entrySet().removeIf(entry -> {
+            Long before = autoCommitted.put(entry.getKey(), entry.getValue().offset());
+            return before != null && before == entry.getValue().offset();
+        });
+        return offsets;
+    }
+
+    private void commitQuietly(Map<TopicPartition, CommittedOffset> offsets, int timeoutMs) {
+        if (!joinQuietly(commits.commit(offsets), timeoutMs)) {
+            failedCommits.increment();
+        }
+    }
+
+    /** Waits until the timeout. A wakeup must not prevent a consumer from leaving its group properly. */
+    private boolean joinQuietly(CompletableFuture<Void> done, int timeoutMs) {
+        try {
+            parking.join(done, timeoutMs, "leaving the group");
+            return true;
+        } catch (WakeupException e) {
+            boolean joined = joinQuietly(done, timeoutMs);
+            parking.wakeup();
+            return joined;
+        } catch (JournalQException e) {
+            return false;
+        }
+    }
+
+    /** Commits the positions of all returned records, and waits. */
+    public void commit() {
+        commit(fetcher.consumed());
+    }
+
+    /** Commits these offsets, and waits. */
+    public void commit(Map<TopicPartition, CommittedOffset> offsets) {
+        parking.join(commits.commit(offsets), callTimeoutMs, "a commit of group " + config.groupId());
+    }
+
+    /** Commits the positions of all returned records. */
+    public CompletableFuture<Void> commitAsync() {
+        return commitAsync(fetcher.consumed());
+    }
+
+    /** Commits these offsets. */
+    public CompletableFuture<Void> commitAsync(Map<TopicPartition, CommittedOffset> offsets) {
+        return commits.commit(offsets);
+    }
+
+    Map<TopicPartition, CommittedOffset> committed(Collection<TopicPartition> partitions) {
+        if (partitions.isEmpty()) {
+            return Map.of();
+        }
+        return CommittedOffsets.read(parking.join(
+                coordinator.ask(new CommittedOffsets(config.groupId(), partitions), callTimeoutMs),
+                callTimeoutMs,
+                "a lookup of committed offsets of group " + config.groupId()));
+    }
+
+    /** The current identity of this consumer in its group. */
+    public GroupMember member() {
+        MembershipState status = membership.status();
+        return status.isIn()
+                ? new GroupMember(config.groupId(), status.memberId(), status.epoch(), config.instanceId())
+                : GroupMember.outsider(config.groupId());
+    }
+
+    long failedCommits() {
+        return failedCommits.sum();
+    }
+}

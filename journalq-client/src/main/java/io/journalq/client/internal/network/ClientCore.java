@@ -1,0 +1,39 @@
+package io.journalq.client.internal.network;
+
+/**
+ * The parts of a client that consumer and admin share: its event loop, its cluster, and its blocking calls. {@link
+ * #close()} closes the connections. Thread-safe.
+ */
+public final class ClientCore implements AutoCloseable {
+    private final ClientLoop loop = ClientLoop.acquire();
+    private final Cluster cluster;
+    private final BlockingCalls calls;
+
+    /**
+     * Starts the client.
+     *
+     * @param listener is notified on the event loop
+     */
+    public ClientCore(ClientConfig config, Cluster.Listener listener) {
+        this.cluster = new Cluster(config, loop.eventLoop(), listener);
+        this.calls = new BlockingCalls(cluster);
+        cluster.start();
+    }
+
+    public Cluster cluster() {
+        return cluster;
+    }
+
+    public BlockingCalls calls() {
+        return calls;
+    }
+
+    /** Closes the connections and waits until they are closed. Further calls have no effect. */
+    @Override
+    public void close() {
+        if (loop.isHeld()) {
+            loop.eventLoop().submit(cluster::close).syncUninterruptibly();
+            loop.close();
+        }
+    }
+}

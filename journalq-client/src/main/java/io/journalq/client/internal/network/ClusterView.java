@@ -1,0 +1,47 @@
+package io.journalq.client.internal.network;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import java.util.Map;
+
+/**
+ * The state of the cluster according to the latest Metadata responses. Immutable.
+ *
+ * @param brokers addresses by broker id
+ * @param topics the requested topics that exist, by name
+ * @param errors the errors of requested topics that are not in {@code topics}, by name
+ */
+public record ClusterView(
+        String clusterId,
+        int controllerId,
+        Map<Integer, HostAndPort> brokers,
+        Map<String, Topic> topics,
+        Map<String, ErrorCode> errors) {
+    static final int NO_LEADER = -1;
+    static final ClusterView EMPTY = new ClusterView(null, NO_LEADER, Map.of(), Map.of(), Map.of());
+
+    /**
+     * The partitions of a topic. Do not modify the arrays.
+     *
+     * @param leaders the broker id of the leader by partition, -1 for none
+     * @param leaderEpochs the leader epoch by partition, -1 if unknown
+     */
+    @SuppressWarnings("ArrayRecordComponent") // read on every send; shared by reference and never compared
+    public record Topic(String name, Uuid id, int[] leaders, int[] leaderEpochs) {
+        public int partitionCount() {
+            return leaders.length;
+        }
+    }
+
+    /** Returns the broker id of the leader of a partition, or -1 if there is none or the partition is unknown. */
+    public int leader(String topic, int partition) {
+        Topic known = topics.get(topic);
+        return known == null || partition >= known.leaders.length ? NO_LEADER : known.leaders[partition];
+    }
+
+    /** Returns the leader epoch of a partition, or -1 if unknown. */
+    public int leaderEpoch(String topic, int partition) {
+        Topic known = topics.get(topic);
+        return known == null || partition >= known.leaderEpochs.length ? NO_LEADER : known.leaderEpochs[partition];
+    }
+}

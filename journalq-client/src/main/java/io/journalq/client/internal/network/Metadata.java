@@ -1,0 +1,310 @@
+package io.journalq.client.internal.network;
+
+import io.journalq.client.error.ClientClosedException;
+import io.journalq.client.error.InterruptedWaitException;
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.RequestTimedOutException;
+import io.journalq.client.error.UnknownTopicException;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.MetadataRequest;
+import io.journalq.common.protocol.message.MetadataResponse;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Maintains the {@link ClusterView} of the topics that the client uses. Requests it when a topic is new, when an error
+ * shows that it is outdated, and when it exceeds its maximum age. Belongs to the event loop, except for methods that
+ * say otherwise.
+ */
+public final class Metadata {
+    /** How long a lookup of an unknown topic is retried, because the topic may have been created a moment ago. */
+    private static final long UNKNOWN_TOPIC_PATIENCE_MS = 1_500;
+
+    private static final short FIRST_VERSION_WITH_AUTO_CREATION = 4;
+
+    private final Cluster cluster;
+    private final ClientConfig config;
+    private final Cluster.Listener listener;
+    private final Set<String> topics = new HashSet<>();
+    private final List<CompletableFuture<ClusterView>> waiters = new ArrayList<>();
+    private volatile ClusterView view = ClusterView.EMPTY;
+    private boolean autoCreate;
+    private boolean inFlight;
+    private boolean wanted;
+    private int failedTries;
+    private long nextTryNanos = System.nanoTime();
+    private long updatedNanos;
+    private JournalQException closed;
+
+    Metadata(Cluster cluster, ClientConfig config, Cluster.Listener listener) {
+        this.cluster = cluster;
+        this.config = config;
+        this.listener = listener;
+    }
+
+    /** The current view. Any thread. */
+    public ClusterView view() {
+        return view;
+    }
+
+    /** Allows the broker to create missing topics, if it is configured to do so. Called before the first request. */
+    public void allowAutoCreation() {
+        autoCreate = true;
+    }
+
+    /**
+     * Waits until the metadata of a topic is known. Any thread except the event loop.
+     *
+     * @throws JournalQException if the topic does not exist, or no broker responds in time
+     */
+    public ClusterView.Topic awaitTopic(String topic, long timeoutMs) {
+        long startNanos = System.nanoTime();
+        while (true) {
+            ClusterView now = view;
+            ClusterView.Topic known = now.topics().get(topic);
+            if (known != null) {
+                return known;
+            }
+            ErrorCode error = now.errors().get(topic);
+            long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+            if (error != null) {
+                throwIfHopeless(topic, error, elapsedMs);
+            }
+            awaitUpdate(topic, timeoutMs - elapsedMs);
+        }
+    }
+
+    /**
+     * Requests the metadata of a topic, or of all tracked topics if {@code topic} is null. Returns the resulting view.
+     * Any thread.
+     */
+    public CompletableFuture<ClusterView> update(String topic) {
+        CompletableFuture<ClusterView> result = new CompletableFuture<>();
+        cluster.eventLoop().execute(() -> {
+            if (closed != null) {
+                result.completeExceptionally(closed);
+                return;
+            }
+            if (topic != null && topics.add(topic)) {
+                // This is the first request for the topic, so there is no backoff.
+                nextTryNanos = System.nanoTime();
+            }
+            waiters.add(result);
+            requestUpdate();
+        });
+        return result;
+    }
+
+    /** Requests the metadata soon, because it has proven to be outdated. */
+    public void requestUpdate() {
+        wanted = true;
+        tryUpdate(System.nanoTime());
+    }
+
+    /** Adds a topic whose metadata is kept up to date. */
+    public void track(String topic) {
+        topics.add(topic);
+    }
+
+    /** Removes a topic whose metadata was kept up to date. It may no longer exist. */
+    public void untrack(String topic) {
+        topics.remove(topic);
+    }
+
+    void onTick(long nowNanos) {
+        long maxAgeNanos = TimeUnit.MILLISECONDS.toNanos(config.metadataMaxAgeMs());
+        if (!topics.isEmpty() && updatedNanos != 0 && nowNanos - updatedNanos > maxAgeNanos) {
+            wanted = true;
+        }
+        tryUpdate(nowNanos);
+    }
+
+    void close(JournalQException cause) {
+        closed = cause;
+        failWaiters(cause);
+    }
+
+    private void awaitUpdate(String topic, long leftMs) {
+        if (leftMs <= 0) {
+            throw new RequestTimedOutException(
+                    "no broker sent the metadata of topic " + topic + " in time; check that a broker runs at "
+                            + config.bootstrapServers() + ", or raise callTimeoutMs");
+        }
+        try {
+            update(topic).get(leftMs, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            JournalQException cause = cluster.noBroker();
+            throw new RequestTimedOutException(
+                    "no broker sent the metadata of topic " + topic + " in time: " + cause.getMessage(), cause);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof ClientClosedException closedCause) {
+                throw closedCause;
+            }
+            // All other failures are retried until the timeout.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedWaitException("interrupted while waiting for the metadata of topic " + topic, e);
+        }
+    }
+
+    private static void throwIfHopeless(String topic, ErrorCode error, long elapsedMs) {
+        boolean unknown = error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION || error == ErrorCode.UNKNOWN_TOPIC_ID;
+        if (unknown && elapsedMs >= UNKNOWN_TOPIC_PATIENCE_MS) {
+            throw new UnknownTopicException("topic " + topic + " does not exist; create it, or check its name");
+        }
+        if (!unknown && !error.retriable()) {
+            throw Errors.of(error, "topic " + topic, null);
+        }
+    }
+
+    private void tryUpdate(long nowNanos) {
+        if (!wanted || inFlight || closed != null || nowNanos - nextTryNanos < 0) {
+            return;
+        }
+        BrokerConnection connection = cluster.anyConnection();
+        if (connection == null) {
+            // All connections have just failed; the tick retries.
+            return;
+        }
+        wanted = false;
+        inFlight = true;
+        connection.send(new MetadataCall());
+        connection.flush();
+    }
+
+    private void pause() {
+        failedTries++;
+        nextTryNanos = System.nanoTime()
+                + TimeUnit.MILLISECONDS.toNanos(config.retryBackoff().delayMs(failedTries));
+    }
+
+    private void failWaiters(JournalQException cause) {
+        List<CompletableFuture<ClusterView>> failed = List.copyOf(waiters);
+        waiters.clear();
+        failed.forEach(waiter -> waiter.completeExceptionally(cause));
+    }
+
+    private void accept(MetadataResponse response) {
+        Map<Integer, HostAndPort> brokers = new HashMap<>();
+        for (MetadataResponse.MetadataResponseBroker broker : response.brokers()) {
+            brokers.put(broker.nodeId(), new HostAndPort(broker.host(), broker.port()));
+        }
+        ClusterView old = view;
+        Map<String, ClusterView.Topic> known = new HashMap<>(old.topics());
+        Map<String, ErrorCode> errors = new HashMap<>();
+        boolean complete = true;
+        for (MetadataResponse.MetadataResponseTopic topic : response.topics()) {
+            ErrorCode error = ErrorCode.of(topic.errorCode());
+            if (error == ErrorCode.NONE) {
+                ClusterView.Topic current = topicOf(topic);
+                known.put(topic.name(), current);
+                complete &= hasLeaders(current);
+            } else {
+                errors.put(topic.name(), error);
+                complete &= !error.retriable();
+                if (!error.retriable() || error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) {
+                    known.remove(topic.name());
+                }
+            }
+        }
+        updatedNanos = System.nanoTime();
+        if (complete) {
+            failedTries = 0;
+            nextTryNanos = updatedNanos
+                    + TimeUnit.MILLISECONDS.toNanos(config.retryBackoff().initialMs());
+        } else {
+            pause();
+            wanted = wanted || errors.isEmpty();
+        }
+        view = new ClusterView(
+                response.clusterId(),
+                response.controllerId(),
+                Map.copyOf(brokers),
+                Map.copyOf(known),
+                Map.copyOf(errors));
+    }
+
+    private static ClusterView.Topic topicOf(MetadataResponse.MetadataResponseTopic topic) {
+        int count = 0;
+        for (MetadataResponse.MetadataResponsePartition partition : topic.partitions()) {
+            count = Math.max(
+                    count,
+                    Math.min(partition.partitionIndex(), topic.partitions().size() - 1) + 1);
+        }
+        int[] leaders = new int[count];
+        int[] epochs = new int[count];
+        Arrays.fill(leaders, ClusterView.NO_LEADER);
+        Arrays.fill(epochs, ClusterView.NO_LEADER);
+        for (MetadataResponse.MetadataResponsePartition partition : topic.partitions()) {
+            int index = partition.partitionIndex();
+            if (index >= 0 && index < count) {
+                leaders[index] = partition.leaderId();
+                epochs[index] = partition.leaderEpoch();
+            }
+        }
+        return new ClusterView.Topic(topic.name(), topic.topicId(), leaders, epochs);
+    }
+
+    private static boolean hasLeaders(ClusterView.Topic topic) {
+        for (int leader : topic.leaders()) {
+            if (leader < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Requests the tracked topics. If there are none, requests only the brokers. */
+    private final class MetadataCall extends Call {
+        private final List<CompletableFuture<ClusterView>> served = List.copyOf(waiters);
+
+        private MetadataCall() {
+            super(ApiKey.METADATA, config.requestTimeoutMs());
+            waiters.clear();
+        }
+
+        @Override
+        protected ApiMessage request(short version) {
+            List<MetadataRequest.MetadataRequestTopic> asked = new ArrayList<>();
+            for (String topic : topics) {
+                asked.add(new MetadataRequest.MetadataRequestTopic().setName(topic));
+            }
+            MetadataRequest request = new MetadataRequest().setTopics(asked);
+            return version < FIRST_VERSION_WITH_AUTO_CREATION ? request : request.setAllowAutoTopicCreation(autoCreate);
+        }
+
+        @Override
+        protected void onResponse(ApiMessage response, ByteBuf frame, short version) {
+            inFlight = false;
+            accept((MetadataResponse) response);
+            listener.onView(view);
+            served.forEach(waiter -> waiter.complete(view));
+            if (!waiters.isEmpty()) {
+                wanted = true;
+            }
+        }
+
+        @Override
+        protected void onFailure(JournalQException cause) {
+            inFlight = false;
+            wanted = closed == null;
+            waiters.addAll(served);
+            pause();
+            if (!cause.retriable()) {
+                failWaiters(cause);
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.journalq.client.internal.network;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.MessageWriter;
+import io.journalq.common.protocol.message.RequestHeader;
+import io.journalq.common.protocol.message.ResponseHeader;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.ReferenceCounted;
+import java.util.List;
+
+/** Encodes the frame and header of requests and decodes the header of responses. Stateless; any thread. */
+public final class RequestFrame {
+    private static final short FIRST_VERSION_WITH_CLIENT_ID = 1;
+
+    private RequestFrame() {}
+
+    /** Encodes a frame. The caller writes the parts in order, which releases them. */
+    public static List<ReferenceCounted> encode(
+            ByteBufAllocator allocator,
+            ApiKey key,
+            short version,
+            int correlationId,
+            String clientId,
+            ApiMessage request,
+            int copiedBytes) {
+        MessageWriter out = MessageWriter.frame(allocator, copiedBytes);
+        boolean finished = false;
+        try {
+            short headerVersion = key.requestHeaderVersion(version);
+            RequestHeader header = new RequestHeader()
+                    .setRequestApiKey(key.id())
+                    .setRequestApiVersion(version)
+                    .setCorrelationId(correlationId);
+            if (headerVersion >= FIRST_VERSION_WITH_CLIENT_ID) {
+                header.setClientId(clientId);
+            }
+            header.write(out, headerVersion);
+            request.write(out, version);
+            List<ReferenceCounted> parts = out.finish();
+            finished = true;
+            return parts;
+        } finally {
+            if (!finished) {
+                out.release();
+            }
+        }
+    }
+
+    /** Reads the header of a response and returns its correlation id. */
+    public static int readCorrelationId(MessageReader in, ApiKey key, short version) {
+        return ResponseHeader.read(in, key.responseHeaderVersion(version)).correlationId();
+    }
+}

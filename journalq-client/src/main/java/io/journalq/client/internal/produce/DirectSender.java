@@ -1,0 +1,298 @@
+package io.journalq.client.internal.produce;
+
+import io.journalq.client.error.ConnectionFailedException;
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.internal.network.BlockingConnection;
+import io.journalq.client.internal.network.ClientConfig;
+import io.journalq.client.internal.network.ClusterView;
+import io.journalq.client.internal.network.Errors;
+import io.journalq.client.internal.network.HostAndPort;
+import io.journalq.client.record.ProducerRecord;
+import io.journalq.client.record.RecordMetadata;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.record.AdaptiveCompression;
+import io.journalq.common.record.BatchBuilder;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The fast path for a single synchronous sender. While the producer has nothing else in flight, the calling thread
+ * itself writes its record to a separate connection and reads the response, without the event loop.
+ *
+ * <p>Order and idempotence are preserved, because the caller first acquires this path with a flag that nobody waits
+ * for, and then the idle lane ({@link Lane#claimDirect}). Until it releases the lane, other records for the partition
+ * are collected but not sent. If the send does not succeed at once, the batch is passed to the event loop, which
+ * retries it with the same sequence number.
+ */
+final class DirectSender {
+    private final ProduceLoop loop;
+    private final ProducerConfig config;
+    private final Counters counters;
+    private final BufferMemory memory;
+    private final AtomicBoolean busy = new AtomicBoolean();
+    private volatile BlockingConnection connection;
+    private volatile long startedNanos;
+    private volatile boolean inExchange;
+
+    // Guarded by the busy flag.
+    private final BatchBuilder builder;
+    private final AdaptiveCompression adaptive = new AdaptiveCompression();
+    private HostAndPort connectedTo;
+    private short version;
+    private long noConnectBeforeNanos = System.nanoTime();
+    private int connectFailures;
+    private boolean closed;
+
+    DirectSender(ProduceLoop loop, ProducerConfig config, Counters counters, BufferMemory memory) {
+        this.loop = loop;
+        this.config = config;
+        this.counters = counters;
+        this.memory = memory;
+        this.builder = new BatchBuilder(ByteBufAllocator.DEFAULT, config.compression());
+    }
+
+    /**
+     * Sends a record and waits, if this path and the lane are free.
+     *
+     * @param accountedBytes the buffer memory that was reserved for the record; released with the acknowledgement
+     * @return null if the record must be sent by the event loop; then this call had no effect
+     */
+    RecordMetadata send(Lane lane, ProducerRecord record, long timestampMs, long accountedBytes) {
+        if (!busy.compareAndSet(false, true)) {
+            return null;
+        }
+        PendingBatch batch;
+        RecordMetadata sent;
+        try {
+            if (closed || !connect(lane) || !claim(lane)) {
+                return null;
+            }
+            batch = build(lane, record, timestampMs);
+            batch.accountedBytes = accountedBytes;
+            sent = exchange(lane, batch, timestampMs);
+        } finally {
+            busy.set(false);
+        }
+        if (sent == null) {
+            batch.await();
+            sent = batch.result(0, timestampMs);
+        }
+        return sent;
+    }
+
+    /** Aborts an exchange that exceeds the request timeout. On the event loop. */
+    void checkTimeout(long nowNanos) {
+        BlockingConnection current = connection;
+        long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(config.client().requestTimeoutMs());
+        if (current != null && inExchange && nowNanos - startedNanos > timeoutNanos) {
+            current.close();
+        }
+    }
+
+    /** Closes the connection. A running send fails or completes first. */
+    void close() {
+        BlockingConnection current = connection;
+        if (current != null && inExchange) {
+            current.close();
+        }
+        while (!busy.compareAndSet(false, true)) {
+            Thread.onSpinWait();
+        }
+        try {
+            closed = true;
+            disconnect();
+            builder.close();
+        } finally {
+            busy.set(false);
+        }
+    }
+
+    private boolean connect(Lane lane) {
+        ClusterView view = loop.cluster().metadata().view();
+        HostAndPort leader = view.brokers().get(view.leader(lane.id.topic(), lane.id.partition()));
+        if (leader == null) {
+            return false;
+        }
+        if (connection != null && leader.equals(connectedTo)) {
+            return true;
+        }
+        disconnect();
+        if (System.nanoTime() - noConnectBeforeNanos < 0) {
+            return false;
+        }
+        ClientConfig client = config.client();
+        try {
+            BlockingConnection opened = BlockingConnection.open(leader, client);
+            connection = opened;
+            version = opened.version(ApiKey.PRODUCE, ProduceCall.NEWEST_VERSION);
+            connectedTo = leader;
+            connectFailures = 0;
+            return true;
+        } catch (IOException | JournalQException e) {
+            // The connection of the event loop determines whether the broker can be reached.
+            disconnect();
+            connectFailures++;
+            noConnectBeforeNanos = System.nanoTime()
+                    + TimeUnit.MILLISECONDS.toNanos(client.reconnectBackoff().delayMs(connectFailures));
+            return false;
+        }
+    }
+
+    private void disconnect() {
+        BlockingConnection old = connection;
+        connection = null;
+        connectedTo = null;
+        if (old != null) {
+            old.close();
+            old.release();
+        }
+    }
+
+    private boolean claim(Lane lane) {
+        lane.lock.lock();
+        try {
+            if (!lane.claimDirect()) {
+                return false;
+            }
+        } finally {
+            lane.lock.unlock();
+        }
+        if (config.idempotent() && !loop.identity().give(lane)) {
+            giveBack(lane);
+            return false;
+        }
+        return true;
+    }
+
+    private void giveBack(Lane lane) {
+        boolean signal;
+        lane.lock.lock();
+        try {
+            signal = lane.releaseDirect();
+        } finally {
+            lane.lock.unlock();
+        }
+        if (signal) {
+            loop.signal(lane);
+        }
+    }
+
+    private PendingBatch build(Lane lane, ProducerRecord record, long timestampMs) {
+        boolean built = false;
+        try {
+            if (config.idempotent()) {
+                builder.setProducerState(lane.producerId, lane.producerEpoch, lane.nextSequence, false);
+            }
+            ByteBuf payload =
+                    builder.buildSingle(timestampMs, record.key(), record.value(), record.headers(), adaptive);
+            PendingBatch batch = new PendingBatch(
+                    lane, payload, System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs()));
+            if (config.idempotent()) {
+                batch.producerId = lane.producerId;
+                batch.producerEpoch = lane.producerEpoch;
+                batch.baseSequence = lane.nextSequence;
+                lane.nextSequence = Lane.sequenceAfter(lane.nextSequence, 1);
+            }
+            built = true;
+            return batch;
+        } finally {
+            if (!built) {
+                builder.reset();
+                giveBack(lane);
+            }
+        }
+    }
+
+    /** Returns null if the event loop has taken over the batch. */
+    private RecordMetadata exchange(Lane lane, PendingBatch batch, long timestampMs) {
+        ProduceResponse response;
+        try {
+            counters.requests.increment();
+            counters.sentBytes.add(batch.payload().readableBytes());
+            startedNanos = System.nanoTime();
+            inExchange = true;
+            response = (ProduceResponse) connection.exchange(
+                    ApiKey.PRODUCE,
+                    version,
+                    ProduceCall.request(
+                            List.of(batch), config.acks(), config.client().requestTimeoutMs()));
+        } catch (IOException e) {
+            disconnect();
+            batch.outcomeUnknown = true;
+            handOver(lane, batch, new ConnectionFailedException("the connection broke: " + e.getMessage(), e));
+            return null;
+        } finally {
+            inExchange = false;
+        }
+        return accept(lane, batch, partitionOf(response), timestampMs);
+    }
+
+    private static ProduceResponse.PartitionProduceResponse partitionOf(ProduceResponse response) {
+        if (response.responses().size() != 1
+                || response.responses().get(0).partitionResponses().size() != 1) {
+            return null;
+        }
+        return response.responses().get(0).partitionResponses().get(0);
+    }
+
+    private RecordMetadata accept(
+            Lane lane, PendingBatch batch, ProduceResponse.PartitionProduceResponse response, long timestampMs) {
+        if (response == null) {
+            batch.outcomeUnknown = true;
+            handOver(lane, batch, ProduceLoop.missingPartition());
+            return null;
+        }
+        ErrorCode error = ErrorCode.of(response.errorCode());
+        if (error == ErrorCode.NONE || error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER) {
+            long offset = error == ErrorCode.NONE ? response.baseOffset() : RecordMetadata.UNKNOWN_OFFSET;
+            counters.records.increment();
+            counters.batches.increment();
+            counters.directSends.increment();
+            lane.established = true;
+            finish(lane, batch);
+            long appendedMs = response.logAppendTimeMs();
+            return new RecordMetadata(
+                    lane.id.topic(), lane.id.partition(), offset, appendedMs >= 0 ? appendedMs : timestampMs);
+        }
+        JournalQException cause = Errors.of(error, "send to " + lane.id, response.errorMessage());
+        batch.rejected = BatchCompletion.isRejection(error) && config.idempotent();
+        if (!batch.rejected && !error.retriable()) {
+            counters.failedRecords.increment();
+            finish(lane, batch);
+            throw cause;
+        }
+        batch.outcomeUnknown = !batch.rejected && BatchCompletion.mayHaveAppended(error);
+        handOver(lane, batch, cause);
+        return null;
+    }
+
+    private void finish(Lane lane, PendingBatch batch) {
+        batch.releaseBuffers();
+        memory.release(batch.accountedBytes);
+        giveBack(lane);
+    }
+
+    /** Passes the batch to the event loop, which sends it again before all batches collected after it. */
+    private void handOver(Lane lane, PendingBatch batch, JournalQException cause) {
+        batch.tries = 1;
+        batch.lastError = cause;
+        batch.order = lane.nextOrder++;
+        batch.addWaiter(Thread.currentThread());
+        counters.retriedBatches.increment();
+        lane.lock.lock();
+        try {
+            lane.incomplete.addFirst(batch);
+            lane.addRetry(batch);
+        } finally {
+            lane.lock.unlock();
+        }
+        loop.cluster().eventLoop().execute(() -> loop.cluster().metadata().requestUpdate());
+        giveBack(lane);
+    }
+}
