@@ -223,6 +223,11 @@ public final class Acceptor {
         channel.pipeline().addLast(decoder, connection);
     }
 
+    /** What the connections of each loop share, by the number of the loop. */
+    List<ConnectionHandler.LoopContext> contexts() {
+        return List.of(contexts);
+    }
+
     private void turnAway(ConnectionHandler connection, String reason) {
         counters.refusedConnections.increment();
         connection.close(reason);
