@@ -19,8 +19,8 @@ final class ClientSession {
     private static final Logger log = LoggerFactory.getLogger(ClientSession.class);
     private static final AttributeKey<ClientSession> KEY = AttributeKey.valueOf(ClientSession.class, "session");
 
-    /** What an open connection takes of the heap without its requests, about. An estimate that no test measures. */
-    static final int CONNECTION_BYTES = 6_000;
+    /** What an open connection takes of the heap without its requests, about. */
+    static final int CONNECTION_BYTES = 4_000;
 
     /** Longest name of a client that is kept for its next request. */
     private static final int MAX_KEPT_NAME_BYTES = 256;
