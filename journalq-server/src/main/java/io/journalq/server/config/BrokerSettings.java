@@ -64,9 +64,9 @@ public final class BrokerSettings {
             20,
             1,
             1_000_000,
-            "Topics a second that are created because clients at one address ask for them; ten seconds' worth may be"
-                + " used at once. Beyond it a client is told LEADER_NOT_AVAILABLE, and asks again. CreateTopics is not"
-                + " limited.");
+            "Topics a second that are created because clients at one address ask for them; ten seconds' worth may be used"
+                    + " at once. Beyond it a client is told LEADER_NOT_AVAILABLE, and asks again. CreateTopics is not"
+                    + " limited.");
     public static final ConfigKey<Boolean> DELETE_TOPICS = ConfigKey.ofBoolean(
             "delete.topic.enable", true, "Whether topics can be deleted; when not, DeleteTopics is refused.");
     public static final ConfigKey<Integer> NUM_PARTITIONS = ConfigKey.ofInt(
@@ -84,7 +84,13 @@ public final class BrokerSettings {
             1_000_000,
             "Most partitions that a topic may have.");
     public static final ConfigKey<Integer> MAX_PARTITIONS = ConfigKey.ofInt(
-            "max.partitions", ConfigUnit.NONE, 100_000, 1, 10_000_000, "Most partitions of all topics together.");
+            "max.partitions",
+            ConfigUnit.NONE,
+            100_000,
+            1,
+            10_000_000,
+            "Most partitions of all topics together. memory.metadata.max.bytes bounds them too: a heap of 512 MiB has room"
+                    + " for about 72,000 topics of one partition.");
     public static final ConfigKey<Integer> GROUP_TOPIC_PARTITIONS = ConfigKey.ofInt(
             "offsets.topic.num.partitions",
             ConfigUnit.NONE,
@@ -294,10 +300,9 @@ public final class BrokerSettings {
             0L,
             0L,
             MAX_IN_FLIGHT_BYTES,
-            "Memory for all unanswered requests before sockets are left unread. Half of it is for requests above 1"
-                + " MiB, and must hold the largest. 0 takes half of the direct memory that the process may use, which"
-                + " is the most that can be set; unless -XX:MaxDirectMemorySize is given, that is as much as the"
-                + " heap.");
+            "Memory for all unanswered requests before sockets are left unread. Half of it is for requests above 1 MiB, and"
+                    + " must hold the largest. 0 takes half of the direct memory that the process may use, which is the"
+                    + " most that can be set; unless -XX:MaxDirectMemorySize is given, that is as much as the heap.");
     public static final ConfigKey<Integer> FETCH_MAX_BYTES = ConfigKey.ofInt(
             "fetch.max.bytes",
             ConfigUnit.BYTES,
@@ -326,8 +331,8 @@ public final class BrokerSettings {
             4 * DAY_MS,
             -1L,
             Long.MAX_VALUE,
-            "How far the clock may be ahead of the time that the broker last ran at. When it is further ahead, nothing"
-                    + " is deleted by time until the clock is set right, or the broker has run for as long; -1 always"
+            "How far the clock may be ahead of the time that the broker last ran at. When it is further ahead, nothing is"
+                    + " deleted by time until the clock is set right, or the broker has run for as long; -1 always"
                     + " believes the clock.");
     public static final ConfigKey<Long> UNWRITTEN_MAX_BYTES = ConfigKey.ofLong(
             "unwritten.max.bytes",
@@ -343,18 +348,18 @@ public final class BrokerSettings {
             1 << 20,
             1,
             MAX_REQUEST_BYTES,
-            "Largest batch, decompressed, that an event loop looks into itself while others wait. A larger one goes to"
-                    + " a thread that may block, and what comes for its partition waits behind it. Of batches beyond 16"
-                    + " times their compressed size a loop looks into eight times so much together in an iteration; of"
-                    + " those that are to be compressed anew, into a sixteenth of it.");
+            "Largest batch, decompressed, that an event loop looks into itself while others wait. A larger one goes to a"
+                    + " thread that may block, and what comes for its partition waits behind it. Of batches beyond 16 times"
+                    + " their compressed size a loop looks into eight times so much together in an iteration; of those that are"
+                    + " to be compressed anew, into a sixteenth of it.");
     public static final ConfigKey<Long> WRITE_AHEAD_MAX_BYTES = ConfigKey.ofLong(
             "write.ahead.max.bytes",
             ConfigUnit.BYTES,
             256L << 20,
             0L,
             1L << 30,
-            "Most that the write-ahead files of one data folder occupy, by which topics in delivery mode consistent"
-                + " share one sync; made as they are needed. 0 for none: each topic's own files are synced instead.");
+            "Most that the write-ahead files of one data folder occupy, by which topics in delivery mode consistent share"
+                    + " one sync; made as they are needed. 0 for none: each topic's own files are synced instead.");
     public static final ConfigKey<Integer> LOG_CLEANER_THREADS = ConfigKey.ofInt(
             "log.cleaner.threads",
             ConfigUnit.NONE,

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,6 +51,7 @@ class HeapAttackTest {
     /** As before there was a rate. Takes as long as it takes to create as many topics as the heap has room for. */
     @Test
     @EnabledIfSystemProperty(named = "journalq.flood.ms", matches = ".*")
+    @Timeout(value = 30, unit = TimeUnit.MINUTES)
     void shouldLiveWhenManyNamesAreAskedForWithoutALimitOfTheRate() throws Exception {
         Map<String, String> noRate = Map.of("auto.create.topics.max.rate", "1000000");
         Map<String, Double> metrics = attack("names", noRate, NAMES / NAMES_IN_A_REQUEST, HeapAttackTest::ask);
