@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 public final class ClientSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClientSession.class);
 
-    /** What an open connection takes of the heap without its requests. An estimate that no test measures. */
-    static final int CONNECTION_BYTES = 6_000;
+    /** What an open connection takes of the heap without its requests, about. */
+    static final int CONNECTION_BYTES = 4_000;
 
     /** Longest client id that is kept for the next request. */
     private static final int MAX_KEPT_NAME_BYTES = 256;

@@ -151,7 +151,8 @@ public final class BrokerCore implements AutoCloseable {
                 surroundings.ids(),
                 surroundings.clock(),
                 surroundings.blockingPool(),
-                config.get(BrokerSettings.TELEMETRY_MAX_BYTES));
+                config.get(BrokerSettings.TELEMETRY_MAX_BYTES),
+                surroundings.memory().part(StatePart.CLIENT_METRICS));
         this.fetch = handlers.register(
                 shards,
                 surroundings.blockingPool(),

@@ -89,7 +89,13 @@ public final class BrokerSettings {
             1_000_000,
             "Maximum number of partitions of a topic.");
     public static final ConfigKey<Integer> MAX_PARTITIONS = ConfigKey.ofInt(
-            "max.partitions", ConfigUnit.NONE, 100_000, 1, 10_000_000, "Maximum number of partitions of all topics.");
+            "max.partitions",
+            ConfigUnit.NONE,
+            100_000,
+            1,
+            10_000_000,
+            "Maximum number of partitions of all topics. memory.metadata.max.bytes limits them too: a heap of 512 MiB has"
+                    + " room for about 72,000 topics of one partition.");
     public static final ConfigKey<Integer> GROUP_TOPIC_PARTITIONS = ConfigKey.ofInt(
             "offsets.topic.num.partitions",
             ConfigUnit.NONE,
@@ -508,7 +514,8 @@ public final class BrokerSettings {
         addMemoryKey(keys, "transactions", 4, "transactional ids and the partitions of their transactions");
         addMemoryKey(keys, "producers", 5, "idempotent producers that partitions remember");
         addMemoryKey(keys, "connections", 4, "open connections, without their requests");
-        addMemoryKey(keys, "fetch.sessions", 4, "partitions that fetch sessions remember");
+        addMemoryKey(keys, "fetch.sessions", 3, "partitions that fetch sessions remember");
+        addMemoryKey(keys, "client.metrics", 1, "clients that send metrics of their own");
         return Collections.unmodifiableMap(keys);
     }
 

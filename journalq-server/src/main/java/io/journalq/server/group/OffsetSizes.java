@@ -1,6 +1,8 @@
 package io.journalq.server.group;
 
-/** An estimate of what committed offsets take of the heap. Stateless. */
+import io.journalq.server.memory.TextSize;
+
+/** An estimate of what committed offsets take of the heap; {@code GroupMemoryTest} holds it against that. Stateless. */
 final class OffsetSizes {
     /** A group that has offsets, without them. */
     static final int GROUP_BYTES = 200;
@@ -23,11 +25,11 @@ final class OffsetSizes {
     private OffsetSizes() {}
 
     static long group(String groupId) {
-        return (long) GROUP_BYTES + groupId.length();
+        return (long) GROUP_BYTES + TextSize.bytes(groupId);
     }
 
     static long topic(String topic) {
-        return (long) TOPIC_BYTES + topic.length();
+        return (long) TOPIC_BYTES + TextSize.bytes(topic);
     }
 
     /** The most that the first offset of a group in a partition adds. */
@@ -37,6 +39,6 @@ final class OffsetSizes {
 
     /** A text; 0 for none. */
     static long text(String text) {
-        return text == null || text.isEmpty() ? 0 : METADATA_BYTES + text.length();
+        return text == null || text.isEmpty() ? 0 : METADATA_BYTES + TextSize.bytes(text);
     }
 }

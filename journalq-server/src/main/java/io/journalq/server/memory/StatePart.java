@@ -15,7 +15,9 @@ public enum StatePart {
     /** Open connections, without their requests. */
     CONNECTIONS("connections", 4),
     /** Partitions that fetch sessions remember. */
-    FETCH_SESSIONS("fetch.sessions", 4);
+    FETCH_SESSIONS("fetch.sessions", 3),
+    /** Clients that ask which of their metrics they are to send. */
+    CLIENT_METRICS("client.metrics", 1);
 
     private static final int PERCENT = 100;
 

@@ -199,6 +199,11 @@ public final class Acceptor {
         return true;
     }
 
+    /** What the connections of each loop share, by the number of the loop. */
+    List<LoopContext> contexts() {
+        return List.of(contexts);
+    }
+
     private void turnAway(Channel channel, LoopContext context, String reason) {
         counters.refusedConnections.increment();
         context.close(channel, reason);

@@ -83,7 +83,7 @@ final class MemoryShare {
     }
 
     private synchronized List<Reservation> grantNext() {
-        if (waiting.isEmpty()) {
+        if (!hasWaiting) {
             return List.of();
         }
         List<Reservation> granted = new ArrayList<>();

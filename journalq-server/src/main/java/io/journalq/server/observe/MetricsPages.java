@@ -4,6 +4,7 @@ import io.journalq.server.loop.Loop;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -20,6 +21,7 @@ final class MetricsPages implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MetricsPages.class);
 
     private static final long THREAD_KEEP_ALIVE_SECONDS = 60;
+    private static final long HAND_OUT_INTERVAL_MS = 1;
 
     private final Loop loop;
     private final PrometheusMeterRegistry registry;
@@ -71,12 +73,22 @@ final class MetricsPages implements AutoCloseable {
         }
         byte[] rendered = page;
         try {
-            loop.execute(() -> {
-                readers.forEach(reader -> reader.onPage(rendered));
-                renderNext();
-            });
+            loop.execute(() -> handOut(rendered, readers.iterator()));
         } catch (RejectedExecutionException closed) {
             log.debug("the listener was closed while a page was rendered");
+        }
+    }
+
+    /**
+     * Gives a page to one reader, and to the next after other events of the loop: a socket takes megabytes of a large page at
+     * once, and hundreds of readers may wait for it.
+     */
+    private void handOut(byte[] page, Iterator<AdminConnection> readers) {
+        readers.next().onPage(page);
+        if (readers.hasNext()) {
+            loop.schedule(() -> handOut(page, readers), HAND_OUT_INTERVAL_MS);
+        } else {
+            renderNext();
         }
     }
 

@@ -41,8 +41,8 @@ public final class ProducerDedup {
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
 
-    /** What a producer takes of the heap, about, also with a transaction. An estimate that no test measures. */
-    public static final int PRODUCER_BYTES = 500;
+    /** What a producer takes of the heap, about, also with a transaction. */
+    public static final int PRODUCER_BYTES = 600;
 
     /**
      * In order of use, so that the first is the one that is forgotten next. Made with the first producer: most partitions

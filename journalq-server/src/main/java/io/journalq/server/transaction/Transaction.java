@@ -2,6 +2,7 @@ package io.journalq.server.transaction;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.memory.TextSize;
 import io.journalq.server.transaction.record.TransactionLogKey;
 import io.journalq.server.transaction.record.TransactionLogValue;
 import java.util.ArrayList;
@@ -72,9 +73,9 @@ final class Transaction {
         return new CoordinatorRecord(new TransactionLogKey().setTransactionalId(id), value);
     }
 
-    /** What it takes of the heap, about. An estimate that no test measures. */
+    /** What it takes of the heap, about. */
     long sizeBytes() {
-        long bytes = (long) ID_BYTES + id.length();
+        long bytes = (long) ID_BYTES + TextSize.bytes(id);
         for (TopicPartition partition : partitions) {
             bytes += sizeOf(partition);
         }
@@ -91,7 +92,7 @@ final class Transaction {
     }
 
     private static long sizeOf(TopicPartition partition) {
-        return (long) PARTITION_BYTES + partition.topic().length();
+        return (long) PARTITION_BYTES + TextSize.bytes(partition.topic());
     }
 
     String id() {

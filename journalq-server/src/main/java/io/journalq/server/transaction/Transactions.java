@@ -6,6 +6,7 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.memory.TextSize;
 import io.journalq.server.transaction.record.TransactionLogKey;
 import io.journalq.server.transaction.record.TransactionLogValue;
 import java.util.Collection;
@@ -57,7 +58,7 @@ final class Transactions {
     /** Whether there can be no other id. */
     boolean isFull(String transactionalId) {
         return byId.size() >= TransactionLimits.MAX_TRANSACTIONAL_IDS
-                || !memory.hasRoom(Transaction.ID_BYTES + transactionalId.length());
+                || !memory.hasRoom(Transaction.ID_BYTES + TextSize.bytes(transactionalId));
     }
 
     /** Whether there is room for more partitions of a transaction. */

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.protocol.Frames;
 import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.frame.Frames;
+import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ApiVersionsRequest;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
 import io.journalq.server.broker.WireClient;
@@ -55,7 +56,8 @@ class ApiVersionsHandlerTest extends HandlerTestBase {
         assertThat(Frames.readResponseHeader(reader, ApiKey.API_VERSIONS, (short) 0)
                         .correlationId())
                 .isEqualTo(7);
-        ApiVersionsResponse response = (ApiVersionsResponse) ApiKey.API_VERSIONS.readResponse(reader, (short) 0);
+        ApiVersionsResponse response =
+                (ApiVersionsResponse) ApiMessages.readResponse(ApiKey.API_VERSIONS, reader, (short) 0);
         assertThat(error(response.errorCode())).isEqualTo(ErrorCode.UNSUPPORTED_VERSION);
         assertThat(response.apiKeys()).singleElement().satisfies(range -> {
             assertThat(range.apiKey()).isEqualTo(ApiKey.API_VERSIONS.id());

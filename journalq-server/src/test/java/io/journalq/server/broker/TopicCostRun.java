@@ -24,6 +24,7 @@ final class TopicCostRun {
         int count = Integer.parseInt(arguments[1]);
         try (TestBroker broker = new TestBroker(Path.of(arguments[0]))
                         .with("max.partitions", "10000000")
+                        .with("memory.metadata.max.bytes", "1099511627776")
                         .start();
                 WireClient client = new WireClient(broker.port())) {
             createTopics(client, "warm-up-", 100);

@@ -15,6 +15,7 @@ import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.model.Origin;
 import io.journalq.server.memory.ChargedBytes;
+import io.journalq.server.memory.RetainedBytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -23,6 +24,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,8 +39,8 @@ class GroupMemoryTest {
 
     private final ChargedBytes groups = new ChargedBytes();
     private final ChargedBytes offsets = new ChargedBytes();
-    private final List<CoordinatorRecord> journal = new ArrayList<>();
-    private final List<String[]> members = new ArrayList<>();
+    private final ArrayList<CoordinatorRecord> journal = new ArrayList<>();
+    private final ArrayList<String[]> members = new ArrayList<>();
     private GroupMachine machine = newMachine();
     private long nowMs = 1_000_000;
     private int nextId;
@@ -105,7 +107,7 @@ class GroupMemoryTest {
     private ErrorCode join(String group, String memberId, String instanceId, int size) {
         ErrorCode[] error = {null};
         machine.onJoinGroup(
-                new Origin("client", "host"),
+                new Origin(received("client"), received("host")),
                 (short) 5,
                 new JoinGroupRequest()
                         .setGroupId(group)
@@ -145,7 +147,7 @@ class GroupMemoryTest {
     private ErrorCode heartbeat(String group, String memberId, int epoch, List<String> names, String regex) {
         ErrorCode[] error = {null};
         machine.onConsumerHeartbeat(
-                new Origin("client", "host"),
+                new Origin(received("client"), received("host")),
                 (short) 1,
                 new ConsumerGroupHeartbeatRequest()
                         .setGroupId(group)
@@ -279,5 +281,161 @@ class GroupMemoryTest {
         assertThat(join("old", "", "static", 100)).isNotEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
         assertThat(heartbeat("new", "m", 0, List.of("topic-1"), null)).isEqualTo(ErrorCode.NONE);
         assertThat(commit("g", "topic-1", 0, "")).isEqualTo(ErrorCode.NONE);
+    }
+
+    private static final int COUNT = 300;
+
+    private interface Growth {
+        void grow(int number);
+    }
+
+    /** Holds what is charged against what the machine takes, for one state at a time. */
+    private void assertEstimate(String state, ChargedBytes charged, int count, Growth growth) {
+        machine.onLoaded(nowMs);
+        machine.onTopics(TOPICS);
+        growth.grow(-1);
+        forgetWhatTheTestKeeps();
+        long chargedBefore = charged.bytes;
+        long retainedBefore = RetainedBytes.of(machine);
+        for (int i = 0; i < count; i++) {
+            growth.grow(i);
+        }
+        forgetWhatTheTestKeeps();
+        RetainedBytes.assertEstimate(state, charged.bytes - chargedBefore, RetainedBytes.of(machine) - retainedBefore);
+    }
+
+    /** A text as a request brings it, which nobody shares. */
+    private static String received(String text) {
+        return new String(text.toCharArray());
+    }
+
+    private static List<String> subscriptions() {
+        return List.of(received("topic-1"), received("topic-2"));
+    }
+
+    /** The machine's outbox is this test. */
+    private void forgetWhatTheTestKeeps() {
+        journal.clear();
+        journal.trimToSize();
+        members.clear();
+        members.trimToSize();
+    }
+
+    @Test
+    void shouldEstimateGroupsWhenTheyHaveOneClassicMember() {
+        assertEstimate("groups of one member", groups, COUNT, i -> join("group-" + i, "", null, 100));
+    }
+
+    @Test
+    void shouldEstimateGroupsWhenTheyHaveOneStaticMember() {
+        assertEstimate("groups of one static member", groups, COUNT, i -> join("group-" + i, "", "i" + i, 100));
+    }
+
+    @Test
+    void shouldEstimateMembersWhenTheirClassicGroupIsLarge() {
+        assertEstimate("members of a group", groups, COUNT, i -> join("group", "", "i" + i, 100));
+    }
+
+    @Test
+    void shouldEstimateMembersWhenTheySayMuch() {
+        assertEstimate("large members", groups, 20, i -> join("group-" + i, "", "i", 500_000));
+    }
+
+    @Test
+    void shouldEstimateMembersWhenTheyAreExpected() {
+        assertEstimate("expected members", groups, COUNT, i -> join("group", "", null, 10));
+    }
+
+    @Test
+    void shouldEstimateMembersWhenTheyAreAssignedMuch() {
+        assertEstimate("assignments", groups, 20, i -> {
+            join("group-" + i, "", "i", 10);
+            sync(members.get(members.size() - 1), 100_000);
+        });
+    }
+
+    @Test
+    void shouldEstimateGroupsWhenTheyHaveOneConsumer() {
+        assertEstimate(
+                "groups of one consumer", groups, COUNT, i -> heartbeat("group-" + i, "m", 0, subscriptions(), null));
+    }
+
+    @Test
+    void shouldEstimateConsumersWhenTheirGroupIsLarge() {
+        assertEstimate(
+                "consumers of a group", groups, COUNT, i -> heartbeat("group", "m" + i, 0, subscriptions(), null));
+    }
+
+    @Test
+    void shouldEstimateConsumersWhenTheySubscribeToMuch() {
+        List<String> names =
+                IntStream.range(0, 1_000).mapToObj(i -> "name-" + i).toList();
+        assertEstimate(
+                "subscriptions",
+                groups,
+                50,
+                i -> heartbeat(
+                        "group-" + i,
+                        "m",
+                        0,
+                        new ArrayList<>(names.stream().map(name -> name + i).toList()),
+                        null));
+    }
+
+    @Test
+    void shouldEstimateConsumersWhenTheySubscribeByPattern() {
+        assertEstimate("patterns", groups, 200, i -> heartbeat("group-" + i, "m", 0, null, "topic-.*|other" + i));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenGroupsHaveOne() {
+        assertEstimate("groups of one offset", offsets, COUNT, i -> commit("group-" + i, received("topic"), 0, ""));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenTopicsHaveOne() {
+        assertEstimate("topics of one offset", offsets, COUNT, i -> commit("group", "topic-" + i, 0, ""));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenTopicsHaveMany() {
+        assertEstimate("offsets of a topic", offsets, COUNT, i -> commit("group", "topic", i + 1, ""));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenTheyLieApart() {
+        assertEstimate("scattered offsets", offsets, COUNT, i -> commit("group", "topic", 1_000 * (i + 2), ""));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenTheyHaveTexts() {
+        assertEstimate("texts", offsets, COUNT, i -> commit("group", "topic", i + 1, "text of the offset " + i));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenTheirTextsAreNotLatin() {
+        assertEstimate("wide texts", offsets, 200, i -> commit("group", "topic", i + 1, "\u0416".repeat(1_000) + i));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenTheyAreOfATransaction() {
+        assertEstimate("pending offsets", offsets, COUNT, i -> commitInTransaction("group", i + 1, i + 1));
+    }
+
+    @Test
+    void shouldEstimateOffsetsWhenEachIsOfAnotherGroupAndTransaction() {
+        assertEstimate("pending offsets of groups", offsets, COUNT, i -> commitInTransaction("group-" + i, 0, i + 1));
+    }
+
+    private void commitInTransaction(String group, int partition, long producerId) {
+        machine.onTransactionalOffsetCommit(
+                group,
+                ANYBODY,
+                new OffsetCommits.InTransaction(
+                        producerId,
+                        (short) 0,
+                        List.of(new OffsetCommits.Commit(received("topic"), Uuid.ZERO, partition, 5, -1, -1, ""))),
+                nowMs,
+                reply(answers -> {}));
     }
 }

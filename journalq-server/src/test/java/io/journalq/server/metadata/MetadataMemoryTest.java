@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.memory.ChargedBytes;
+import io.journalq.server.memory.RetainedBytes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -108,5 +109,48 @@ class MetadataMemoryTest {
         assertThat(carryOut(machine.deleteTopic(machine.image().topic("two").id())))
                 .isEqualTo(ErrorCode.NONE);
         assertThat(create("new", 1)).isEqualTo(ErrorCode.NONE);
+    }
+
+    private interface Growth {
+        Decision grow(int number);
+    }
+
+    private void assertEstimate(String state, Growth growth) {
+        carryOut(growth.grow(-1));
+        long chargedBefore = memory.bytes;
+        long retainedBefore = RetainedBytes.of(machine);
+        for (int i = 0; i < 300; i++) {
+            assertThat(carryOut(growth.grow(i))).isEqualTo(ErrorCode.NONE);
+        }
+        RetainedBytes.assertEstimate(state, memory.bytes - chargedBefore, RetainedBytes.of(machine) - retainedBefore);
+    }
+
+    /** A text as a request brings it, which nobody shares. */
+    private static String received(String text) {
+        return new String(text.toCharArray());
+    }
+
+    @Test
+    void shouldEstimateQuotas() {
+        assertEstimate("quotas", i -> machine.alterQuotas(client(i), Map.of(QuotaKeys.PRODUCE_BYTES, 1_000.0 + i)));
+    }
+
+    @Test
+    void shouldEstimateSettingsOfGroups() {
+        assertEstimate(
+                "settings of groups",
+                i -> machine.alterResourceConfig(
+                        new ResourceId(ResourceId.Kind.GROUP, "group-" + i),
+                        Map.of(received("consumer.session.timeout.ms"), "" + (50_000 + i))));
+    }
+
+    @Test
+    void shouldEstimateSettingsOfTopics() {
+        for (int i = -1; i < 300; i++) {
+            create("topic-" + i, 1);
+        }
+        assertEstimate(
+                "settings of topics",
+                i -> machine.alterTopicConfig("topic-" + i, Map.of(received("retention.bytes"), "" + (50_000 + i))));
     }
 }

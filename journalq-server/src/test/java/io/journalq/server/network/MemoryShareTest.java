@@ -59,4 +59,18 @@ class MemoryShareTest {
         assertThat(share.usedBytes()).isEqualTo(70);
         assertThat(share.cancel(large)).isFalse();
     }
+
+    @Test
+    void shouldHaveNobodyWaitingWhenTheOnlyOneNoLongerWaits() {
+        // given
+        assertThat(share.reserve(wish("first", 60))).isTrue();
+        Reservation large = wish("large", 80);
+        assertThat(share.reserve(large)).isFalse();
+
+        // when
+        share.cancel(large);
+
+        // then
+        assertThat(share.hasWaiting()).isFalse();
+    }
 }

@@ -27,8 +27,8 @@ final class TestServer implements AutoCloseable {
 
     final Queue<EchoExchange> opened = new ConcurrentLinkedQueue<>();
     final NetworkCounters counters = new NetworkCounters();
-    private final EventLoops loops = new EventLoops(1);
-    private final Acceptor acceptor;
+    private final EventLoops loops;
+    final Acceptor acceptor;
     private final Door door = new KafkaDoor(EchoExchange::new);
     private final boolean answersAtOnce;
     private final int answerPaddingBytes;
@@ -38,6 +38,12 @@ final class TestServer implements AutoCloseable {
     final SharedMemory memory = SharedMemory.of(6L << 20, 1L << 20);
 
     TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes) throws IOException {
+        this(limits, answersAtOnce, answerPaddingBytes, 1);
+    }
+
+    TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes, int loopCount)
+            throws IOException {
+        this.loops = new EventLoops(loopCount);
         this.answersAtOnce = answersAtOnce;
         this.answerPaddingBytes = answerPaddingBytes;
         acceptor = new Acceptor(loops, limits, memory, counters);

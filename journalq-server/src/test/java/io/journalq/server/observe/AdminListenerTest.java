@@ -45,7 +45,10 @@ class AdminListenerTest {
     private static final AllowedHosts HOSTS = new AllowedHosts(List.of("broker-1.example.com"));
     private static final int SLOW_CLIENTS = 1_000;
     private static final int PROBES = 21;
-    private static final long MAX_MEDIAN_MS = 100;
+    /** What slow clients may add to the median: a busy machine makes all of it slower, with and without them. */
+    private static final long MAX_ADDED_MS = 100;
+
+    private static final int TIMEOUT_MS = 60_000;
 
     private final HttpClient client = HttpClient.newHttpClient();
     private final BrokerMetrics metrics = new BrokerMetrics();
@@ -226,6 +229,7 @@ class AdminListenerTest {
     void shouldAnswerInTimeWhenAThousandClientsAreSlow() throws Exception {
         // given
         registerLargePage();
+        long medianAloneMs = medianHealthMs();
         List<Socket> slow = new ArrayList<>();
         try {
             for (int i = 0; i < SLOW_CLIENTS; i++) {
@@ -238,18 +242,12 @@ class AdminListenerTest {
                         }));
             }
 
-            // when
-            List<Long> healthMs = new ArrayList<>();
-            for (int i = 0; i < PROBES; i++) {
-                long begunNanos = System.nanoTime();
-                assertThat(exchange("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
-                        .startsWith("HTTP/1.1 200 ");
-                healthMs.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos));
-            }
+            // when all of them are accepted
+            askForHealth();
+            long medianMs = medianHealthMs();
 
             // then
-            Collections.sort(healthMs);
-            assertThat(healthMs.get(PROBES / 2)).as("%s", healthMs).isLessThan(MAX_MEDIAN_MS);
+            assertThat(medianMs).isLessThan(medianAloneMs + MAX_ADDED_MS);
             assertThat(exchange("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
                     .startsWith("HTTP/1.1 200 ")
                     .contains("jvm_threads_live_threads ");
@@ -258,6 +256,22 @@ class AdminListenerTest {
                 socket.close();
             }
         }
+    }
+
+    private long medianHealthMs() throws IOException {
+        List<Long> healthMs = new ArrayList<>();
+        for (int i = 0; i < PROBES; i++) {
+            long begunNanos = System.nanoTime();
+            askForHealth();
+            healthMs.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos));
+        }
+        Collections.sort(healthMs);
+        return healthMs.get(PROBES / 2);
+    }
+
+    private void askForHealth() throws IOException {
+        assertThat(exchange("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 200 ");
     }
 
     @Test
@@ -380,7 +394,7 @@ class AdminListenerTest {
 
     private Socket send(String text) throws IOException {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port());
-        socket.setSoTimeout(10_000);
+        socket.setSoTimeout(TIMEOUT_MS);
         socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
         return socket;
     }

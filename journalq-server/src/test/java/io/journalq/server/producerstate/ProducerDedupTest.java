@@ -3,6 +3,7 @@ package io.journalq.server.producerstate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.memory.ChargedBytes;
+import io.journalq.server.memory.RetainedBytes;
 import io.journalq.server.producerstate.ProducerDedup.Verdict;
 import java.io.IOException;
 import java.io.InputStream;
@@ -435,5 +436,23 @@ class ProducerDedupTest {
         assertThat(dedup.newestBatchOffsets()).containsOnlyKeys(1L, 2L);
         assertThat(dedup.forgottenCount()).isEqualTo(1);
         assertThat(memory.bytes).isEqualTo(memory.maxBytes);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldEstimateProducers(boolean inTransactions) {
+        ChargedBytes memory = new ChargedBytes();
+        dedup.begin(memory);
+        PartitionTransactions transactions = new PartitionTransactions(dedup);
+        long before = RetainedBytes.of(transactions);
+        for (int i = 0; i < 500; i++) {
+            long producer = 1_000_000L + i;
+            dedup.replay(producer, EPOCH, 0, 1, i, NO_APPEND_TIME, NOW_MS);
+            if (inTransactions) {
+                transactions.replayBatch(producer, i, NOW_MS);
+            }
+        }
+
+        RetainedBytes.assertEstimate("producers", memory.bytes, RetainedBytes.of(transactions) - before);
     }
 }

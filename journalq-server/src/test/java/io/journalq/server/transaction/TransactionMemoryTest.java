@@ -11,6 +11,7 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.memory.ChargedBytes;
+import io.journalq.server.memory.RetainedBytes;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -158,5 +159,34 @@ class TransactionMemoryTest {
         assertThat(init("two")).isEqualTo(ErrorCode.POLICY_VIOLATION);
         assertThat(init("one")).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS);
         assertThat(init("one")).isEqualTo(ErrorCode.NONE);
+    }
+
+    private void assertEstimate(String state, int ids, int partitions) {
+        machine.onLoaded(nowMs);
+        init("first");
+        long chargedBefore = memory.bytes;
+        long retainedBefore = RetainedBytes.of(machine);
+        for (int i = 0; i < ids; i++) {
+            assertThat(init("id-" + i)).isEqualTo(ErrorCode.NONE);
+            for (int j = 0; j < partitions; j++) {
+                assertThat(add("id-" + i, "topic-" + j / 4, j)).isEqualTo(ErrorCode.NONE);
+            }
+        }
+        RetainedBytes.assertEstimate(state, memory.bytes - chargedBefore, RetainedBytes.of(machine) - retainedBefore);
+    }
+
+    @Test
+    void shouldEstimateIdsWhenTheyHaveNoTransaction() {
+        assertEstimate("transactional ids", 300, 0);
+    }
+
+    @Test
+    void shouldEstimateIdsWhenTheirTransactionsHaveFewPartitions() {
+        assertEstimate("small transactions", 200, 2);
+    }
+
+    @Test
+    void shouldEstimateIdsWhenTheirTransactionsHaveManyPartitions() {
+        assertEstimate("large transactions", 10, 200);
     }
 }

@@ -3,6 +3,7 @@ package io.journalq.server.api.data;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.TextSize;
 import io.journalq.server.shard.Shard;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ final class FetchSession implements FetchPart.Listener {
     /** The id of a fetch without a session. */
     static final int NO_SESSION = 0;
 
-    /** What a partition takes of the heap, about, parked on its shard. An estimate that no test measures. */
+    /** What a partition takes of the heap, about, parked on its shard. */
     private static final int PARTITION_BYTES = 220;
 
     /** A topic without partitions and the characters of its name. */
@@ -83,7 +84,7 @@ final class FetchSession implements FetchPart.Listener {
     }
 
     private static long sizeOfTopic(String name) {
-        return (long) TOPIC_BYTES + (name == null ? 0 : name.length());
+        return (long) TOPIC_BYTES + (name == null ? 0 : TextSize.bytes(name));
     }
 
     /** The session became larger, or smaller when negative. A fetch without one is a part of its request. */

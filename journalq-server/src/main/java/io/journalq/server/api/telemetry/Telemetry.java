@@ -1,6 +1,7 @@
 package io.journalq.server.api.telemetry;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import java.time.Clock;
 import java.util.concurrent.Executor;
@@ -10,7 +11,7 @@ import java.util.function.Supplier;
 /** What both APIs of client metrics share, and what is counted of them. Any thread. */
 public final class Telemetry {
     private final Subscriptions subscriptions;
-    private final TelemetryClients clients = new TelemetryClients();
+    private final TelemetryClients clients;
     private final Supplier<Uuid> ids;
     private final Clock clock;
     private final Executor blockingPool;
@@ -25,10 +26,17 @@ public final class Telemetry {
      * @param ids gives clients ids that were never given before
      * @param blockingPool decompresses what clients send
      * @param maxSizeBytes most that a client may send at once, compressed or not
+     * @param memory where clients are charged
      */
     public Telemetry(
-            Supplier<MetadataImage> images, Supplier<Uuid> ids, Clock clock, Executor blockingPool, int maxSizeBytes) {
+            Supplier<MetadataImage> images,
+            Supplier<Uuid> ids,
+            Clock clock,
+            Executor blockingPool,
+            int maxSizeBytes,
+            MemoryAccount memory) {
         this.subscriptions = new Subscriptions(images);
+        this.clients = new TelemetryClients(memory);
         this.ids = ids;
         this.clock = clock;
         this.blockingPool = blockingPool;

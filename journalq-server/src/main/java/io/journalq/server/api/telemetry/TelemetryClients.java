@@ -2,6 +2,7 @@ package io.journalq.server.api.telemetry;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.memory.MemoryAccount;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -11,17 +12,15 @@ import java.util.Map;
  * Any thread; requests of clients are minutes apart, so that one lock does.
  */
 final class TelemetryClients {
-    /**
-     * Clients remembered; of more, those that were silent for longest are forgotten, as are those that were silent for some
-     * intervals. Who is forgotten may ask or send at once.
-     */
-    static final int MAX_CLIENTS = 16_384;
+    /** An estimate of what a client takes of the heap. */
+    static final int CLIENT_BYTES = 160;
 
-    /** Kafka's. */
+    /** A client that was silent for so many intervals is forgotten, as in Kafka, and may ask or send at once. */
     private static final int SILENT_INTERVALS = 3;
 
     private static final long NEVER = Long.MIN_VALUE / 2;
 
+    private final MemoryAccount memory;
     private final Map<Uuid, Client> clientsById = new LinkedHashMap<>(16, 0.75f, true);
 
     private static final class Client {
@@ -32,9 +31,17 @@ final class TelemetryClients {
         private long forgetAtMs;
     }
 
-    /** A client asks what it is to send. NONE, or THROTTLING_QUOTA_EXCEEDED when it asks too soon. */
+    /** @param memory where every client is charged; without room, a client that is not known is refused */
+    TelemetryClients(MemoryAccount memory) {
+        this.memory = memory;
+    }
+
+    /** A client asks what it is to send. NONE, or THROTTLING_QUOTA_EXCEEDED if it asks too soon or there is no room for it. */
     synchronized ErrorCode onAsked(Uuid instanceId, int intervalMs, long nowMs) {
         Client client = client(instanceId, intervalMs, nowMs);
+        if (client == null) {
+            return ErrorCode.THROTTLING_QUOTA_EXCEEDED;
+        }
         long lastMs = Math.max(client.lastAskedMs, client.lastSentMs);
         if (!client.mayAskAgain && nowMs - lastMs < intervalMs) {
             return ErrorCode.THROTTLING_QUOTA_EXCEEDED;
@@ -45,13 +52,16 @@ final class TelemetryClients {
     }
 
     /**
-     * A client sends metrics. NONE, THROTTLING_QUOTA_EXCEEDED when it sends too soon, or INVALID_REQUEST when it said that
-     * it would send no more.
+     * A client sends metrics. NONE, THROTTLING_QUOTA_EXCEEDED if it sends too soon or there is no room for it, or
+     * INVALID_REQUEST if it said that it would send no more.
      *
      * @param terminating whether these are its last
      */
     synchronized ErrorCode onSent(Uuid instanceId, int intervalMs, boolean terminating, long nowMs) {
         Client client = client(instanceId, intervalMs, nowMs);
+        if (client == null) {
+            return ErrorCode.THROTTLING_QUOTA_EXCEEDED;
+        }
         if (client.terminating) {
             return ErrorCode.INVALID_REQUEST;
         }
@@ -76,14 +86,27 @@ final class TelemetryClients {
         return clientsById.size();
     }
 
-    /** @param intervalMs at least 1 */
+    /** Null if the client is not known and there is no room for it. */
     private Client client(Uuid instanceId, int intervalMs, long nowMs) {
-        Client client = clientsById.computeIfAbsent(instanceId, id -> new Client());
-        client.forgetAtMs = nowMs + (long) SILENT_INTERVALS * intervalMs;
-        Iterator<Client> longestSilent = clientsById.values().iterator();
-        while (longestSilent.next().forgetAtMs <= nowMs || clientsById.size() > MAX_CLIENTS) {
-            longestSilent.remove();
+        forgetSilent(nowMs);
+        Client client = clientsById.get(instanceId);
+        if (client == null) {
+            if (!memory.hasRoom(CLIENT_BYTES)) {
+                return null;
+            }
+            client = new Client();
+            clientsById.put(instanceId, client);
+            memory.add(CLIENT_BYTES);
         }
+        client.forgetAtMs = nowMs + (long) SILENT_INTERVALS * intervalMs;
         return client;
+    }
+
+    private void forgetSilent(long nowMs) {
+        Iterator<Client> longestSilent = clientsById.values().iterator();
+        while (longestSilent.hasNext() && longestSilent.next().forgetAtMs <= nowMs) {
+            longestSilent.remove();
+            memory.add(-CLIENT_BYTES);
+        }
     }
 }

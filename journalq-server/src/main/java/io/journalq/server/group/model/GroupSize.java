@@ -1,11 +1,13 @@
 package io.journalq.server.group.model;
 
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.memory.TextSize;
 import java.util.Map;
 
 /**
  * What one group takes of the heap, about. It is charged while the group is one of a machine's; what changes meanwhile is
- * charged at once. The numbers are estimates. One thread, the machine's.
+ * charged at once. The numbers are estimates, which {@code GroupMemoryTest} holds against the heap. One thread, the
+ * machine's.
  */
 public final class GroupSize {
     /** A group without members, with its place in maps. */
@@ -53,7 +55,7 @@ public final class GroupSize {
 
     /** Size of a text; 0 for null. */
     public static long of(String text) {
-        return text == null ? 0 : TEXT_BYTES + text.length();
+        return text == null ? 0 : TEXT_BYTES + TextSize.bytes(text);
     }
 
     /** Size of texts. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.memory.ChargedBytes;
+import io.journalq.server.memory.RetainedBytes;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -82,5 +83,25 @@ class FetchSessionMemoryTest {
         session(FetchSession.NO_SESSION).update(request("topic", 10));
 
         assertThat(memory.bytes).isZero();
+    }
+
+    @Test
+    void shouldEstimateSessionsWhenTopicsHaveOnePartition() {
+        assertEstimate("topics of a session", 300, 1);
+    }
+
+    @Test
+    void shouldEstimateSessionsWhenTopicsHaveManyPartitions() {
+        assertEstimate("partitions of a session", 5, 200);
+    }
+
+    private void assertEstimate(String state, int topics, int partitions) {
+        FetchSession session = session(1);
+        long before = RetainedBytes.of(session);
+        for (int i = 0; i < topics; i++) {
+            session.update(request("topic-" + i, partitions));
+        }
+
+        RetainedBytes.assertEstimate(state, memory.bytes, RetainedBytes.of(session) - before);
     }
 }

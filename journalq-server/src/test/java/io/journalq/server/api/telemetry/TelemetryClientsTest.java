@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.memory.ChargedBytes;
+import io.journalq.server.memory.RetainedBytes;
 import org.junit.jupiter.api.Test;
 
 class TelemetryClientsTest {
     private static final int INTERVAL_MS = 1_000;
 
-    private final TelemetryClients clients = new TelemetryClients();
+    private final ChargedBytes memory = new ChargedBytes();
+    private final TelemetryClients clients = new TelemetryClients(memory);
 
     private ErrorCode ask(long client, long nowMs) {
         return clients.onAsked(new Uuid(1, client), INTERVAL_MS, nowMs);
@@ -44,13 +47,43 @@ class TelemetryClientsTest {
     }
 
     @Test
-    void shouldForgetThoseThatWereSilentForLongestWhenThereAreTooMany() {
-        for (int i = 0; i <= TelemetryClients.MAX_CLIENTS; i++) {
+    void shouldRefuseNewClientsAndServeKnownOnesWhenThereIsNoRoom() {
+        // given
+        ask(0, 0);
+        ask(1, 500);
+        memory.maxBytes = memory.bytes;
+
+        // when, then
+        assertThat(ask(2, 500)).isEqualTo(ErrorCode.THROTTLING_QUOTA_EXCEEDED);
+        assertThat(clients.onSent(new Uuid(1, 2), INTERVAL_MS, false, 500))
+                .isEqualTo(ErrorCode.THROTTLING_QUOTA_EXCEEDED);
+        assertThat(clients.onSent(new Uuid(1, 0), INTERVAL_MS, false, 500)).isEqualTo(ErrorCode.NONE);
+        assertThat(clients.count()).isEqualTo(2);
+
+        // and when a client was silent for some intervals
+        assertThat(ask(2, 3_499)).isEqualTo(ErrorCode.THROTTLING_QUOTA_EXCEEDED);
+        assertThat(ask(2, 3_500)).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldChargeNothingWhenAllClientsAreForgotten() {
+        for (int i = 0; i < 100; i++) {
+            ask(i, i);
+        }
+        assertThat(memory.bytes).isEqualTo(100L * TelemetryClients.CLIENT_BYTES);
+
+        ask(100, 10_000);
+
+        assertThat(memory.bytes).isEqualTo(TelemetryClients.CLIENT_BYTES);
+    }
+
+    @Test
+    void shouldEstimateClients() {
+        long before = RetainedBytes.of(clients);
+        for (int i = 0; i < 500; i++) {
             ask(i, 0);
         }
 
-        assertThat(clients.count()).isEqualTo(TelemetryClients.MAX_CLIENTS);
-        assertThat(ask(0, 1)).isEqualTo(ErrorCode.NONE);
-        assertThat(ask(TelemetryClients.MAX_CLIENTS, 1)).isEqualTo(ErrorCode.THROTTLING_QUOTA_EXCEEDED);
+        RetainedBytes.assertEstimate("clients with metrics", memory.bytes, RetainedBytes.of(clients) - before);
     }
 }

@@ -1,0 +1,155 @@
+package io.journalq.server.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.folder.LockHolder;
+import io.journalq.server.memory.StatePart;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** A broker in a process of its own, with the default heap, that ends when its memory does. */
+final class FloodedBroker implements AutoCloseable {
+    private static final String DEFAULT_HEAP = "512m";
+    private static final int START_SECONDS = 60;
+    private static final int CHECK_INTERVAL_MS = 50;
+
+    /** Objects that wait to be cleaned up are gone with the second. */
+    private static final int COLLECTIONS = 3;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final Path log;
+    private final Process process;
+    private final int port;
+    private final int adminPort;
+
+    private FloodedBroker(Process process, Path log, int port, int adminPort) {
+        this.process = process;
+        this.log = log;
+        this.port = port;
+        this.adminPort = adminPort;
+    }
+
+    /**
+     * Starts one and waits until it serves.
+     *
+     * @param directory for its data and its log
+     * @param settings besides those that a test needs
+     */
+    static FloodedBroker start(Path directory, Map<String, String> settings) throws Exception {
+        List<String> command =
+                new ArrayList<>(BrokerCommand.inForeground(DEFAULT_HEAP, List.of("-XX:+ExitOnOutOfMemoryError")));
+        Path data = directory.resolve("data");
+        Map<String, String> all = new HashMap<>(settings);
+        all.put("listeners", "PLAINTEXT://127.0.0.1:0");
+        all.put("admin.listener", "127.0.0.1:0");
+        all.put("data.directories", data.toString());
+        all.forEach((name, value) -> command.addAll(List.of("--set", name + "=" + value)));
+        Path log = directory.resolve("broker.log");
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        Optional<LockHolder> serving = Optional.empty();
+        while (serving.isEmpty()) {
+            if (!process.isAlive() || System.nanoTime() > deadlineNanos) {
+                process.destroyForcibly();
+                throw new AssertionError("the broker does not start: " + Files.readString(log));
+            }
+            Thread.sleep(CHECK_INTERVAL_MS);
+            serving = LockHolder.read(data)
+                    .filter(holder -> holder.processId() == process.pid() && holder.address() != null);
+        }
+        return new FloodedBroker(
+                process, log, port(serving.get().address()), port(serving.get().adminAddress()));
+    }
+
+    private static int port(String address) {
+        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    }
+
+    int port() {
+        return port;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Waits, at most so long, for the process to end. */
+    boolean awaitEnd(long millis) throws InterruptedException {
+        return process.waitFor(millis, TimeUnit.MILLISECONDS);
+    }
+
+    /** Size of all objects that survive a full collection. */
+    long liveHeapBytes() throws IOException, InterruptedException {
+        Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+        for (int i = 0; i < COLLECTIONS; i++) {
+            Process collection = new ProcessBuilder(jcmd.toString(), String.valueOf(process.pid()), "GC.run")
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            assertThat(collection.waitFor()).isZero();
+        }
+        return heapBytes(metrics());
+    }
+
+    /** What the heap holds, by the metrics page. */
+    static long heapBytes(Map<String, Double> metrics) {
+        return (long) metrics.entrySet().stream()
+                .filter(sample -> sample.getKey().startsWith("jvm_memory_used_bytes{area=\"heap\""))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+    }
+
+    /** What is charged to a part of the budget. */
+    long chargedBytes(StatePart part) throws IOException, InterruptedException {
+        return metrics()
+                .get("journalq_state_memory_used_bytes{part=\"" + part.label() + "\"}")
+                .longValue();
+    }
+
+    /** Every sample of the metrics page, by its name with labels. */
+    Map<String, Double> metrics() throws IOException, InterruptedException {
+        String page = http.send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + adminPort + "/metrics"))
+                                .build(),
+                        BodyHandlers.ofString())
+                .body();
+        Map<String, Double> samples = new HashMap<>();
+        page.lines().filter(line -> !line.startsWith("#")).forEach(line -> {
+            int end = line.lastIndexOf(' ');
+            samples.put(line.substring(0, end), Double.parseDouble(line.substring(end + 1)));
+        });
+        return samples;
+    }
+
+    /** The broker lives, and its log has nothing that only a fault of its own causes. */
+    void assertHealthy(String during) throws IOException {
+        String written = Files.readString(log);
+        assertThat(process.isAlive())
+                .as("the broker lives after %s: %s", during, written)
+                .isTrue();
+        assertThat(written)
+                .as("the log after %s", during)
+                .doesNotContain("level=ERROR")
+                .doesNotContain("OutOfMemoryError")
+                .doesNotContain("Cannot reserve");
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly().onExit().join();
+    }
+}
