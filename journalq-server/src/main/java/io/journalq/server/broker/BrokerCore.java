@@ -50,6 +50,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
@@ -73,6 +74,9 @@ public final class BrokerCore implements AutoCloseable {
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
     private final Map<Path, LastEnd> lastEnds = new LinkedHashMap<>();
+    /** Nothing is written there any more: another directory may have taken the place. */
+    private final Set<Path> offlineDirectories = ConcurrentHashMap.newKeySet();
+
     private final FetchHandler fetch;
     private final Telemetry telemetry;
     private final LogCleaner cleaner;
@@ -248,6 +252,7 @@ public final class BrokerCore implements AutoCloseable {
 
     /** Nothing is acknowledged any more that would go into {@code directory}. */
     private void takeOffline(Path directory, String reason) {
+        offlineDirectories.add(directory);
         IOException failure = new IOException("the data directory " + directory + " is offline: " + reason);
         if (directory.equals(config.dataDirectories().get(0))) {
             controller.refuseChanges(failure);
@@ -330,7 +335,8 @@ public final class BrokerCore implements AutoCloseable {
             boolean clean = surroundings.waiting().join(shards.close());
             // Before anybody was served, an unclean end still matters to the producers that come back later.
             for (Path directory : config.dataDirectories()) {
-                if (clean && (served || lastEnds.get(directory) == LastEnd.CLEAN)) {
+                boolean kept = served || lastEnds.get(directory) == LastEnd.CLEAN;
+                if (clean && kept && !offlineDirectories.contains(directory)) {
                     RunMark.writeClean(surroundings.store(), directory);
                 }
             }

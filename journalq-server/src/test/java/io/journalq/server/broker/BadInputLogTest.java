@@ -148,7 +148,7 @@ class BadInputLogTest {
         // the beginning of TLS
         assertOneLineWhenSent(new byte[] {22, 3, 1, 2, 0, 1}, Set.of(REFUSED, size), "the limit is 2000000");
         assertOneLineWhenSent(shortFrame.array(), Set.of(REFUSED), "shorter than any request");
-        assertOneLineWhenSent(nameCutShort.array(), Set.of(REFUSED), "the client's name is cut short");
+        assertOneLineWhenSent(nameCutShort.array(), Set.of(REFUSED), "the client id is incomplete");
         assertOneLineWhenSent(hugeCount.array(), Set.of(REFUSED), "array");
         assertOneLineWhenSent(unknownVersion, Set.of(REFUSED), "Produce version 99");
         assertOneLineWhenSent(bodyCutShort, Set.of(REFUSED), "bytes");

@@ -2,7 +2,6 @@ package io.journalq.server.network;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.journalq.server.network.ConnectionHandler.LoopContext;
 import io.journalq.server.network.TestServer.Client;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -24,7 +23,7 @@ class BudgetBalanceTest {
 
     /** So little for each loop that frames wait for memory, in every state that they can be in. */
     private static final ConnectionLimits TIGHT = new ConnectionLimits(
-            MAX_FRAME_BYTES, 10, 1 << 20, 256 << 10, new AdmissionLimits(1_000, 1_000, 100_000, 60_000));
+            MAX_FRAME_BYTES, 10, 1 << 20, 256 << 10, new ConnectionLimits.Admission(1_000, 1_000, 100_000, 60_000));
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
@@ -80,7 +79,6 @@ class BudgetBalanceTest {
         byte[] frame = new byte[Integer.BYTES + sizeBytes];
         java.nio.ByteBuffer.wrap(frame).putInt(sizeBytes);
         client.out.write(frame, 0, random.nextInt(random.nextBoolean() ? 2 * Integer.BYTES : frame.length));
-        Thread.yield();
     }
 
     /** Of a request without its number: small, of many reads, and beyond what counts as large. */

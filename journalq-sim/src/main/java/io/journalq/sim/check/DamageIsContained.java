@@ -18,8 +18,8 @@ import java.util.Set;
  * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so, by the name of the
  * file. It may also say so to the reader, by refusing to read that batch and no other.
  *
- * <p>Not held to this: writes that went astray, which leave the same holes as a power loss in what was never synced; and
- * what only a damaged write-ahead file held.
+ * <p>Not held to this: writes that went astray, which leave the same holes as a power loss in what was never synced; what
+ * only a damaged write-ahead file held; and, after a power loss, what is behind a batch with several flipped bits.
  */
 public final class DamageIsContained {
     private final Violations violations;
@@ -93,8 +93,11 @@ public final class DamageIsContained {
     }
 
     /** Whether a record that is missing was in a damaged batch, or was refused to the reader. */
-    boolean explains(PartitionHistory partition, long offset, ReadBack found) {
+    boolean explains(PartitionHistory partition, long offset, ReadBack found, boolean powerLost) {
         if (anythingGoes || found.corrupt() != null || unknown.contains(directory(partition))) {
+            return true;
+        }
+        if (powerLost && isBehindSeveralFlippedBits(partition, offset)) {
             return true;
         }
         boolean refused = found.unreadable().contains(offset);
@@ -110,6 +113,14 @@ public final class DamageIsContained {
             }
         }
         return false;
+    }
+
+    /** Whether two bits of one batch before {@code offset} were flipped: after a power loss, it may look like a torn write. */
+    private boolean isBehindSeveralFlippedBits(PartitionHistory partition, long offset) {
+        Set<DamagedBatch> once = new HashSet<>();
+        return batches.stream()
+                .filter(batch -> batch.isOf(partition) && batch.lastOffset() < offset)
+                .anyMatch(batch -> !once.add(batch));
     }
 
     /** Whether a batch behind {@code offset} was damaged, or may have been. */

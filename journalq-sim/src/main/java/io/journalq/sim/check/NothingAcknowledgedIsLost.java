@@ -63,8 +63,8 @@ public final class NothingAcknowledgedIsLost {
                 before.remove();
                 continue;
             }
-            boolean lost =
-                    mayBeLost(partition, seen, end) || (end.harmed() && damage.explains(partition, offset, found));
+            boolean lost = mayBeLost(partition, seen, end)
+                    || (end.harmed() && damage.explains(partition, offset, found, end.powerLost()));
             if (!lost) {
                 violations.report(
                         end.harmed() ? "DamageIsContained" : "NothingAcknowledgedIsLost",

@@ -15,7 +15,7 @@ final class TelemetryClients {
     /** An estimate of what a client takes of the heap. */
     static final int CLIENT_BYTES = 160;
 
-    /** A client that was silent for so many intervals is forgotten, as in Kafka, and may ask or send at once. */
+    /** Intervals of silence after which a client is forgotten, as in Kafka. It may then ask or send at once. */
     private static final int SILENT_INTERVALS = 3;
 
     private static final long NEVER = Long.MIN_VALUE / 2;
