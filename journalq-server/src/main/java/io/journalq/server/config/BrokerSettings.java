@@ -95,7 +95,7 @@ public final class BrokerSettings {
             1,
             10_000_000,
             "Maximum number of partitions of all topics. memory.metadata.max.bytes limits them too: a heap of 512 MiB has"
-                    + " room for about 72,000 topics of one partition.");
+                    + " room for about 62,000 topics of one partition.");
     public static final ConfigKey<Integer> GROUP_TOPIC_PARTITIONS = ConfigKey.ofInt(
             "offsets.topic.num.partitions",
             ConfigUnit.NONE,

@@ -13,7 +13,7 @@ final class MetadataSizes {
     private static final int TOPIC_BYTES = 150;
 
     /** A partition that is idle: its image, its host and its log. */
-    private static final int PARTITION_BYTES = 1_700;
+    private static final int PARTITION_BYTES = 2_000;
 
     /** A name or a text of one byte a character, with its object, and its place in a map. */
     private static final int ENTRY_BYTES = 150;
