@@ -108,13 +108,19 @@ class StateFloodTest {
     private final Map<ErrorCode, AtomicInteger> outcomes = new ConcurrentHashMap<>();
     private final List<Throwable> failures = new ArrayList<>();
 
-    /** Floods for one broker: each has a part of the budget to itself. */
+    /** Floods for one broker: each has the parts of the budget that it needs to itself. */
     static List<List<ApiKey>> rounds() {
         List<List<ApiKey>> rounds = new ArrayList<>();
         Map<StatePart, Integer> floodsOfPart = new EnumMap<>(StatePart.class);
         FLOODS.forEach((api, flood) -> {
             int round = floodsOfPart.merge(flood.part(), 1, Integer::sum) - 1;
-            if (round == rounds.size()) {
+            if (api == ApiKey.TXN_OFFSET_COMMIT) {
+                // It also needs room for transactional ids.
+                round = Math.max(round, floodsOfPart.merge(StatePart.TRANSACTIONS, 1, Integer::sum) - 1);
+                floodsOfPart.put(flood.part(), round + 1);
+                floodsOfPart.put(StatePart.TRANSACTIONS, round + 1);
+            }
+            while (round >= rounds.size()) {
                 rounds.add(new ArrayList<>());
             }
             rounds.get(round).add(api);
