@@ -90,6 +90,16 @@ record JournalCheckpoint(
         return out.flip();
     }
 
+    /** As {@link #decode}, and corrects one flipped bit. */
+    static JournalCheckpoint decodeCorrected(Path file, byte[] content) throws IOException {
+        byte[] corrected = corrected(content);
+        if (corrected == null) {
+            return decode(file, content);
+        }
+        LOG.warn("{}: one bit is flipped, and corrected by the CRC", file);
+        return decode(file, corrected);
+    }
+
     /**
      * Reads what {@link #encode} wrote.
      *
@@ -99,20 +109,11 @@ record JournalCheckpoint(
     static JournalCheckpoint decode(Path file, byte[] content) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
-            boolean known = in.getInt() == MAGIC;
-            int version = in.getInt();
-            int difference = in.getInt() ^ crc(content, content.length);
-            if (difference != 0) {
-                byte[] corrected = corrected(content, difference);
-                if (corrected != null) {
-                    LOG.warn("{}: one bit is flipped, and corrected by the CRC", file);
-                    return decode(file, corrected);
-                }
-            }
-            if (!known) {
+            if (in.getInt() != MAGIC) {
                 throw new CorruptJournalException(file, 0, "not a journal's checkpoint");
             }
-            if (difference != 0) {
+            int version = in.getInt();
+            if (in.getInt() != crc(content, content.length)) {
                 throw new CorruptJournalException(file, CRC, "checkpoint with a wrong CRC");
             }
             if (version > VERSION || version < VERSION_WITHOUT_COMPACTION) {
@@ -187,8 +188,15 @@ record JournalCheckpoint(
         return count;
     }
 
-    /** The content without its flipped bit; null if the CRC differs for another reason. */
-    private static byte[] corrected(byte[] content, int crcDifference) {
+    /** The content without its flipped bit; null if no bit, or more than one, is flipped. */
+    private static byte[] corrected(byte[] content) {
+        if (content.length < HEADER_SIZE_BYTES) {
+            return null;
+        }
+        int crcDifference = ByteBuffer.wrap(content).getInt(CRC) ^ crc(content, content.length);
+        if (crcDifference == 0) {
+            return null;
+        }
         byte[] corrected = content.clone();
         if (Integer.bitCount(crcDifference) == 1) {
             ByteBuffer.wrap(corrected).putInt(CRC, ByteBuffer.wrap(content).getInt(CRC) ^ crcDifference);

@@ -349,7 +349,7 @@ final class JournalRecovery {
     private JournalCheckpoint readCheckpoint() throws IOException {
         Path file = directory.resolve(JournalCheckpoint.FILE_NAME);
         try {
-            return JournalCheckpoint.decode(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES));
+            return JournalCheckpoint.decodeCorrected(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES));
         } catch (CorruptJournalException bad) {
             LOG.error("{}; every batch of this journal is checked instead", bad.getMessage());
             return null;
