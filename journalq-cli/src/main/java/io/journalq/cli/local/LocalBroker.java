@@ -71,6 +71,14 @@ record LocalBroker(Path dataDirectory, String address, String adminAddress) {
                         : "; start one with bin/journalq-server start");
     }
 
+    /**
+     * Returns this broker with the addresses that the process with the lock reports. They are null if it has not reported
+     * any yet.
+     */
+    LocalBroker asReported() {
+        return LockHolder.read(dataDirectory).map(this::as).orElseGet(() -> new LocalBroker(dataDirectory, null, null));
+    }
+
     /** Returns this broker with the addresses that its process reports, which the configuration can leave open. */
     LocalBroker as(LockHolder who) {
         return new LocalBroker(dataDirectory, who.address(), who.adminAddress());

@@ -37,12 +37,10 @@ public final class StatusCommand extends LocalCommand {
     @Override
     public Integer call() {
         LocalBroker wanted = broker();
-        Optional<LockHolder> holder = wanted.holder();
-        Optional<ProcessHandle> process = holder.flatMap(LockHolder::process);
-        boolean unseen = holder.isEmpty() && wanted.heldByAnUnseenProcess();
-        LocalBroker broker = holder.map(wanted::as).orElse(wanted);
-        boolean running = holder.isPresent() || unseen;
-        // If no process has locked the directory, a program at the configured address is another broker.
+        boolean running = wanted.holder().isPresent() || wanted.heldByAnUnseenProcess();
+        Optional<ProcessHandle> process = wanted.holder().flatMap(LockHolder::process);
+        // A program at the configured address may be another broker.
+        LocalBroker broker = running ? wanted.asReported() : wanted;
         boolean ready = running && broker.ready();
         if (output == OutputFormat.JSON) {
             terminal().printLine(Json.document(jsonOf(broker, process, running, ready)));

@@ -142,13 +142,20 @@ class ServerCommandTest {
             // given the lock of a process of another container
             Files.writeString(folder.resolve(".lock"), "process=999999999\nstarted=1\n");
 
-            // when
-            CommandRun status = run("status");
+            // when another broker responds at the configured address
+            healthStatus = 200;
+            int port = health.getAddress().getPort();
+            CommandRun status = run(
+                    "status",
+                    "--set",
+                    "listeners=PLAINTEXT://127.0.0.1:" + port,
+                    "--set",
+                    "admin.listener=127.0.0.1:" + port);
             CommandRun stop = run("stop");
 
             // then
             assertThat(status.exitCode()).isEqualTo(ExitCode.FAILED);
-            assertThat(status.out()).contains("in a process that is not visible from here");
+            assertThat(status.out()).startsWith("starting, in a process that is not visible from here");
             assertThat(stop.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(stop.errLines())
                     .containsExactly("journalq: a broker is running with " + folder

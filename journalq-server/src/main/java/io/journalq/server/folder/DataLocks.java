@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +28,11 @@ public final class DataLocks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DataLocks.class);
 
     private static final FileStore STORE = new SystemFileStore();
+
+    /** How long a lock is tried again whose holder is not known. */
+    private static final long UNKNOWN_HOLDER_LIMIT_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long RETRY_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
      * What this process holds. The operating system drops a process's lock when any of its channels to that file is
@@ -58,8 +65,8 @@ public final class DataLocks implements AutoCloseable {
     }
 
     /**
-     * Whether any process, this one included, holds a folder. For a moment this takes the lock itself, so it is only asked
-     * where nobody is about to start.
+     * Whether any process, this one included, has locked a directory. For a moment this takes the lock itself; a broker that
+     * starts at that moment tries again.
      */
     public static boolean isHeld(Path dataDirectory) throws IOException {
         Path directory = dataDirectory.toAbsolutePath().normalize();
@@ -86,7 +93,7 @@ public final class DataLocks implements AutoCloseable {
             FileChannel channel =
                     FileChannel.open(LockHolder.fileIn(directory), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             locked.put(directory, channel);
-            if (channel.tryLock() == null) {
+            if (!tryLock(channel, directory)) {
                 throw inUse(
                         directory,
                         LockHolder.read(directory)
@@ -103,6 +110,20 @@ public final class DataLocks implements AutoCloseable {
                             + "; make it writable, or set another folder in data.directories",
                     failure);
         }
+    }
+
+    /** Tries again while the process that holds the lock has no name: {@link #isHeld} holds it for a moment. */
+    private static boolean tryLock(FileChannel channel, Path directory) throws IOException {
+        long startNs = System.nanoTime();
+        while (channel.tryLock() == null) {
+            boolean known =
+                    LockHolder.read(directory).flatMap(LockHolder::process).isPresent();
+            if (known || System.nanoTime() - startNs > UNKNOWN_HOLDER_LIMIT_NS) {
+                return false;
+            }
+            LockSupport.parkNanos(RETRY_INTERVAL_NS);
+        }
+        return true;
     }
 
     private static FolderInUseException inUse(Path directory, String by) {

@@ -3,9 +3,13 @@ package io.journalq.server.folder;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,6 +60,49 @@ class DataLocksTest {
             first.announce("localhost:1", null);
         }
         assertThat(DataLocks.isHeld(held)).isFalse();
+    }
+
+    @Test
+    void shouldAcquireADirectoryWhenAnotherProcessOnlyChecksItsLock() throws Exception {
+        // given
+        Path directory = Files.createDirectory(folder.resolve("checked"));
+        Process check = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        LockCheck.class.getName(),
+                        LockHolder.fileIn(directory).toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader out = check.inputReader()) {
+            assertThat(out.readLine()).isEqualTo("locked");
+
+            // when
+            try (DataLocks locks = DataLocks.acquire(List.of(directory))) {
+                // then
+                assertThat(locks).isNotNull();
+                assertThat(LockHolder.read(directory).flatMap(LockHolder::process))
+                        .contains(ProcessHandle.current());
+            }
+        } finally {
+            check.destroyForcibly().waitFor();
+        }
+    }
+
+    /** Holds a lock as long as a slow check does. */
+    static final class LockCheck {
+        private static final long HELD_MS = 300;
+
+        private LockCheck() {}
+
+        public static void main(String[] args) throws Exception {
+            try (FileChannel channel =
+                            FileChannel.open(Path.of(args[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                    FileLock held = channel.lock()) {
+                System.out.println(held.isValid() ? "locked" : "not locked");
+                Thread.sleep(HELD_MS);
+            }
+        }
     }
 
     @Test
