@@ -3,7 +3,6 @@ package io.journalq.server.network;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
@@ -12,7 +11,6 @@ import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,21 +28,16 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** How long a connection is left unread when memory has run out although it was reserved. */
     private static final int SHORTAGE_PAUSE_MS = 100;
 
-    /** Unsent responses of this size are counted at once. Smaller ones are counted only if the socket does not take them. */
-    private static final long CHARGE_AT_ONCE_BYTES = 256 * 1024;
-
-    /** What a client that holds memory for which others wait must transfer in {@link #STALL_WINDOW_NANOS}. */
-    private static final int MIN_TRANSFER_BYTES = 1024 * 1024;
-
-    private static final long STALL_WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
-
     private final LoopContext loop;
     private final ExchangeFactory exchanges;
     private final Channel channel;
     private final String listenerName;
     private final ResponseQueue responses = new ResponseQueue();
+    private final ResponseMemory responseMemory;
+    private final ConnectionActivity activity;
     private final ArrayDeque<Runnable> untilWritable = new ArrayDeque<>(0);
     private final Runnable flush = this::flush;
+    private final Runnable sendAgain = this::sendAgain;
     private FrameDecoder frames;
     private ChannelHandlerContext context;
     private long inFlightBytes;
@@ -60,35 +53,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Whether this turn used its share. */
     private boolean turnEnded;
 
-    /** Grows with every request and response. */
-    private long progress;
-
-    /** What responses that the socket has not taken hold of the shared memory, without those in {@link #unsentParts}. */
-    private long chargedBytes;
-
-    /** Parts of responses that wait until the client reads. Each holds its memory. */
-    private int unsentParts;
-
-    private MemoryShare.Reservation roomWish;
-
-    /** Since when less than {@link #MIN_TRANSFER_BYTES} moved while others waited for memory. */
-    private long stallNanos;
-
-    private boolean stallSeen;
-    private int stallArrivedBytes;
-    private long stallPendingBytes;
-    private long stallProgress;
-
-    private long seenProgress;
-    private long seenPendingBytes;
-    private long idleSinceNanos;
-
     ConnectionHandler(LoopContext loop, ExchangeFactory exchanges, Channel channel, String listenerName) {
         this.loop = loop;
         this.exchanges = exchanges;
         this.channel = channel;
         this.listenerName = listenerName;
-        this.idleSinceNanos = loop.cycle().loop().nanoTime();
+        this.responseMemory = new ResponseMemory(loop.memory().responses(), loop.cycle());
+        this.activity = new ConnectionActivity(loop.cycle().loop().nanoTime());
     }
 
     /** Sets the source of the frames; before the first frame. */
@@ -154,20 +125,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
 
     @Override
     public boolean isStalling(long nowNanos, boolean begins) {
-        boolean holds = unsentParts > 0 || (frames.isWithinFrame() && pauses == 0);
-        long pendingBytes = pendingBytes();
-        boolean moved = frames.arrivedBytes() - stallArrivedBytes >= MIN_TRANSFER_BYTES
-                || stallPendingBytes - pendingBytes >= MIN_TRANSFER_BYTES
-                || progress != stallProgress;
-        if (begins || !holds || moved || !stallSeen) {
-            stallSeen = holds;
-            stallNanos = nowNanos;
-            stallArrivedBytes = frames.arrivedBytes();
-            stallPendingBytes = pendingBytes;
-            stallProgress = progress;
-            return false;
-        }
-        return nowNanos - stallNanos >= STALL_WINDOW_NANOS;
+        boolean holds = responseMemory.holdsUnsent() || (frames.isWithinFrame() && pauses == 0);
+        return activity.isStalling(nowNanos, begins, holds, frames.arrivedBytes(), pendingBytes());
     }
 
     /** The client left before all of a request had arrived. */
@@ -201,14 +160,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** A client that is left unread is not idle either. */
     @Override
     public long idleNanos(long nowNanos) {
-        long pendingBytes = pendingBytes();
         boolean waits = responses.size() > 0 || (suspended && channel.isWritable());
-        if (waits || progress != seenProgress || pendingBytes != seenPendingBytes) {
-            seenProgress = progress;
-            seenPendingBytes = pendingBytes;
-            idleSinceNanos = nowNanos;
-        }
-        return nowNanos - idleSinceNanos;
+        return activity.idleNanos(nowNanos, waits, pendingBytes());
     }
 
     /** Changes as long as the client reads its responses. */
@@ -256,9 +209,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     public void channelInactive(ChannelHandlerContext handlerContext) {
         closed = true;
         responses.release();
-        endRoomWish();
-        loop.memory().responses().giveBack(chargedBytes);
-        chargedBytes = 0;
+        responseMemory.close();
+        useNoRoom();
         loop.budget().forget(this);
         loop.turns().forget(this);
         loop.idle().remove(this);
@@ -290,7 +242,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Opens the exchange of a frame and begins to work on it. */
     private void accept(ByteBuf frame) {
         loop.cycle().begin();
-        progress++;
+        activity.onProgress();
         loop.counters().requests.increment();
         loop.counters().receivedBytes.add(frame.readableBytes());
         Exchange exchange;
@@ -365,6 +317,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
+    private void sendAgain() {
+        sendReady();
+        flushLater();
+    }
+
     private Exchange nextDone() {
         if (closed) {
             return responses.pollDoneInAnyOrder();
@@ -384,67 +341,31 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         if (!channel.isWritable()) {
             return false; // onWritable looks again
         }
-        if (exchange.hasRoom() || !loop.memory().responses().isFull()) {
-            return true;
-        }
-        boolean there = reserve(1, () -> {
-            loop.memory().responses().giveBack(1);
-            sendReady();
-        });
-        if (there) {
-            loop.memory().responses().giveBack(1);
-        }
-        return there;
+        return exchange.hasRoom() || responseMemory.hasFree(sendAgain);
     }
 
     /** The oldest exchange gets the memory that it asks for. Those behind it could not be sent before it. */
     @Override
     public void askForRoom() {
         if (closed) {
-            endRoomWish();
+            useNoRoom();
             return;
         }
         Exchange head = responses.head();
-        if (head != null && head.wantsRoom() && reserve(head.roomBytes(), head::useRoom)) {
+        if (head == null || !head.wantsRoom()) {
+            return;
+        }
+        boolean taken = responseMemory.reserve(head.roomBytes(), () -> {
+            head.useRoom();
+            flushLater();
+        });
+        if (taken) {
             head.useRoom();
         }
     }
 
-    /**
-     * Takes memory for responses, or has {@code work} run once it is taken. One reservation at a time.
-     *
-     * @return whether it was taken at once; {@code work} does not run then
-     */
-    private boolean reserve(long sizeBytes, Runnable work) {
-        if (roomWish != null) {
-            return false;
-        }
-        MemoryShare.Reservation[] wish = new MemoryShare.Reservation[1];
-        wish[0] = new MemoryShare.Reservation(sizeBytes, () -> loop.cycle().enqueue(() -> onRoom(wish[0], work)));
-        if (loop.memory().responses().reserve(wish[0])) {
-            return true;
-        }
-        roomWish = wish[0];
-        return false;
-    }
-
-    private void onRoom(MemoryShare.Reservation granted, Runnable work) {
-        if (closed) {
-            loop.memory().responses().giveBack(granted.sizeBytes());
-        } else {
-            roomWish = null;
-            work.run();
-            flushLater();
-        }
-    }
-
     /** The client is gone. Exchanges that waited for memory go on without it. */
-    private void endRoomWish() {
-        if (roomWish != null) {
-            // If it was granted meanwhile, onRoom gives it back.
-            loop.memory().responses().cancel(roomWish);
-            roomWish = null;
-        }
+    private void useNoRoom() {
         for (Exchange exchange : responses.all()) {
             if (exchange.wantsRoom()) {
                 exchange.useNoRoom();
@@ -461,7 +382,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
                 ResponseQueue.discard(exchange, channel.alloc());
             } else {
                 turnBytes += responses.write(exchange, context, loop.counters());
-                chargeLarge();
+                responseMemory.chargeIfLarge(responses);
             }
         } catch (RuntimeException failure) {
             log.error(
@@ -472,7 +393,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
             responses.release();
             closeInShortage(noDirectMemory);
         } finally {
-            progress++;
+            activity.onProgress();
             inFlightBytes -= exchange.heldSizeBytes();
             loop.budget().giveBack(exchange.budgetSizeBytes());
             exchange.releaseFrame();
@@ -486,36 +407,6 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
         if (exchange.hasRoom()) {
             loop.memory().responses().giveBack(exchange.roomBytes());
-        }
-    }
-
-    /** Counts large responses before they are flushed, because many connections may have some in one iteration. */
-    private void chargeLarge() {
-        if (responses.passedOnBytes() >= CHARGE_AT_ONCE_BYTES) {
-            long bytes = responses.takePassedOnBytes();
-            loop.memory().responses().take(bytes);
-            chargedBytes += bytes;
-        }
-    }
-
-    /** Counts the responses that the socket has not taken, until it does. */
-    private void chargeUnsent() {
-        long passedOnBytes = responses.takePassedOnBytes();
-        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        if (outbound == null || outbound.totalPendingWriteBytes() == 0) {
-            if (chargedBytes > 0) {
-                loop.memory().responses().giveBack(chargedBytes);
-                chargedBytes = 0;
-            }
-        } else if (chargedBytes + passedOnBytes > 0) {
-            loop.memory().responses().take(passedOnBytes);
-            long partBytes = chargedBytes + passedOnBytes;
-            chargedBytes = 0;
-            unsentParts++;
-            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(sent -> {
-                unsentParts--;
-                loop.memory().responses().giveBack(partBytes);
-            });
         }
     }
 
@@ -534,7 +425,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
         responses.passOn(context, loop.counters());
         context.flush();
-        chargeUnsent();
+        responseMemory.chargeUnsent(responses, context);
         if (!turnEnded) {
             turnBytes = 0;
         }
@@ -550,7 +441,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         if (reached != null && !suspended) {
             loop.cycle().counters().onLimit(reached);
         }
-        return reached != null || pauses > 0 || roomWish != null || !channel.isWritable();
+        return reached != null || pauses > 0 || responseMemory.isWaiting() || !channel.isWritable();
     }
 
     /** Null when the requests without a response are within all limits. */
@@ -588,7 +479,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         if (frames.isWithinFrame()) {
             return true; // Its memory is taken, and is free again only after the response to the whole request.
         }
-        if (roomWish != null
+        if (responseMemory.isWaiting()
                 || responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
                 || inFlightBytes > limits.maxInFlightBytes() * ConnectionLimits.LOW_WATER
                 || !channel.isWritable()) {
