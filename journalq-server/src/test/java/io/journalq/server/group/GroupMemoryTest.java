@@ -17,6 +17,7 @@ import io.journalq.server.group.model.Origin;
 import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.memory.RetainedBytes;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
@@ -71,10 +72,13 @@ class GroupMemoryTest {
     }
 
     private static CoordinatorRecord asStored(CoordinatorRecord record) {
-        ByteBuf key = GroupRecords.TYPES.encodeKey(record, UnpooledByteBufAllocator.DEFAULT);
-        ByteBuf value = GroupRecords.TYPES.encodeValue(record, UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf key = GroupRecords.TYPES.encodeKey(record, HEAP);
+        ByteBuf value = GroupRecords.TYPES.encodeValue(record, HEAP);
         return GroupRecords.TYPES.decode(key, value);
     }
+
+    /** The decoded records keep these buffers. */
+    private static final ByteBufAllocator HEAP = new UnpooledByteBufAllocator(false, true);
 
     /** Ten topics of three partitions. */
     private static final Topics TOPICS = new Topics() {
