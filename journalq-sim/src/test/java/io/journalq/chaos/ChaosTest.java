@@ -75,7 +75,7 @@ class ChaosTest {
 
     @Test
     void shouldWaitForEveryProducerThatNothingWasAcknowledgedToSinceTheStart() {
-        // given two producers, of which the second sends to two partitions
+        // given two producers; the second sends to two partitions
         Ledger ledger = new Ledger();
         ledger.onProducing("topic-0", 1);
         ledger.onProducing("topic-0", 2);

@@ -32,7 +32,7 @@ class JournalDamageTest {
         JournalDamage damage = new JournalDamage(data, Map.of("id-0", "topic-0"));
         // when
         JournalDamage.Loss loss = damage.damageUnvouched(new Random(1));
-        // then it is one of those with five behind them, of which each holds two messages
+        // then it is one of those with five behind them; each holds two messages
         byte[] after = Files.readAllBytes(log);
         assertThat(differentBits(before, after)).isEqualTo(1);
         int number = loss.flip().position() / (before.length / BATCHES);

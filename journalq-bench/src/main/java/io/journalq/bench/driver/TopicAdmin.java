@@ -35,7 +35,7 @@ final class TopicAdmin implements AutoCloseable {
     private static final long CREATE_RETRY_MS = 500;
     /** Thousands of partitions take a broker a minute. */
     private static final int LEADERS_ATTEMPTS = 240;
-    /** Kafka's controller refuses a request of which it would make more than 10,000 records, one for each partition. */
+    /** Kafka's controller refuses a request that needs more than 10,000 records, one for each partition. */
     private static final int MOST_PARTITIONS_AT_ONCE = 5_000;
 
     private final String bootstrap;

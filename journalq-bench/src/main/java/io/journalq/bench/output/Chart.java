@@ -145,7 +145,7 @@ public record Chart(
         styler.setYAxisLogarithmic(logarithmic);
         styler.setLocale(Locale.ROOT);
         if (logarithmic) {
-            // Bars begin at 0 otherwise, of which there is no logarithm.
+            // Bars would begin at 0, which has no logarithm.
             styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(least()))));
         } else {
             styler.setYAxisMin(0.0);

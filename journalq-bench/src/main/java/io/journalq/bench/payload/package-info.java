@@ -1,5 +1,5 @@
 /**
- * What the benchmarks send: messages made before the clock starts, each of which can be recognised and checked when it
+ * What the benchmarks send: messages made before the clock starts. Each can be recognised and checked when it
  * is read back. Knows nothing of brokers, clients or time.
  */
 package io.journalq.bench.payload;

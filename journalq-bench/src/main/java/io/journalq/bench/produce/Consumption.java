@@ -15,9 +15,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Consumers that share a topic's partitions, each on a thread of its own: by hand, or in groups of which each reads
- * everything. They check that offsets follow on each other, also when a partition goes from one member to another, and
- * compare a sample of the values with what was sent. Counters may be read by any thread.
+ * Consumers of a topic, each on a thread of its own. They share the partitions by hand, or form groups, and each group
+ * reads everything. They check that offsets are contiguous, also when a partition moves to another member, and compare a
+ * sample of the values with what was sent. Counters may be read by any thread.
  */
 final class Consumption {
     /** One message in so many is compared byte by byte; a prime, so that it meets every place in a batch. */

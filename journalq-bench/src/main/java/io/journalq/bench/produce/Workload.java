@@ -5,7 +5,7 @@ package io.journalq.bench.produce;
  *
  * @param batchSize messages of a batch in the asynchronous cases
  * @param consumers how many read in case 4, in all groups together
- * @param groups into how many groups they divide, each of which reads everything; 0 when each has partitions of its own
+ * @param groups number of groups that they form, and each group reads everything; 0 if each consumer has partitions of its own
  */
 public record Workload(
         String topic, int partitions, int messageSizeBytes, String payload, int batchSize, int consumers, int groups) {

@@ -55,7 +55,7 @@ public final class SubCommand implements Callable<Integer> {
     @Option(
             names = "--parallelism",
             defaultValue = "1",
-            description = "Subscribers, each of which receives everything. Default: 1.")
+            description = "Number of subscribers. Each receives everything. Default: 1.")
     private int parallelism;
 
     @Option(names = "--topic", defaultValue = "pub-sub-bench", description = "Created when missing.")

@@ -52,7 +52,7 @@ final class KafkaMessages {
         return all;
     }
 
-    /** The APIs of which a version is valid; four that brokers and controllers once spoke are without. */
+    /** The APIs that have a valid version. Four former APIs between brokers and controllers have none. */
     static List<ApiMessageType> apis() {
         return Arrays.stream(ApiMessageType.values())
                 .filter(type -> type.lowestSupportedVersion() <= type.highestSupportedVersion(true))

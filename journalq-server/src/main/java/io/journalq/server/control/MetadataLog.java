@@ -31,7 +31,7 @@ public interface MetadataLog extends Closeable {
     boolean isSnapshotDue();
 
     /**
-     * Keeps {@code records} in place of everything appended so far, all of which is synced. After a stop or a failure in
+     * Keeps {@code records} instead of everything appended so far, which is synced. After a stop or a failure in
      * the midst of this there is the one or the other.
      *
      * @throws IOException when that failed; the log is as good as before

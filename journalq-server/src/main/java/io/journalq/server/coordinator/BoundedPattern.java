@@ -11,7 +11,7 @@ public final class BoundedPattern {
     /** Longest pattern, in characters: a compiled pattern's size is in proportion to it. */
     public static final int LENGTH_MAX = 2_048;
 
-    /** Largest product of nested repetition counts, each of which copies what it repeats. */
+    /** Maximum product of nested repetition counts. Each repetition copies what it repeats. */
     public static final int REPETITION_MAX = 1_000;
 
     private final Pattern pattern;

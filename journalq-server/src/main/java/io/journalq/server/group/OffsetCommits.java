@@ -180,9 +180,9 @@ public final class OffsetCommits {
     }
 
     /**
-     * A producer's transaction ended: the offsets that it holds here are in force, or forgotten, in one append. What was
-     * committed in a later epoch belongs to a later transaction and stays; in an older one, to a transaction of which a power
-     * loss took the end, and is forgotten. Nothing happens when it is told again.
+     * A producer's transaction ended: the offsets that it holds here are in force, or forgotten, in one append. Offsets of a
+     * later epoch belong to a later transaction and stay. Offsets of an older epoch belong to a transaction that lost its end
+     * in a power loss, and are forgotten. A repeated call changes nothing.
      *
      * @param producerEpoch epoch of the marker
      * @param transactionVersion 2 when the epoch grew with the decision (KIP-890), less before

@@ -16,7 +16,7 @@ public record JournalFinding(Path file, long position, long endPosition, Kind ki
         TORN_TAIL,
         /** Bytes that hold no healthy batch, with batches behind them: they stay, and are not served. */
         BAD_STRETCH,
-        /** A newest segment without what came before it, of which a power loss took the end: the next start deletes it. */
+        /** A newest segment whose predecessor lost its end in a power loss. The next start deletes the segment. */
         CUT_OFF,
         /** A file that can be made anew from others, or done without: the next start ignores it. */
         BAD_DERIVED_FILE,

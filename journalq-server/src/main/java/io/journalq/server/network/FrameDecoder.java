@@ -46,7 +46,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private final FrameRoom room;
     private final ReadLowWater lowWater;
     private int lastFrameSizeBytes;
-    /** A frame from its length on, of which something is missing. */
+    /** An incomplete frame, from its length on. */
     private ByteBuf unfinished;
     /** The unfilled part of {@link #unfinished} that the socket was last told to read into. */
     private ByteBuf target;

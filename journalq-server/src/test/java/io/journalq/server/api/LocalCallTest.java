@@ -132,7 +132,7 @@ class LocalCallTest {
                                         .setValue(1_000))))));
         assertThat(altered.entries().get(0).errorCode()).isEqualTo(ErrorCode.NONE.code());
 
-        // when 5,000 bytes are produced at 1,000 bytes/s, one second of which is free
+        // when 5,000 bytes are produced at 1,000 bytes/s, and the first second is free
         ProduceResponse produced = (ProduceResponse)
                 call(12, WireClient.produceRequest("t", 0, WireClient.batch(1, new byte[5_000])), 5_000);
 

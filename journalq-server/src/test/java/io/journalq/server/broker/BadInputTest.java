@@ -54,7 +54,7 @@ class BadInputTest {
     @Test
     void shouldAnswerWithTheErrorOfThatPartitionAloneWhenABatchIsCorrupt() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
-            // given a batch of which one byte is not what its CRC covers
+            // given a batch with one byte that does not match its CRC
             ByteBuf corrupt = WireClient.batch(3, VALUE);
             corrupt.setByte(corrupt.writerIndex() - 2, 'X');
             // when it comes in one request with a good one

@@ -64,7 +64,7 @@ class CommitsAfterLossTest {
 
     @Test // seed 2747
     void shouldMoveACommitBackWhenOtherRecordsHaveTakenThePlaceOfWhatItHadRead() throws Exception {
-        // given a group that has read three records, of which a power loss takes two
+        // given a group that has read three records, and a power loss that takes two of them
         produce(1);
         String folderName = id("t") + "-0";
         long oneRecordBytes = Files.size(log(folderName));
@@ -115,7 +115,7 @@ class CommitsAfterLossTest {
 
     @Test
     void shouldServeCommitsWhenItCannotBeKeptThatThoseOfADeletedTopicAreForgotten() throws Exception {
-        // given a group that has read two topics, one of which was deleted, of which its coordinator knows nothing
+        // given a group that has read two topics, and a coordinator that does not know that one is deleted
         produce(1);
         commitAll(1);
         broker.createTopic("other", 1, Map.of());
@@ -154,7 +154,7 @@ class CommitsAfterLossTest {
 
     @Test // seed 90013596
     void shouldMoveACommitBackAgainWhenItCouldNotBeKeptThatItWas() throws Exception {
-        // given a group that has read three records, and does not say of which epoch, of which a power loss takes two
+        // given a group that commits three records without their epoch, and a power loss that takes two of them
         produce(1);
         String folderName = id("t") + "-0";
         long oneRecordBytes = Files.size(log(folderName));
@@ -181,7 +181,7 @@ class CommitsAfterLossTest {
         assertThat(committed()).isEqualTo(1L);
     }
 
-    /** Files of which those in one folder cannot be written. */
+    /** A store in which the files of one directory cannot be written. */
     private static final class RefusingStore extends FilterFileStore {
         private final String folderName;
 

@@ -58,7 +58,7 @@ class FetchSessionTest {
 
     @Test
     void shouldTellOnlyOfPartitionsWithNewsWhenTheSessionGoesOn() throws Exception {
-        // given a session on all partitions, of which two have records
+        // given a session on all partitions, and records in two of them
         produce(1, 2);
         produce(4, 3);
         FetchResponse first = fetch(request(0, 0).setTopics(all(0)));

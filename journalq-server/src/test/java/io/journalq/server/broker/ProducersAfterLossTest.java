@@ -29,7 +29,7 @@ class ProducersAfterLossTest {
 
     @Test
     void shouldLetKafkasProducerGoOnUnderItsEpochWhenABrokerInModePerformanceIsKilled() throws Exception {
-        // given a producer of which the broker knows something, and that was acknowledged more from memory
+        // given a producer that the broker knows, and whose newest records were acknowledged from memory
         String listener = "PLAINTEXT://127.0.0.1:" + freePort();
         Path data = directory.resolve("data");
         Path killed = directory.resolve("killed");

@@ -12,7 +12,7 @@ import java.util.List;
  * @param part of the budget, which the state is charged to
  * @param shortBoundBytes bound of that part in a short run: so little that a second or two is enough to reach it
  * @param refusal what the bound is answered with; NONE if it shows in the metrics alone
- * @param bounds samples of the metrics page of which one grows at the bound
+ * @param bounds samples of the metrics page; at the bound, one of them grows
  * @param setup what has to be there first
  * @param step one step of one connection
  */

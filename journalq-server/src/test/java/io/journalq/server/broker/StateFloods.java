@@ -529,7 +529,7 @@ final class StateFloods {
         return error == ErrorCode.UNKNOWN_SUBSCRIPTION_ID ? ErrorCode.NONE : error;
     }
 
-    /** Opens connections that stay, each of which says as much of itself as it may. NETWORK_EXCEPTION: the broker closed it. */
+    /** Opens connections that stay, with client names as long as allowed. NETWORK_EXCEPTION: the broker closed one. */
     private static final class ConnectionFlood implements StateFlood.Step {
         private final List<WireClient> opened = Collections.synchronizedList(new ArrayList<>());
 
@@ -549,7 +549,7 @@ final class StateFloods {
             }
         }
 
-        /** Closed connections keep their ports for a minute, of which there are some ten thousand. */
+        /** A closed connection keeps its port for a minute, and there are about 28,000 ports. */
         private static void pause() {
             try {
                 Thread.sleep(REFUSED_PAUSE_MS);

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A metadata log, of which one file is missing, empty, cut short, or has a flipped bit: it opens and knows everything, or is
- * refused with a line that names its folder; it never opens with something else.
+ * One file of a metadata log is missing, empty, cut short, or has a flipped bit. The log opens and knows everything, or is
+ * refused with a line that names its directory. It never opens with something else.
  */
 class DamagedMetadataTest {
     private static final Path GOLDEN = Path.of("src/test/resources/golden/formats-1-metadata");

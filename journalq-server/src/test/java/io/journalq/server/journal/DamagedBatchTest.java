@@ -171,7 +171,7 @@ class DamagedBatchTest {
 
     @Test
     void shouldKeepTheNextSegmentWhenTheEndOfOneIsDamagedAndTheProcessWasKilled() throws IOException {
-        // given segments of which nothing was synced
+        // given segments that were never synced
         recoveredInThisBoot();
         JournalConfig config = JournalConfig.DEFAULT.withSegmentSizeBytes(400);
         List<Runnable> background = new ArrayList<>();

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * A journal of several segments that was closed cleanly, of which one file is then missing, empty, cut short, that of
- * another segment, or has a flipped bit, at every byte: what is healthy is served, nothing else is, the log names the file,
- * what was made of others is made anew, and no log file is changed or deleted.
+ * A journal of several segments is closed cleanly. Then one of its files is missing, empty, cut short, replaced by that of
+ * another segment, or has a flipped bit, at every byte. What is healthy is served, and nothing else. The log names the file.
+ * Derived files are rebuilt, and no log file is changed or deleted.
  */
 class DamagedFilesTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");

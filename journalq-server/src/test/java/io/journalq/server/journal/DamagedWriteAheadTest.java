@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Two journals that lost what only a write-ahead file of two holds, of which that is then missing, empty, cut short, the
- * other, or has a flipped bit, at every byte: the start goes on, the rest comes back, nothing else is served, and what is
- * surely damaged is named and kept.
+ * Two journals lost records that only one of two write-ahead files holds. Then that file is missing, empty, cut short,
+ * replaced by the other, or has a flipped bit, at every byte. The start goes on, the other records come back, nothing else
+ * is served, and what is surely damaged is named and kept.
  */
 class DamagedWriteAheadTest {
     private static final Path DATA = Path.of("data");

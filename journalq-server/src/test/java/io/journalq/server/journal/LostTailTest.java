@@ -121,7 +121,7 @@ class LostTailTest {
 
     @Test // seed 130060737
     void shouldSyncWhatIsBeingDeletedBeforeTheNextSegmentCounts() throws IOException {
-        // given segments that are deleted before they were synced, of which nothing is done yet
+        // given segments that are deleted before they were synced, while the deletion has not begun
         List<String> calls = new ArrayList<>();
         FileStore watched = new FilterFileStore(store) {
             @Override
@@ -463,7 +463,7 @@ class LostTailTest {
 
     @Test // seeds 91016046 and 91030165
     void shouldNotGoBackWhenSegmentsAreStillThereThatWereAboutToBeDeleted() throws IOException {
-        // given a log of which everything is deleted, as its checkpoint says
+        // given a log whose checkpoint says that everything is deleted
         Journal journal = written();
         journal.flush();
         byte[] old = content(segment(3, ".log"));

@@ -13,7 +13,7 @@ class LoopCycleTest {
 
     @Test
     void shouldReachTheEndOfThisIterationAndOfTheNextWhenWorkEndsInAnError() {
-        // given work of every phase, of which the first fails
+        // given work of every phase; the first fails
         List<String> done = new ArrayList<>();
         cycle.onWrite(() -> {
             throw new OutOfMemoryError("as when there is no direct memory");

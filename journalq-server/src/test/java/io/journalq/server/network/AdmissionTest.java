@@ -77,7 +77,7 @@ class AdmissionTest {
     void shouldCloseAConnectionWhoseRequestNeverComesToItsEnd() throws Exception {
         try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), true, 0);
                 Client slow = patient(server)) {
-            // given a request of which a byte comes now and then, for as long as the connection lives
+            // given a request that arrives byte by byte, for as long as the connection lives
             slow.socket.setSoTimeout(10);
             boolean closed = !succeeds(() -> slow.out.writeInt(1_000_000));
             long deadlineNanos = System.nanoTime() + WAIT_MS * 1_000_000;

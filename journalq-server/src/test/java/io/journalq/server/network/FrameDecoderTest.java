@@ -186,7 +186,7 @@ final class FrameDecoderTest {
 
     @Test
     void shouldCutNothingMoreWhenItIsHeldUntilItGoesOn() {
-        // given a read of many frames, and one of which the end comes later
+        // given a read of many frames, and one more frame that ends later
         FrameDecoder decoder = decoder();
         List<Integer> taken = new ArrayList<>();
         ChannelInboundHandlerAdapter takesTwo = new ChannelInboundHandlerAdapter() {

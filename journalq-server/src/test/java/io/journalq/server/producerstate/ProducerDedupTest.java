@@ -41,7 +41,7 @@ class ProducerDedupTest {
 
     @Test
     void shouldRefuseABatchThatIsOlderThanWhatIsRemembered() {
-        // given six batches, of which five are remembered
+        // given six batches; five of them are remembered
         for (int i = 0; i <= ProducerDedup.REMEMBERED_BATCHES; i++) {
             replay(EPOCH, i, 1, i);
         }
@@ -159,7 +159,7 @@ class ProducerDedupTest {
 
     @Test
     void shouldAcceptNoGapOfATransactionAfterAPossibleLoss() {
-        // given a producer with an open transaction, of which batches may be lost
+        // given a producer whose open transaction may have lost batches
         PartitionTransactions transactions = new PartitionTransactions(dedup);
         replay(EPOCH, 0, 3, 0);
         transactions.replayBatch(PRODUCER, 0, NOW_MS);
@@ -266,7 +266,7 @@ class ProducerDedupTest {
 
     @Test
     void shouldWaitForTheFirstLostBatchWhenTheJournalLostAllThatIsRemembered() {
-        // given more batches than are kept in any way, of which all but the first three are cut
+        // given more batches than are kept in any way, and all but the first three are cut
         int batches = 2 * ProducerDedup.REMEMBERED_BATCHES + 3;
         for (int i = 0; i < batches; i++) {
             replay(EPOCH, i, 1, i);

@@ -76,7 +76,7 @@ class TransactionMachineTest {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
         EndTxnResponse ended = end(SECOND, producer.producerId(), producer.producerEpoch(), true);
-        // when it aborts the next one, of which nothing arrived
+        // when it aborts the next one, and nothing of that arrived
         EndTxnResponse early = end(SECOND, ended.producerId(), ended.producerEpoch(), false);
         // then it is to ask again, and is served once the partitions know
         assertThat(early.errorCode()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());

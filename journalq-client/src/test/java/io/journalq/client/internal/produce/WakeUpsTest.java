@@ -76,7 +76,7 @@ class WakeUpsTest {
     void shouldForgetNobodyWhenWaitersAreInterruptedMeanwhile() throws InterruptedException {
         Random random = new Random(1);
         for (int round = 0; round < ROUNDS; round++) {
-            // given waiters, some of whom another thread interrupts
+            // given waiters, and another thread that interrupts some of them
             List<PendingBatch> batches = new ArrayList<>();
             List<Thread> waiters = new ArrayList<>();
             for (int i = 0; i < MANY; i++) {

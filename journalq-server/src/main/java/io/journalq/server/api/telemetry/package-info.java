@@ -1,5 +1,5 @@
 /**
- * Metrics of clients (KIP-714): which are wanted of whom, and what becomes of those that come.
+ * Metrics of clients (KIP-714): which metrics each client is to send, and what happens to them.
  *
  * <p>In: requests, subscriptions from the newest metadata image. Out: responses, log lines of the logger {@code
  * journalq.client.metrics}, counters. Everything that is kept of clients is bounded.

@@ -105,7 +105,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                 pending::refuse);
     }
 
-    /** A request and its answer, of which the partitions that there are wait for their outcomes. */
+    /** A request and its response. The partitions that exist wait for their outcomes. */
     private static final class Pending {
         private final RequestContext context;
         private final TxnOffsetCommitRequest request;

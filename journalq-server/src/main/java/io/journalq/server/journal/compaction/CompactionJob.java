@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
  * What one compaction of a journal is given.
  *
  * @param stableOffset what lies at or behind this may still change its meaning, and is left alone
- * @param lastBatchByProducer base offset of the last batch of each producer that is remembered; -1 for one of which only
- *     markers are
+ * @param lastBatchByProducer base offset of the last batch of each producer that is remembered; -1 for one with only
+ *     markers
  * @param nowMs in milliseconds since 1970 UTC
  * @param memory for keys; used by one compaction at a time
  * @param owner runs steps on the thread that owns the journal

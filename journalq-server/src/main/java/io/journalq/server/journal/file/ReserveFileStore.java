@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps back room on the disk for one folder: a file of zeros, of which a portion is given up whenever something in that
- * folder cannot be written. So a broker whose disk is full can still start, delete topics and move the ends of logs, which
- * all need a few bytes, and that is how room is made. Other folders are written as ever.
+ * Reserves room on the disk for one directory, in a file of zeros. Whenever something in that directory cannot be written,
+ * the file gives up a portion of its room. So a broker whose disk is full can still start, delete topics and move the ends
+ * of logs. Each of these needs a few bytes and frees many. Other directories are written directly.
  *
  * <p>Any thread.
  */

@@ -25,7 +25,7 @@ public final class EpochCheck {
     private Batch beforeLast;
     private Batch last;
 
-    /** A batch of which it is open whether those behind it agree. */
+    /** A batch that the batches behind it have not confirmed yet. */
     private record Batch(Segment segment, int position, long baseOffset, int epoch) {}
 
     public EpochCheck(LeaderEpochs epochs, int newestLeaderEpoch) {

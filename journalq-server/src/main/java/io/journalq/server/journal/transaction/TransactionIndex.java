@@ -167,7 +167,7 @@ public final class TransactionIndex {
     // ---- looking up
 
     /**
-     * The aborted transactions of which a reader of {@code [fromOffset, toOffset)} must know, without waiting for the disk.
+     * The aborted transactions that a reader of {@code [fromOffset, toOffset)} must know. Does not wait for the disk.
      *
      * @return null when that is not possible: ask {@link #find} on a thread that may block
      */

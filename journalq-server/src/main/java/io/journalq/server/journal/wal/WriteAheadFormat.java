@@ -86,7 +86,7 @@ final class WriteAheadFormat {
         records.putInt(at + CRC_AT, crc(records, at, records.getInt(at)));
     }
 
-    /** The record at {@code at}, of which {@code sizeBytes} are there; null when it is not whole. */
+    /** The record at {@code at}; null if it needs more than the {@code sizeBytes} that are there. */
     static WriteAheadRecord read(ByteBuffer records, int at, int sizeBytes) {
         if (records.getInt(at + CRC_AT) != crc(records, at, sizeBytes)) {
             return null;

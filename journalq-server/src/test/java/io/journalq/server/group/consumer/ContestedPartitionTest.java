@@ -18,7 +18,7 @@ class ContestedPartitionTest {
 
     @Test
     void shouldLoadAndGiveAPartitionToItsNewerOwnerWhenTwoHaveIt() {
-        // given a member with both partitions, of which it gives one up for a second member
+        // given a member with both partitions that gives one up for a second member
         heartbeat(first);
         assertThat(owned("first")).isEqualTo(2);
         heartbeat(second);

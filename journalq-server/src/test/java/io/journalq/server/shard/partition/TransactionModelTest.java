@@ -194,7 +194,7 @@ class TransactionModelTest {
         }
     }
 
-    /** First offset of the oldest open transaction, of which only what ends behind {@code from} counts. */
+    /** First offset of the oldest transaction that is open, or whose end lies behind {@code from}. */
     private long stableOffset(long from) {
         Map<Integer, Long> firstOffsets = new HashMap<>();
         for (Entry entry : log) {

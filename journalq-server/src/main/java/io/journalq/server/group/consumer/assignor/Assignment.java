@@ -87,7 +87,7 @@ public final class Assignment {
         return partitions != null && partition >= 0 && partitions.get(partition);
     }
 
-    /** The topics of which it has partitions. */
+    /** The topics whose partitions it contains. */
     public SortedSet<Uuid> topicIds() {
         return Collections.unmodifiableSortedSet(new TreeSet<>(partitionsByTopic.keySet()));
     }
