@@ -37,10 +37,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A broker as its script starts it, with the memory that the script gives it, under clients that want more than that. */
+@Tag("long")
 class MemoryFloodTest {
     private static final int MAX_SECONDS = 120;
     private static final int SOCKET_TIMEOUT_MS = 60_000;

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Every scenario for a second or so, by its command line, against a broker of its own process. What is looked at holds on a
  * machine of any speed: counts of whole runs, and not what fell into a stretch of time.
  */
+@Tag("long")
 class SuiteTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static JournalQBroker broker;

@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>The bounds are small by default, so that a second is enough to reach each. {@code -Djournalq.flood.ms=60000} takes the
  * bounds that follow from the heap, and that long for each API.
  */
+@Tag("long")
 class StateFloodTest {
     private static final int CONNECTIONS = 20;
     private static final String FLOOD_MS_PROPERTY = "journalq.flood.ms";
