@@ -17,8 +17,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "journalq-sim",
         mixinStandardHelpOptions = true,
-        description =
-                "Runs a whole broker on simulated time and disks, crashes it at any point, and checks what it promised.",
+        description = "Runs a whole broker on simulated time and disks, crashes it at any point, and checks what it"
+                + " promised.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:every promise was kept", "1:a promise was broken; the command that replays it is printed"})
 public final class SimMain implements Callable<Integer> {

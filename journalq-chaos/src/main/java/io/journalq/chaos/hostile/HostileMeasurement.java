@@ -14,9 +14,9 @@ import java.util.function.ToLongFunction;
 public final class HostileMeasurement {
     /** What {@link Outcome#line} tells. */
     public static final String HEADING =
-            "load | connections or threads | it did, and in a second | alone p50/p99/max ms"
-                    + " | beside p50/p99/max ms | p99 factor | processors of broker, of load | resident MB before, beside"
-                    + " | heap MB | direct MB | open connections | limits reached and refusals";
+            "load | connections or threads | it did, and in a second | alone p50/p99/max ms | beside p50/p99/max ms |"
+                    + " p99 factor | processors of broker, of load | resident MB before, beside | heap MB | direct MB |"
+                    + " open connections | limits reached and refusals";
 
     private static final double SETTLE_SECONDS = 1;
     private static final double NANOS_PER_SECOND = 1e9;

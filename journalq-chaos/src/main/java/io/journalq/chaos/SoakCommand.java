@@ -51,8 +51,7 @@ final class SoakCommand implements Callable<Integer> {
     @Option(
             names = "--sample-seconds",
             defaultValue = "20",
-            description =
-                    "Time between two samples. The broker's heap is collected before each sample (default: 20).")
+            description = "Time between two samples. The broker's heap is collected before each sample (default: 20).")
     private double sampleSeconds;
 
     @Option(names = "--csv", defaultValue = "soak.csv", description = "Where the samples go (default: soak.csv).")

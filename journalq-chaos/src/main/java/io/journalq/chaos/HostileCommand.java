@@ -28,9 +28,9 @@ import picocli.CommandLine.Option;
             "Measures a healthy client's latency alone, and beside each kind of hostile load.",
             "",
             "A round has the healthy client work alone, then beside the load; the load begins anew in each. What is"
-                    + " compared is the median of the rounds' p99. The load has a process of its own at the lowest priority,"
-                    + " as its processor time is not the broker's. BUSY_PROCESSOR leaves the broker alone: so much is the"
-                    + " machine's, and not judged."
+                    + " compared is the median of the rounds' p99. The load has a process of its own at the lowest"
+                    + " priority, as its processor time is not the broker's. BUSY_PROCESSOR leaves the broker alone: so"
+                    + " much is the machine's, and not judged."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:its p99 grew by no more than the factor", "1:it did, or the broker failed"})
