@@ -5,6 +5,7 @@ import io.journalq.sim.check.CommittedViewIsRight;
 import io.journalq.sim.check.DamageIsContained;
 import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
+import io.journalq.sim.check.SeenContent;
 import io.journalq.sim.check.TransactionsAreWhole;
 import io.journalq.sim.disk.CrashKind;
 import io.journalq.sim.disk.Damage;
@@ -77,7 +78,7 @@ public final class Simulation implements SimDisk.Surroundings {
         this.slices = new SimSlices(random, disk, scenario.faults().writeErrorOdds());
         this.plan = new SimBroker.Plan(
                 scenario.config(random), disk, slices, scenario.loops(), scenario.longestPoolDelayMs());
-        this.world = new World(scheduler, random, trace, violations);
+        this.world = new World(scheduler, random, trace, violations, new SeenContent(violations));
         if (scenario.faults().capacityBytes() < Long.MAX_VALUE) {
             world.setDiskFillsUp();
         }

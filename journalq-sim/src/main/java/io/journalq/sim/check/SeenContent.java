@@ -5,6 +5,7 @@ import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.PartitionHistory.Seen;
 import io.journalq.sim.workload.Sent;
 import io.journalq.sim.workload.Transaction;
+import io.journalq.sim.workload.World;
 import io.journalq.sim.world.Violations;
 import java.util.Map;
 
@@ -13,7 +14,7 @@ import java.util.Map;
  * allowed, the offset may come back with another record, but only in a newer leader epoch. And nothing is served that
  * nobody sent.
  */
-public final class SeenContent {
+public final class SeenContent implements World.Listener {
     private static final String INVARIANT = "OffsetsKeepTheirContent";
 
     private final Violations violations;
@@ -24,11 +25,12 @@ public final class SeenContent {
     }
 
     /** Leader epochs are outside of a batch's CRC: on a damaged disk they prove nothing any more. */
-    public void setHarmed() {
+    @Override
+    public void onHarmed() {
         harmed = true;
     }
 
-    /** A producer is told that its record is at {@code offset}. */
+    @Override
     public void onAcknowledged(PartitionHistory partition, Sent record, long offset, long nowMs) {
         Seen before = partition.seen().get(offset);
         Seen known = before == null ? partition.deleted().get(offset) : before;
@@ -48,7 +50,7 @@ public final class SeenContent {
         }
     }
 
-    /** Somebody reads a record. */
+    @Override
     public void onRead(PartitionHistory partition, LogReader.Found found, long nowMs) {
         if (found.record() == null) {
             violations.report(
@@ -95,7 +97,7 @@ public final class SeenContent {
         }
     }
 
-    /** Somebody reads a record who wants those of committed transactions only. */
+    @Override
     public void onCommittedRead(PartitionHistory partition, LogReader.Found found) {
         Transaction transaction = found.record() == null ? null : found.record().transaction();
         if (transaction != null && !harmed && (!transaction.mayBeCommitted() || transaction.isAborted())) {

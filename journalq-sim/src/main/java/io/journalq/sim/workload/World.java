@@ -1,6 +1,5 @@
 package io.journalq.sim.workload;
 
-import io.journalq.sim.check.SeenContent;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimClock;
@@ -24,7 +23,7 @@ public final class World {
     private final Random random;
     private final Trace trace;
     private final Violations violations;
-    private final SeenContent content;
+    private final Listener listener;
     private final Set<Long> producerIds = new HashSet<>();
     private final CommitHistories commits = new CommitHistories();
     private SimBroker broker;
@@ -33,12 +32,27 @@ public final class World {
     private boolean harmed;
     private boolean diskFillsUp;
 
-    public World(Scheduler scheduler, Random random, Trace trace, Violations violations) {
+    /** Hears what clients learn about records, at the moment when they learn it. */
+    public interface Listener {
+        /** A producer is told that its record is at {@code offset}. */
+        void onAcknowledged(PartitionHistory partition, Sent record, long offset, long nowMs);
+
+        /** A client reads a record. */
+        void onRead(PartitionHistory partition, LogReader.Found found, long nowMs);
+
+        /** A client that reads only committed records reads one; {@link #onRead} has heard of it before. */
+        void onCommittedRead(PartitionHistory partition, LogReader.Found found);
+
+        /** Synced data were damaged. */
+        void onHarmed();
+    }
+
+    public World(Scheduler scheduler, Random random, Trace trace, Violations violations, Listener listener) {
         this.scheduler = scheduler;
         this.random = random;
         this.trace = trace;
         this.violations = violations;
-        this.content = new SeenContent(violations);
+        this.listener = listener;
     }
 
     /** The broker's life of now. */
@@ -54,7 +68,7 @@ public final class World {
     /** Synced data were damaged: things may be missing or refused from now on, but nothing wrong may be served. */
     public void setHarmed() {
         harmed = true;
-        content.setHarmed();
+        listener.onHarmed();
     }
 
     /** Whether synced data were damaged. */
@@ -136,7 +150,7 @@ public final class World {
     void onAcknowledged(PartitionHistory partition, Sent record, long offset) {
         records++;
         trace.add(record.id().hashCode(), offset);
-        content.onAcknowledged(partition, record, offset, nowMs());
+        listener.onAcknowledged(partition, record, offset, nowMs());
     }
 
     /** Somebody reads records; some readers want them only when their transactions are committed. */
@@ -144,9 +158,9 @@ public final class World {
         records += found.size();
         for (LogReader.Found one : found) {
             trace.add(one.record() == null ? 0 : one.id().hashCode(), one.offset());
-            content.onRead(partition, one, nowMs());
+            listener.onRead(partition, one, nowMs());
             if (readCommitted) {
-                content.onCommittedRead(partition, one);
+                listener.onCommittedRead(partition, one);
             }
         }
     }
