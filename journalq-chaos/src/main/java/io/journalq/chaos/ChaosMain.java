@@ -187,7 +187,7 @@ public final class ChaosMain implements Callable<Integer> {
             begin(load, topics, transactions);
             try {
                 done = breakAgainAndAgain(cycle, ledger, reading, random);
-            } catch (BrokerLostException lost) {
+            } catch (Cycle.BrokerLostException lost) {
                 ledger.report(lost.getMessage());
                 load.abandon();
                 return;

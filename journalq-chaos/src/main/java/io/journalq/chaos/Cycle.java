@@ -35,6 +35,15 @@ final class Cycle {
     /** How long nothing may be acknowledged. */
     private static final long SILENCE_MS = 1_500;
 
+    /** The broker cannot be used any more, so that nothing else can be checked. The message is the finding. */
+    static final class BrokerLostException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        BrokerLostException(String finding) {
+            super(finding);
+        }
+    }
+
     private final BrokerProcess broker;
     private final int port;
     private final HealthPage health;

@@ -26,7 +26,7 @@ final class Ledger {
         /** What was damaged on purpose, and may be missing. */
         private final BitSet damaged = new BitSet();
 
-        private final AcknowledgedTimes times = new AcknowledgedTimes();
+        private final Losses.AcknowledgedTimes times = new Losses.AcknowledgedTimes();
         /** What had been acknowledged when the reading began, and so must be found by it. */
         private BitSet due = new BitSet();
 

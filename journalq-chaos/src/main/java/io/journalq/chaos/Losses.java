@@ -1,5 +1,6 @@
 package io.journalq.chaos;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Locale;
 import java.util.TreeSet;
@@ -16,6 +17,22 @@ final class Losses {
     private final TreeSet<Long> endings = new TreeSet<>();
     private long lost;
     private long oldestNanos;
+
+    /** When each of a producer's messages was acknowledged, by number. One thread at a time. */
+    static final class AcknowledgedTimes {
+        private long[] nanos = new long[64];
+
+        void add(int number) {
+            if (number >= nanos.length) {
+                nanos = Arrays.copyOf(nanos, Math.max(number + 1, 2 * nanos.length));
+            }
+            nanos[number] = System.nanoTime();
+        }
+
+        long nanos(int number) {
+            return nanos[number];
+        }
+    }
 
     /** @param boundMs how long before the end of the broker what is lost may have been acknowledged */
     Losses(long boundMs) {

@@ -148,7 +148,7 @@ final class Clients {
     }
 
     List<CommittedOffset> askForCommits() {
-        return world.commits().all().stream()
+        return world.allCommits().stream()
                 .map(history -> CommittedOffset.ask(world, history))
                 .toList();
     }

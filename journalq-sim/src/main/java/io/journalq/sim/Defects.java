@@ -6,6 +6,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
+import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.util.concurrent.CompletionException;
@@ -72,7 +73,7 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
             boolean expected = IOException.class.isAssignableFrom(type)
                     || java.io.UncheckedIOException.class.isAssignableFrom(type)
                     || RejectedExecutionException.class.isAssignableFrom(type)
-                    || io.journalq.sim.disk.SimCrash.class.isAssignableFrom(type);
+                    || SimDisk.Crash.class.isAssignableFrom(type);
             return !expected;
         } catch (ClassNotFoundException unknown) {
             return true;

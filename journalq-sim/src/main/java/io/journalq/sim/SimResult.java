@@ -1,6 +1,6 @@
 package io.journalq.sim;
 
-import io.journalq.sim.workload.Work;
+import io.journalq.sim.workload.World.Work;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

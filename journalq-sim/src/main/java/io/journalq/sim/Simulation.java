@@ -7,11 +7,10 @@ import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
 import io.journalq.sim.check.SeenContent;
 import io.journalq.sim.check.TransactionsAreWhole;
-import io.journalq.sim.disk.CrashKind;
-import io.journalq.sim.disk.Damage;
 import io.journalq.sim.disk.DiskFaults;
-import io.journalq.sim.disk.SimCrash;
 import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.disk.SimDisk.CrashKind;
+import io.journalq.sim.disk.SimDisk.Damage;
 import io.journalq.sim.workload.CommitHistory;
 import io.journalq.sim.workload.CommittedOffset;
 import io.journalq.sim.workload.ReadBack;
@@ -21,7 +20,6 @@ import io.journalq.sim.world.Interference;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimSlices;
-import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.util.List;
@@ -44,7 +42,6 @@ public final class Simulation implements SimDisk.Surroundings {
 
     private final long seed;
     private final Random random;
-    private final Trace trace = new Trace();
     private final Scheduler scheduler;
     private final Violations violations = new Violations();
     private final SimDisk disk;
@@ -72,13 +69,13 @@ public final class Simulation implements SimDisk.Surroundings {
     private Simulation(long seed) {
         this.seed = seed;
         this.random = new Random(seed);
-        this.scheduler = new Scheduler(random, trace);
+        this.scheduler = new Scheduler(random);
         this.disk = new SimDisk(random, this);
         this.scenario = Scenario.of(random);
         this.slices = new SimSlices(random, disk, scenario.faults().writeErrorOdds());
         this.plan = new SimBroker.Plan(
                 scenario.config(random), disk, slices, scenario.loops(), scenario.longestPoolDelayMs());
-        this.world = new World(scheduler, random, trace, violations, new SeenContent(violations));
+        this.world = new World(scheduler, random, violations, new SeenContent(violations));
         if (scenario.faults().capacityBytes() < Long.MAX_VALUE) {
             world.setDiskFillsUp();
         }
@@ -127,8 +124,8 @@ public final class Simulation implements SimDisk.Surroundings {
         }
         return new SimResult(
                 seed,
-                trace.hash(),
-                trace.events(),
+                scheduler.trace().hash(),
+                scheduler.trace().events(),
                 crashes,
                 world.records(),
                 new TreeMap<>(world.work()),
@@ -172,8 +169,8 @@ public final class Simulation implements SimDisk.Surroundings {
     private void stop() {
         try {
             broker.stop();
-        } catch (IOException | SimCrash | IllegalStateException interrupted) {
-            trace.add(3, scheduler.nowNanos());
+        } catch (IOException | SimDisk.Crash | IllegalStateException interrupted) {
+            scheduler.trace().add(3, scheduler.nowNanos());
         }
     }
 
@@ -187,7 +184,7 @@ public final class Simulation implements SimDisk.Surroundings {
             broker = null;
         }
         scheduler.clear();
-        trace.add(kind.name().hashCode(), disk.changes());
+        scheduler.trace().add(kind.name().hashCode(), disk.changes());
         long slackMs = FLUSHER_TICK_MS + 3 * scenario.longestPoolDelayMs() + TimeUnit.NANOSECONDS.toMillis(slowNanos);
         boolean powerLost = kind == CrashKind.POWER_LOSS;
         long atMs = Math.min(scheduler.nowMs(), firstFailedSyncMs);
@@ -251,7 +248,7 @@ public final class Simulation implements SimDisk.Surroundings {
                 return "it crashed";
             }
             return broker.offlinePartitions() == 0 ? null : broker.offlinePartitions() + " partitions are offline";
-        } catch (IOException | IllegalStateException | SimCrash refused) {
+        } catch (IOException | IllegalStateException | SimDisk.Crash refused) {
             return Defects.describe(refused);
         }
     }

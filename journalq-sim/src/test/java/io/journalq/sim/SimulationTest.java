@@ -2,7 +2,7 @@ package io.journalq.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.journalq.sim.workload.Work;
+import io.journalq.sim.workload.World.Work;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;

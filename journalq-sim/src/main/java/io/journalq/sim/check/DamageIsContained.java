@@ -2,7 +2,7 @@ package io.journalq.sim.check;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.sim.disk.Damage;
+import io.journalq.sim.disk.SimDisk.Damage;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
 import io.journalq.sim.world.Violations;

@@ -49,6 +49,42 @@ public final class SimDisk implements FileStore {
         void onCrash();
     }
 
+    /** A file or a directory. */
+    interface Node {
+        /** Loses what was not synced, or some of it. */
+        void losePower(Random random);
+    }
+
+    /** What is left after a crash. */
+    public enum CrashKind {
+        /** The process is killed: the system's page cache, and so everything that was written, stays. */
+        KILL,
+        /** The machine loses power: of what was not synced, any part may be left. */
+        POWER_LOSS
+    }
+
+    /**
+     * The simulated process is gone: unwinds what it was doing. An error, so that no handler of operating errors keeps it.
+     */
+    public static final class Crash extends Error {
+        private static final long serialVersionUID = 1L;
+
+        /** The process has crashed. */
+        public Crash() {
+            super("the simulated process has crashed", null, false, false);
+        }
+    }
+
+    /**
+     * A bit that flipped in what a disk held.
+     *
+     * @param file that it is in
+     * @param position of its byte
+     * @param before what the file held
+     */
+    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+    public record Damage(Path file, int position, byte[] before) {}
+
     public SimDisk(Random random, Surroundings surroundings) {
         this.random = random;
         this.surroundings = surroundings;
@@ -150,7 +186,7 @@ public final class SimDisk implements FileStore {
 
     private static long usedBytes(SimDirectory directory) {
         long used = 0;
-        for (SimNode node : directory.nodes()) {
+        for (Node node : directory.nodes()) {
             used += node instanceof SimDirectory inner ? usedBytes(inner) : ((SimFile) node).sizeBytes();
         }
         return used;
@@ -160,7 +196,7 @@ public final class SimDisk implements FileStore {
 
     private void enter() {
         if (dead) {
-            throw new SimCrash();
+            throw new Crash();
         }
         if (happens(faults.slowOdds())) {
             surroundings.onSlow(1 + random.nextInt(faults.slowMs()));
@@ -174,10 +210,10 @@ public final class SimDisk implements FileStore {
         return changes >= crashAt;
     }
 
-    private SimCrash crash() {
+    private Crash crash() {
         dead = true;
         surroundings.onCrash();
-        return new SimCrash();
+        return new Crash();
     }
 
     private boolean happens(int odds) {
@@ -196,9 +232,9 @@ public final class SimDisk implements FileStore {
 
     // ---- names
 
-    private SimNode find(Path path) {
+    private Node find(Path path) {
         String names = path.toString();
-        SimNode node = root;
+        Node node = root;
         for (int from = 0; from < names.length(); ) {
             int separator = names.indexOf(path.getFileSystem().getSeparator(), from);
             int to = separator < 0 ? names.length() : separator;
@@ -213,7 +249,7 @@ public final class SimDisk implements FileStore {
 
     private SimDirectory parent(Path path) throws IOException {
         Path parent = path.getParent();
-        SimNode node = parent == null ? root : find(parent);
+        Node node = parent == null ? root : find(parent);
         if (node instanceof SimDirectory directory) {
             return directory;
         }
@@ -229,7 +265,7 @@ public final class SimDisk implements FileStore {
         enter();
         SimDirectory in = root;
         for (Path name : directory) {
-            SimNode node = in.get(name.toString());
+            Node node = in.get(name.toString());
             if (node == null) {
                 SimDirectory parent = in;
                 SimDirectory created = new SimDirectory();
@@ -262,7 +298,7 @@ public final class SimDisk implements FileStore {
     }
 
     private SimFile file(Path file, boolean create) throws IOException {
-        SimNode node = find(file);
+        Node node = find(file);
         if (node == null && create) {
             SimDirectory parent = parent(file);
             SimFile created = new SimFile();
@@ -323,7 +359,7 @@ public final class SimDisk implements FileStore {
     @Override
     public void delete(Path path) throws IOException {
         enter();
-        SimNode node = find(path);
+        Node node = find(path);
         if (node == null) {
             return;
         }
@@ -339,7 +375,7 @@ public final class SimDisk implements FileStore {
     @Override
     public void syncDirectory(Path directory) throws IOException {
         boolean last = enterChange();
-        SimNode node = find(directory);
+        Node node = find(directory);
         if (!(node instanceof SimDirectory found)) {
             throw new NoSuchFileException(directory.toString());
         }
@@ -394,7 +430,7 @@ public final class SimDisk implements FileStore {
         int covered = file.unsyncedCount();
         surroundings.onSync();
         if (dead) {
-            throw new SimCrash();
+            throw new Crash();
         }
         if (happens(faults.syncErrorOdds())) {
             surroundings.onFailedSync();

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Random;
 
 /** The content of one file, twice: as the page cache holds it, and as the disk does. */
-final class SimFile extends SimNode {
+final class SimFile implements SimDisk.Node {
     private final Bytes cached = new Bytes();
     private final Bytes onDisk = new Bytes();
     private final List<Change> unsynced = new ArrayList<>();
@@ -86,7 +86,7 @@ final class SimFile extends SimNode {
     }
 
     @Override
-    void losePower(Random random) {
+    public void losePower(Random random) {
         switch (random.nextInt(6)) {
             case 0 -> {}
             case 1 -> unsynced.forEach(this::apply);

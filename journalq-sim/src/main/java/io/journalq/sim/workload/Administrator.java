@@ -8,6 +8,7 @@ import io.journalq.common.protocol.message.DeleteRecordsRequest;
 import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.DeleteTopicsResponse;
+import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 import java.util.EnumSet;
 import java.util.List;

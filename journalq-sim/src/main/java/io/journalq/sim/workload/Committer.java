@@ -3,6 +3,7 @@ package io.journalq.sim.workload;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 import java.util.List;
 
@@ -19,7 +20,7 @@ public final class Committer {
     public Committer(World world, String group, Consumer consumer) {
         this.world = world;
         this.consumer = consumer;
-        this.history = world.commits().of(group, consumer.partition());
+        this.history = world.commits(group, consumer.partition());
     }
 
     /** Whether its topic is gone, and it with it. */

@@ -3,6 +3,7 @@ package io.journalq.sim.workload;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 
 /** Reads one partition from its beginning, batch by batch, and goes on where it was after the broker's restart. */

@@ -1,6 +1,7 @@
 package io.journalq.sim.workload;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,12 +102,7 @@ public abstract class GroupMember {
         OffsetCommits.Member member = identity();
         long askedAtMs = world.nowMs();
         OffsetCommits.send(
-                world,
-                commits,
-                world.commits().of(group.name(), partition),
-                member,
-                partition.readPosition(),
-                error -> {
+                world, commits, world.commits(group.name(), partition), member, partition.readPosition(), error -> {
                     if (error == ErrorCode.NONE) {
                         group.onCommitted(partition, member, isClassic(), askedAtMs);
                         world.did(isClassic() ? Work.CLASSIC_MEMBERS_COMMITS : Work.CONSUMER_MEMBERS_COMMITS, 1);

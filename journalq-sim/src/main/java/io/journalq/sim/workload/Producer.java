@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -168,7 +169,7 @@ public final class Producer {
             if (idempotent) {
                 builder.setProducerState(producerId, (short) 0, batch.sequence, false);
             }
-            return Batches.build(builder, partition, batch.records);
+            return Sent.encode(builder, partition, batch.records);
         }
     }
 

@@ -1,6 +1,9 @@
 package io.journalq.sim.workload;
 
+import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.Header;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -13,7 +16,9 @@ public final class Sent {
     private final String producer;
     private final int number;
     private final Content content;
+    /** Holds its name, and more that follows from it, so that a changed byte shows; null for a tombstone. */
     private final byte[] value;
+
     private Transaction transaction;
     private int batchSizeBytes;
 
@@ -42,6 +47,18 @@ public final class Sent {
         this.number = number;
         this.content = content;
         this.value = content.tombstone() ? null : value(id);
+    }
+
+    /** Encodes records as one batch. On the heap, so that what a crash leaves lying around is collected. */
+    static ByteBuf encode(BatchBuilder builder, PartitionHistory partition, List<Sent> records) {
+        for (Sent record : records) {
+            builder.append(record.content.timestampMs(), record.content.keyBytes(), record.value, record.headers());
+        }
+        ByteBuf built = builder.build();
+        ByteBuf copy = Unpooled.buffer(built.readableBytes()).writeBytes(built);
+        built.release();
+        partition.onBatch(records.get(0), copy.readableBytes());
+        return copy;
     }
 
     public String id() {
@@ -83,13 +100,8 @@ public final class Sent {
         return id + (transaction == null ? " " : " of " + transaction + " ") + content;
     }
 
-    /** What its record holds: its name, and more that follows from it, so that a changed byte shows; null for a tombstone. */
-    byte[] value() {
-        return value;
-    }
-
     /** A tombstone has its name here. */
-    List<Header> headers() {
+    private List<Header> headers() {
         return value != null ? List.of() : List.of(new Header(ID_HEADER, id.getBytes(StandardCharsets.US_ASCII)));
     }
 

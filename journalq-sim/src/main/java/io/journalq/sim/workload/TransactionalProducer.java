@@ -19,6 +19,7 @@ import io.journalq.common.protocol.message.TxnOffsetCommitResponse;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.TransactionMarker;
+import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -198,7 +199,7 @@ public final class TransactionalProducer {
         int sequence = sequences.merge(partition, records.size(), Integer::sum) - records.size();
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
             builder.setProducerState(producerId, epoch, sequence, true);
-            return Batches.build(builder, partition, records);
+            return Sent.encode(builder, partition, records);
         }
     }
 
@@ -222,7 +223,7 @@ public final class TransactionalProducer {
     }
 
     private CommitHistory history(Transaction transaction) {
-        return world.commits().of("offsets-" + id, transaction.firstPartition());
+        return world.commits("offsets-" + id, transaction.firstPartition());
     }
 
     private void addOffsets(Transaction transaction) {

@@ -3,11 +3,11 @@ package io.journalq.sim.workload;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimClock;
-import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -21,16 +21,38 @@ public final class World {
 
     private final Scheduler scheduler;
     private final Random random;
-    private final Trace trace;
     private final Violations violations;
     private final Listener listener;
     private final Set<Long> producerIds = new HashSet<>();
-    private final CommitHistories commits = new CommitHistories();
+    private final Map<Commits, CommitHistory> commits = new LinkedHashMap<>();
     private SimBroker broker;
     private final Map<Work, Long> work = new EnumMap<>(Work.class);
     private long records;
     private boolean harmed;
     private boolean diskFillsUp;
+
+    /** What clients get done, by kind: a kind that does nothing finds nothing, and nobody would notice. */
+    public enum Work {
+        /** Batches that were acknowledged. */
+        PLAIN_BATCHES,
+        IDEMPOTENT_BATCHES,
+        TRANSACTIONS_COMMITTED,
+        TRANSACTIONS_ABORTED,
+        /** Of positions as well as records. */
+        TRANSACTIONS_WITH_OFFSETS,
+        /** By consumers of all records. */
+        RECORDS_READ,
+        /** By consumers of committed records. */
+        COMMITTED_RECORDS_READ,
+        POSITIONS_COMMITTED,
+        CLASSIC_MEMBERS_COMMITS,
+        CONSUMER_MEMBERS_COMMITS,
+        TOPICS_CREATED,
+        TOPICS_DELETED,
+        RECORDS_DELETED
+    }
+
+    private record Commits(String group, PartitionHistory partition) {}
 
     /** Hears what clients learn about records, at the moment when they learn it. */
     public interface Listener {
@@ -47,10 +69,9 @@ public final class World {
         void onHarmed();
     }
 
-    public World(Scheduler scheduler, Random random, Trace trace, Violations violations, Listener listener) {
+    public World(Scheduler scheduler, Random random, Violations violations, Listener listener) {
         this.scheduler = scheduler;
         this.random = random;
-        this.trace = trace;
         this.violations = violations;
         this.listener = listener;
     }
@@ -101,9 +122,15 @@ public final class World {
         work.merge(kind, count, Long::sum);
     }
 
-    /** What groups committed. */
-    public CommitHistories commits() {
-        return commits;
+    /** What a group committed for a partition. */
+    CommitHistory commits(String group, PartitionHistory partition) {
+        return commits.computeIfAbsent(new Commits(group, partition), key -> new CommitHistory(group, partition));
+    }
+
+    /** What every group committed for every partition that is there. */
+    public List<CommitHistory> allCommits() {
+        commits.keySet().removeIf(key -> key.partition().isGone());
+        return List.copyOf(commits.values());
     }
 
     Random random() {
@@ -149,7 +176,7 @@ public final class World {
 
     void onAcknowledged(PartitionHistory partition, Sent record, long offset) {
         records++;
-        trace.add(record.id().hashCode(), offset);
+        scheduler.trace().add(record.id().hashCode(), offset);
         listener.onAcknowledged(partition, record, offset, nowMs());
     }
 
@@ -157,7 +184,7 @@ public final class World {
     void onRead(PartitionHistory partition, List<LogReader.Found> found, boolean readCommitted) {
         records += found.size();
         for (LogReader.Found one : found) {
-            trace.add(one.record() == null ? 0 : one.id().hashCode(), one.offset());
+            scheduler.trace().add(one.record() == null ? 0 : one.id().hashCode(), one.offset());
             listener.onRead(partition, one, nowMs());
             if (readCommitted) {
                 listener.onCommittedRead(partition, one);

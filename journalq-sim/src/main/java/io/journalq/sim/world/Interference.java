@@ -1,8 +1,8 @@
 package io.journalq.sim.world;
 
 import io.journalq.common.protocol.ApiMessage;
-import io.journalq.sim.disk.Damage;
 import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.disk.SimDisk.Damage;
 
 /** Stands between clients and the broker, and plants a bug there, to see that the checks find it. */
 public interface Interference {

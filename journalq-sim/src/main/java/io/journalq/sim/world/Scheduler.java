@@ -1,6 +1,6 @@
 package io.journalq.sim.world;
 
-import io.journalq.sim.disk.SimCrash;
+import io.journalq.sim.disk.SimDisk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
@@ -23,7 +23,7 @@ public final class Scheduler {
     private final List<PriorityQueue<Event>> queues = new ArrayList<>();
 
     private final Random random;
-    private final Trace trace;
+    private final Trace trace = new Trace();
     private long nowNanos;
     private long lastNumber;
     private int nesting;
@@ -56,9 +56,37 @@ public final class Scheduler {
         }
     }
 
-    public Scheduler(Random random, Trace trace) {
+    /**
+     * A running hash of everything that happens in one simulation. Two runs of the same seed have the same, or something
+     * outside of the seed has a say.
+     */
+    public static final class Trace {
+        private static final long PRIME = 0x100000001B3L;
+
+        private long hash = 0xCBF29CE484222325L;
+        private long events;
+
+        private Trace() {}
+
+        /** Takes an event in. */
+        public void add(int what, long number) {
+            hash = (hash ^ what) * PRIME;
+            hash = (hash ^ number) * PRIME;
+            hash ^= hash >>> 29;
+            events++;
+        }
+
+        public long hash() {
+            return hash;
+        }
+
+        public long events() {
+            return events;
+        }
+    }
+
+    public Scheduler(Random random) {
         this.random = random;
-        this.trace = trace;
         for (int i = 0; i < KINDS.length; i++) {
             queues.add(new PriorityQueue<>());
         }
@@ -66,6 +94,10 @@ public final class Scheduler {
 
     private PriorityQueue<Event> queue(Kind kind) {
         return queues.get(kind.number);
+    }
+
+    public Trace trace() {
+        return trace;
     }
 
     public long nowNanos() {
@@ -129,7 +161,7 @@ public final class Scheduler {
             throw new IllegalStateException("somebody waits for what nobody does");
         }
         if (!wanted.isDone()) {
-            throw new SimCrash();
+            throw new SimDisk.Crash();
         }
         return wanted.join();
     }
@@ -164,7 +196,7 @@ public final class Scheduler {
         controlRuns |= control;
         try {
             event.work.run();
-        } catch (SimCrash gone) {
+        } catch (SimDisk.Crash gone) {
             stopped = true;
             if (nesting > 1) {
                 throw gone;

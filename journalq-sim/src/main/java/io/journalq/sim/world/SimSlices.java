@@ -4,9 +4,8 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.StoredChange;
-import io.journalq.sim.disk.CrashKind;
-import io.journalq.sim.disk.SimCrash;
 import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.disk.SimDisk.CrashKind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -51,7 +50,7 @@ public final class SimSlices implements CoordinatorSlices {
 
     private void enter() throws IOException {
         if (disk.isDead()) {
-            throw new SimCrash();
+            throw new SimDisk.Crash();
         }
         if (failureOdds > 0 && random.nextInt(failureOdds) == 0) {
             throw new IOException("Input/output error in the store of coordinators");

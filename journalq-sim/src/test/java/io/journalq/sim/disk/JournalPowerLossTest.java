@@ -11,6 +11,7 @@ import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.sim.disk.SimDisk.CrashKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
