@@ -88,7 +88,7 @@ public final class ChaosMain implements Callable<Integer> {
             defaultValue = "kill,freeze,damage,directory,flood",
             paramLabel = "FAULT",
             description = "Faults to choose from, by the seed: kill, freeze, damage, directory, flood (default: all).")
-    private List<Fault> faults;
+    private List<InjectedFault> faults;
 
     @Option(
             names = "--mode",
@@ -134,11 +134,11 @@ public final class ChaosMain implements Callable<Integer> {
                 folder);
         Losses losses = mode.equals("performance") ? new Losses(LOSS_BOUND_MS) : null;
         Ledger ledger = new Ledger(losses);
-        int port = BrokerProcess.freePort();
-        int adminPort = BrokerProcess.freePort();
+        int port = BrokerUnderTest.freePort();
+        int adminPort = BrokerUnderTest.freePort();
         List<String> settings = List.of(
                 "delivery.mode=" + mode, "segment.bytes=1048576", "shards=2", "admin.listener=127.0.0.1:" + adminPort);
-        try (BrokerProcess broker = new BrokerProcess(folder, port, BROKER_HEAP, BROKER_OPTIONS, settings)) {
+        try (BrokerUnderTest broker = new BrokerUnderTest(folder, port, BROKER_HEAP, BROKER_OPTIONS, settings)) {
             broker.start();
             broker.onEnding(() -> {
                 if (losses != null) {
@@ -157,7 +157,7 @@ public final class ChaosMain implements Callable<Integer> {
         return ledger.findings().isEmpty() ? 0 : 1;
     }
 
-    private void torture(BrokerProcess broker, int port, HealthPage health, Ledger ledger, Random random)
+    private void torture(BrokerUnderTest broker, int port, HealthPage health, Ledger ledger, Random random)
             throws Exception {
         List<String> topics = new ArrayList<>();
         List<TopicPartition> partitions = new ArrayList<>();
@@ -174,16 +174,16 @@ public final class ChaosMain implements Callable<Integer> {
             partitionByDirectory = directories(admin, topics);
         }
         TransactionLedger outcomes = new TransactionLedger(ledger);
-        Transactions transactions = new Transactions(outcomes, transactional);
+        TransactionalClients transactions = new TransactionalClients(outcomes, transactional);
         Reading reading = settled -> {
-            Clients.readEverything(ledger, broker.address(), partitions);
+            LoadClients.readEverything(ledger, broker.address(), partitions);
             transactions.readCommitted(broker.address(), settled);
         };
         Cycle cycle = new Cycle(
                 broker, port, health, ledger, new JournalDamage(broker.dataDirectory(), partitionByDirectory), random);
         int done = 0;
         long consumed = 0;
-        try (Load load = new Load(ledger, broker.address(), pauseMs)) {
+        try (ClientThreads load = new ClientThreads(ledger, broker.address(), pauseMs)) {
             begin(load, topics, transactions);
             try {
                 done = breakAgainAndAgain(cycle, ledger, reading, random);
@@ -233,22 +233,22 @@ public final class ChaosMain implements Callable<Integer> {
         void run(boolean settled);
     }
 
-    private static void begin(Load load, List<String> topics, Transactions transactions) {
+    private static void begin(ClientThreads load, List<String> topics, TransactionalClients transactions) {
         CompressionCodec[] codecs = CompressionCodec.values();
         for (int i = 0; i < codecs.length; i++) {
             String topic = topics.get(i);
-            Clients.produceWithKafka(
+            LoadClients.produceWithKafka(
                     load, 2 * i, topic, PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
-            Clients.produceWithJournalQ(load, 2 * i + 1, topic, PARTITIONS, codecs[i]);
+            LoadClients.produceWithJournalQ(load, 2 * i + 1, topic, PARTITIONS, codecs[i]);
         }
         int next = 2 * codecs.length;
         transactions.writeWithJournalQ(load, next++, CompressionCodec.LZ4);
         transactions.writeWithJournalQ(load, next++, CompressionCodec.NONE);
         transactions.writeWithKafka(load, next++, CompressionCodec.ZSTD);
         transactions.writeWithKafka(load, next, CompressionCodec.GZIP);
-        Clients.consumeWithKafka(load, "classic-group", "classic", "read_uncommitted", topics);
-        Clients.consumeWithKafka(load, "consumer-group", "consumer", "read_committed", TRANSACTIONAL_TOPICS);
-        Clients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_UNCOMMITTED, topics);
+        LoadClients.consumeWithKafka(load, "classic-group", "classic", "read_uncommitted", topics);
+        LoadClients.consumeWithKafka(load, "consumer-group", "consumer", "read_committed", TRANSACTIONAL_TOPICS);
+        LoadClients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_UNCOMMITTED, topics);
     }
 
     /** Returns the number of cycles. */
@@ -261,7 +261,7 @@ public final class ChaosMain implements Callable<Integer> {
                 && ledger.findings().isEmpty()) {
             Thread.sleep(SHORTEST_LIFE_MS + random.nextInt(LONGEST_LIFE_MS));
             awaitProgress(ledger, random.nextInt(MOST_AWAITED_MESSAGES));
-            cycle.run(Fault.draw(faults, random));
+            cycle.run(InjectedFault.draw(faults, random));
             done++;
             if (done % checkEvery == 0) {
                 reading.run(false);

@@ -26,7 +26,7 @@ final class Churn {
     private Churn() {}
 
     /** Whoever comes does a little and goes again, then the next. */
-    static void begin(Load load, List<String> topics) {
+    static void begin(ClientThreads load, List<String> topics) {
         load.begin("passing clients", () -> {
             for (int round = 0; !load.isStopping(); round++) {
                 String name = "passing-" + round % NAMES;
@@ -39,7 +39,7 @@ final class Churn {
         });
     }
 
-    private static void passingTopic(Load load, String name) {
+    private static void passingTopic(ClientThreads load, String name) {
         try (Admin admin = Admin.builder().bootstrapServers(load.servers()).build();
                 Producer producer =
                         Producer.builder().bootstrapServers(load.servers()).build()) {
@@ -57,7 +57,7 @@ final class Churn {
         }
     }
 
-    private static void passingGroup(Load load, String name, String topic) {
+    private static void passingGroup(ClientThreads load, String name, String topic) {
         try (Consumer consumer = Consumer.builder()
                 .bootstrapServers(load.servers())
                 .groupId(name)
@@ -70,7 +70,7 @@ final class Churn {
         }
     }
 
-    private static void passingKafkaMember(Load load, String name, String topic) {
+    private static void passingKafkaMember(ClientThreads load, String name, String topic) {
         Map<String, Object> config =
                 Map.of("bootstrap.servers", load.servers(), "group.id", name + "-kafka", "group.protocol", "classic");
         try (KafkaConsumer<byte[], byte[]> consumer =
@@ -83,7 +83,7 @@ final class Churn {
     }
 
     /** Connections that break off in the middle of a request, or send nothing at all. */
-    private static void brokenRequests(Load load) throws IOException {
+    private static void brokenRequests(ClientThreads load) throws IOException {
         int colon = load.servers().lastIndexOf(':');
         for (int i = 0; i < SOCKETS; i++) {
             try (Socket socket = new Socket(

@@ -44,13 +44,13 @@ final class Cycle {
         }
     }
 
-    private final BrokerProcess broker;
+    private final BrokerUnderTest broker;
     private final int port;
     private final HealthPage health;
     private final Ledger ledger;
     private final JournalDamage damage;
     private final Random random;
-    private final Map<Fault, Integer> counts = new EnumMap<>(Fault.class);
+    private final Map<InjectedFault, Integer> counts = new EnumMap<>(InjectedFault.class);
     private final Map<String, Integer> details = new TreeMap<>();
     private int floods;
     /** Where the log ended after the last cycle. */
@@ -59,7 +59,7 @@ final class Cycle {
     private long longestWaitNanos;
 
     /** @param damage what may be damaged */
-    Cycle(BrokerProcess broker, int port, HealthPage health, Ledger ledger, JournalDamage damage, Random random) {
+    Cycle(BrokerUnderTest broker, int port, HealthPage health, Ledger ledger, JournalDamage damage, Random random) {
         this.broker = broker;
         this.port = port;
         this.health = health;
@@ -73,7 +73,7 @@ final class Cycle {
      *
      * @throws BrokerLostException when it does not run any more
      */
-    void run(Fault fault) throws IOException, InterruptedException, BrokerLostException {
+    void run(InjectedFault fault) throws IOException, InterruptedException, BrokerLostException {
         awaitEveryProducer();
         counts.merge(fault, 1, Integer::sum);
         requireAlive("before " + fault.name().toLowerCase(Locale.ROOT));

@@ -1,9 +1,9 @@
 package io.journalq.chaos;
 
-import io.journalq.chaos.hostile.BrokerPage;
 import io.journalq.chaos.hostile.HostileLoad;
 import io.journalq.chaos.hostile.HostileMeasurement;
-import io.journalq.chaos.hostile.Neighbour;
+import io.journalq.chaos.hostile.LatencyProbe;
+import io.journalq.chaos.hostile.MetricsPage;
 import io.journalq.chaos.hostile.Requests;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.NewTopic;
@@ -73,18 +73,18 @@ final class HostileCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Path folder = Files.createTempDirectory("journalq-hostile");
-        int metricsPort = BrokerProcess.freePort();
-        int port = BrokerProcess.freePort();
+        int metricsPort = BrokerUnderTest.freePort();
+        int port = BrokerUnderTest.freePort();
         List<String> all = new ArrayList<>(settings);
         all.add("admin.listener=127.0.0.1:" + metricsPort);
         boolean within = true;
-        try (BrokerProcess broker = new BrokerProcess(folder, port, BROKER_HEAP, List.of(), all)) {
+        try (BrokerUnderTest broker = new BrokerUnderTest(folder, port, BROKER_HEAP, List.of(), all)) {
             broker.start();
             prepare(broker.address(), port);
-            try (Neighbour neighbour = new Neighbour(port)) {
-                neighbour.run(WARM_UP_SECONDS, rate);
-                HostileMeasurement measurement = new HostileMeasurement(
-                        neighbour, new BrokerPage(metricsPort), broker.pid(), port, seconds, rate);
+            try (LatencyProbe probe = new LatencyProbe(port)) {
+                probe.run(WARM_UP_SECONDS, rate);
+                HostileMeasurement measurement =
+                        new HostileMeasurement(probe, new MetricsPage(metricsPort), broker.pid(), port, seconds, rate);
                 System.out.println(HostileMeasurement.HEADING);
                 for (HostileLoad load : loads) {
                     int count = Math.max(1, (int) (load.usualCount() * counts));

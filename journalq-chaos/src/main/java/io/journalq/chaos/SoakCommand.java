@@ -60,7 +60,7 @@ final class SoakCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Path folder = Files.createTempDirectory("journalq-soak");
-        int metricsPort = BrokerProcess.freePort();
+        int metricsPort = BrokerUnderTest.freePort();
         List<String> settings = List.of(
                 "admin.listener=127.0.0.1:" + metricsPort,
                 "segment.bytes=1MiB",
@@ -80,12 +80,13 @@ final class SoakCommand implements Callable<Integer> {
                 csv);
         Ledger ledger = new Ledger();
         List<List<Double>> samples;
-        try (BrokerProcess broker =
-                new BrokerProcess(folder, BrokerProcess.freePort(), BROKER_HEAP, List.of(), settings)) {
+        try (BrokerUnderTest broker =
+                new BrokerUnderTest(folder, BrokerUnderTest.freePort(), BROKER_HEAP, List.of(), settings)) {
             broker.start();
             TransactionLedger transactions = new TransactionLedger(ledger);
             int producers = 2 * CompressionCodec.values().length;
-            try (Load load = new Load(ledger, broker.address(), Math.max(1, 1_000 * producers / rate))) {
+            try (ClientThreads load =
+                    new ClientThreads(ledger, broker.address(), Math.max(1, 1_000 * producers / rate))) {
                 begin(load, transactions);
                 samples = sample(broker, URI.create("http://127.0.0.1:" + metricsPort + "/metrics"), ledger);
             }
@@ -104,7 +105,7 @@ final class SoakCommand implements Callable<Integer> {
         return ledger.findings().isEmpty() ? 0 : 1;
     }
 
-    private static void begin(Load load, TransactionLedger ledger) {
+    private static void begin(ClientThreads load, TransactionLedger ledger) {
         List<NewTopic> topics = new ArrayList<>();
         List<TopicPartition> transactional = new ArrayList<>();
         CompressionCodec[] codecs = CompressionCodec.values();
@@ -120,32 +121,32 @@ final class SoakCommand implements Callable<Integer> {
         }
         List<String> names = topics.stream().map(NewTopic::name).toList();
         for (int i = 0; i < codecs.length; i++) {
-            Clients.produceWithKafka(
+            LoadClients.produceWithKafka(
                     load, 2 * i, names.get(i), PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
-            Clients.produceWithJournalQ(load, 2 * i + 1, names.get(i), PARTITIONS, codecs[i]);
+            LoadClients.produceWithJournalQ(load, 2 * i + 1, names.get(i), PARTITIONS, codecs[i]);
         }
-        Transactions transactions = new Transactions(ledger, transactional);
+        TransactionalClients transactions = new TransactionalClients(ledger, transactional);
         transactions.writeWithJournalQ(load, 2 * codecs.length, CompressionCodec.LZ4);
         transactions.writeWithKafka(load, 2 * codecs.length + 1, CompressionCodec.ZSTD);
-        Clients.consumeWithKafka(load, "classic-group", "classic", "read_uncommitted", names);
-        Clients.consumeWithKafka(load, "consumer-group", "consumer", "read_committed", names);
-        Clients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_COMMITTED, names);
+        LoadClients.consumeWithKafka(load, "classic-group", "classic", "read_uncommitted", names);
+        LoadClients.consumeWithKafka(load, "consumer-group", "consumer", "read_committed", names);
+        LoadClients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_COMMITTED, names);
         Churn.begin(load, names);
     }
 
-    private List<List<Double>> sample(BrokerProcess broker, URI metrics, Ledger ledger) throws Exception {
+    private List<List<Double>> sample(BrokerUnderTest broker, URI metrics, Ledger ledger) throws Exception {
         List<List<Double>> samples = new ArrayList<>();
         long startNanos = System.nanoTime();
         long endNanos = startNanos + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
         try (BufferedWriter out = Files.newBufferedWriter(csv)) {
-            out.write("seconds," + String.join(",", ProcessSample.COLUMNS) + ",acknowledged\n");
+            out.write("seconds," + String.join(",", SoakSample.COLUMNS) + ",acknowledged\n");
             while (System.nanoTime() < endNanos && ledger.findings().isEmpty()) {
                 Thread.sleep((long) (sampleSeconds * TimeUnit.SECONDS.toMillis(1)));
                 if (!broker.isAlive()) {
                     ledger.report("the broker has ended by itself");
                     break;
                 }
-                ProcessSample sample = ProcessSample.of(broker.pid(), metrics);
+                SoakSample sample = SoakSample.of(broker.pid(), metrics);
                 samples.add(sample.values());
                 long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
                 out.write(seconds + "," + sample.line() + "," + ledger.acknowledgedCount() + "\n");
@@ -162,7 +163,7 @@ final class SoakCommand implements Callable<Integer> {
             return;
         }
         for (Limit limit : LIMITS) {
-            int column = ProcessSample.COLUMNS.indexOf(limit.column());
+            int column = SoakSample.COLUMNS.indexOf(limit.column());
             Trend trend = Trend.of(
                     half.stream().mapToDouble(values -> values.get(column)).toArray());
             String line = String.format(

@@ -95,11 +95,14 @@ class ChaosTest {
     @Test
     void shouldDrawEveryFaultThatIsEnabledAndNoOther() {
         Random random = new Random(1);
-        Map<Fault, Integer> drawn = new EnumMap<>(Fault.class);
+        Map<InjectedFault, Integer> drawn = new EnumMap<>(InjectedFault.class);
         for (int i = 0; i < 1_000; i++) {
-            drawn.merge(Fault.draw(List.of(Fault.FLOOD, Fault.KILL, Fault.DAMAGE), random), 1, Integer::sum);
+            drawn.merge(
+                    InjectedFault.draw(List.of(InjectedFault.FLOOD, InjectedFault.KILL, InjectedFault.DAMAGE), random),
+                    1,
+                    Integer::sum);
         }
-        assertThat(drawn).containsOnlyKeys(Fault.KILL, Fault.DAMAGE, Fault.FLOOD);
-        assertThat(drawn.get(Fault.KILL)).isGreaterThan(drawn.get(Fault.DAMAGE));
+        assertThat(drawn).containsOnlyKeys(InjectedFault.KILL, InjectedFault.DAMAGE, InjectedFault.FLOOD);
+        assertThat(drawn.get(InjectedFault.KILL)).isGreaterThan(drawn.get(InjectedFault.DAMAGE));
     }
 }

@@ -12,7 +12,7 @@ import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.disk.SimDisk.CrashKind;
 import io.journalq.sim.disk.SimDisk.Damage;
 import io.journalq.sim.workload.CommitHistory;
-import io.journalq.sim.workload.CommittedOffset;
+import io.journalq.sim.workload.CommittedOffsetQuery;
 import io.journalq.sim.workload.ReadBack;
 import io.journalq.sim.workload.TopicInventory;
 import io.journalq.sim.workload.World;
@@ -49,7 +49,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private final SimSlices slices;
     private final SimBroker.Plan plan;
     private final World world;
-    private final Clients clients;
+    private final SimClients clients;
     private final DamageIsContained damage = new DamageIsContained(violations);
     private final NothingAcknowledgedIsLost losses = new NothingAcknowledgedIsLost(violations, damage);
     private final TransactionsAreWhole transactions = new TransactionsAreWhole(violations);
@@ -79,7 +79,7 @@ public final class Simulation implements SimDisk.Surroundings {
         if (scenario.faults().capacityBytes() < Long.MAX_VALUE) {
             world.setDiskFillsUp();
         }
-        this.clients = new Clients(world, random);
+        this.clients = new SimClients(world, random);
         this.commits = new CommitsAreKept(violations, scenario.consistent(), scenario.flushIntervalMs());
     }
 
@@ -264,9 +264,9 @@ public final class Simulation implements SimDisk.Surroundings {
             return;
         }
         List<ReadBack> readings = clients.readEverything(false);
-        List<CommittedOffset> offsets = clients.askForCommits();
-        if (!isAnswered(() ->
-                readings.stream().allMatch(ReadBack::isDone) && offsets.stream().allMatch(CommittedOffset::isKnown))) {
+        List<CommittedOffsetQuery> offsets = clients.askForCommits();
+        if (!isAnswered(() -> readings.stream().allMatch(ReadBack::isDone)
+                && offsets.stream().allMatch(CommittedOffsetQuery::isKnown))) {
             return;
         }
         readings.forEach(reading -> clients.judge(reading, losses, soundness, lastEnd));
@@ -281,7 +281,7 @@ public final class Simulation implements SimDisk.Surroundings {
         firstFailedSyncMs = Long.MAX_VALUE;
     }
 
-    private void check(CommittedOffset found, List<ReadBack> readings) {
+    private void check(CommittedOffsetQuery found, List<ReadBack> readings) {
         CommitHistory history = found.history();
         if (found.isUndecided()) {
             commits.postpone(history, lastEnd); // What was committed before still counts.

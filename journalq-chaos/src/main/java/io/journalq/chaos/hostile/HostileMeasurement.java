@@ -22,8 +22,8 @@ public final class HostileMeasurement {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double P99 = 0.99;
 
-    private final Neighbour neighbour;
-    private final BrokerPage page;
+    private final LatencyProbe probe;
+    private final MetricsPage page;
     private final long brokerPid;
     private final int port;
     private final double seconds;
@@ -34,11 +34,11 @@ public final class HostileMeasurement {
      *
      * @param brokerPid the broker's process, on this machine
      * @param seconds of each window
-     * @param rate messages a second of the neighbour
+     * @param rate messages per second of the probe
      */
     public HostileMeasurement(
-            Neighbour neighbour, BrokerPage page, long brokerPid, int port, double seconds, int rate) {
-        this.neighbour = neighbour;
+            LatencyProbe probe, MetricsPage page, long brokerPid, int port, double seconds, int rate) {
+        this.probe = probe;
         this.page = page;
         this.brokerPid = brokerPid;
         this.port = port;
@@ -48,14 +48,14 @@ public final class HostileMeasurement {
 
     /** One round. */
     private record Round(
-            Neighbour.Latencies alone,
-            Neighbour.Latencies beside,
+            LatencyProbe.Latencies alone,
+            LatencyProbe.Latencies beside,
             long done,
             double doneInASecond,
             double brokerProcessors,
             double loadProcessors,
-            BrokerPage.Sample before,
-            BrokerPage.Sample during,
+            MetricsPage.Sample before,
+            MetricsPage.Sample during,
             long residentBeforeKib,
             long residentKib) {}
 
@@ -101,17 +101,17 @@ public final class HostileMeasurement {
 
     private Round round(HostileLoad load, int count) throws IOException, InterruptedException {
         // What is left of the round before is answered and closed meanwhile.
-        neighbour.run(SETTLE_SECONDS, rate);
-        Neighbour.Latencies alone = neighbour.run(seconds, rate);
-        BrokerPage.Sample before = page.sample();
+        probe.run(SETTLE_SECONDS, rate);
+        LatencyProbe.Latencies alone = probe.run(seconds, rate);
+        MetricsPage.Sample before = page.sample();
         long residentBeforeKib = ProcessUse.of(brokerPid).residentKib();
         try (HostileProcess hostile = HostileProcess.start(load, port, count)) {
-            neighbour.run(SETTLE_SECONDS, rate);
+            probe.run(SETTLE_SECONDS, rate);
             long beganNanos = System.nanoTime();
             long doneBefore = hostile.done();
             double brokerBefore = ProcessUse.of(brokerPid).processorSeconds();
             double loadBefore = ProcessUse.of(hostile.pid()).processorSeconds();
-            Neighbour.Latencies beside = neighbour.run(seconds, rate);
+            LatencyProbe.Latencies beside = probe.run(seconds, rate);
             double elapsed = (System.nanoTime() - beganNanos) / NANOS_PER_SECOND;
             ProcessUse broker = ProcessUse.of(brokerPid);
             return new Round(
@@ -128,7 +128,7 @@ public final class HostileMeasurement {
         }
     }
 
-    private static String text(List<Round> rounds, Function<Round, Neighbour.Latencies> which) {
+    private static String text(List<Round> rounds, Function<Round, LatencyProbe.Latencies> which) {
         double toMillis = TimeUnit.MILLISECONDS.toMicros(1);
         return String.format(
                 Locale.ROOT,

@@ -3,7 +3,7 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
-import io.journalq.sim.workload.Sent;
+import io.journalq.sim.workload.SentRecord;
 import io.journalq.sim.world.Violations;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,7 +25,7 @@ public final class LogIsSound {
      */
     public void check(PartitionHistory partition, ReadBack found, boolean harmed) {
         Set<String> ids = new HashSet<>();
-        Map<String, Sent> lastOf = new HashMap<>();
+        Map<String, SentRecord> lastOf = new HashMap<>();
         LogReader.Found last = null;
         for (LogReader.Found record : found.records()) {
             if (last != null
@@ -33,14 +33,14 @@ public final class LogIsSound {
                 violations.report("OffsetsRise", partition + " has " + record + " behind " + last);
             }
             last = record;
-            Sent sent = record.record();
+            SentRecord sent = record.record();
             if (sent == null) {
                 continue; // reported where it was read
             }
             if (!ids.add(sent.id())) {
                 violations.report("NothingIsThereTwice", partition + " holds " + sent.id() + " again: " + record);
             }
-            Sent before = lastOf.put(sent.producer(), sent);
+            SentRecord before = lastOf.put(sent.producer(), sent);
             if (before != null && before.number() > sent.number()) {
                 violations.report(
                         "OrderIsKept", partition + " holds " + sent.id() + " behind " + before.id() + ": " + record);

@@ -3,9 +3,9 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
-import io.journalq.sim.workload.Sent;
+import io.journalq.sim.workload.SentRecord;
+import io.journalq.sim.workload.SentTransaction;
 import io.journalq.sim.workload.TopicPlan;
-import io.journalq.sim.workload.Transaction;
 import io.journalq.sim.world.Violations;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -36,7 +36,7 @@ final class RemovalIsAllowed {
 
     private String why = "";
     /** Records that are there, or were until compaction took them, by key and offset. */
-    private final Map<String, NavigableMap<Long, Sent>> byKey = new HashMap<>();
+    private final Map<String, NavigableMap<Long, SentRecord>> byKey = new HashMap<>();
 
     RemovalIsAllowed(Violations violations, DamageIsContained damage) {
         this.violations = violations;
@@ -67,7 +67,7 @@ final class RemovalIsAllowed {
         checkStart(end);
     }
 
-    private void addKey(long offset, Sent record) {
+    private void addKey(long offset, SentRecord record) {
         byKey.computeIfAbsent(record.content().key(), none -> new TreeMap<>()).put(offset, record);
     }
 
@@ -83,7 +83,7 @@ final class RemovalIsAllowed {
     }
 
     /** Whether a record may be missing that was there. */
-    boolean mayBeRemoved(long offset, Sent record) {
+    boolean mayBeRemoved(long offset, SentRecord record) {
         if (offset >= found.highWatermark()) {
             return false; // Nothing that removes records takes the log's end.
         }
@@ -93,7 +93,7 @@ final class RemovalIsAllowed {
         return partition.plan().isCompacted() && mayBeCompacted(offset, record);
     }
 
-    private boolean mayBeTooOldOrTooMuch(Sent record) {
+    private boolean mayBeTooOldOrTooMuch(SentRecord record) {
         return switch (partition.plan().cleanup()) {
             case BY_AGE -> record.content().timestampMs() + partition.plan().retentionMs() < clockMs;
             case BY_SIZE -> {
@@ -104,21 +104,22 @@ final class RemovalIsAllowed {
         };
     }
 
-    private boolean mayBeCompacted(long offset, Sent record) {
+    private boolean mayBeCompacted(long offset, SentRecord record) {
         if (mayBeAborted(record) || isOldTombstone(record)) {
             return true;
         }
-        List<Sent> newer = new ArrayList<>(byKey.getOrDefault(record.content().key(), Collections.emptyNavigableMap())
-                .tailMap(offset, false)
-                .values());
-        for (Sent other : newer) {
+        List<SentRecord> newer =
+                new ArrayList<>(byKey.getOrDefault(record.content().key(), Collections.emptyNavigableMap())
+                        .tailMap(offset, false)
+                        .values());
+        for (SentRecord other : newer) {
             if (supersedes(other, record)) {
                 return true;
             }
         }
         // A newer record may be gone that nobody knows to have been appended: as an old tombstone, or by damage.
         boolean damagedBehind = damage.isDamagedBehind(partition, offset);
-        for (Sent other : partition.allSent()) {
+        for (SentRecord other : partition.allSent()) {
             if (other != record
                     && record.content().key().equals(other.content().key())
                     && (damagedBehind || isOldTombstone(other))
@@ -130,8 +131,8 @@ final class RemovalIsAllowed {
         return false;
     }
 
-    private boolean supersedes(Sent other, Sent record) {
-        Transaction transaction = other.transaction();
+    private boolean supersedes(SentRecord other, SentRecord record) {
+        SentTransaction transaction = other.transaction();
         boolean counts = transaction == null || transaction.mayBeCommitted();
         long minLagMs = partition.plan().compaction().minLagMs();
         return counts
@@ -139,11 +140,11 @@ final class RemovalIsAllowed {
                 && record.content().timestampMs() + minLagMs <= clockMs;
     }
 
-    private static boolean mayBeAborted(Sent record) {
+    private static boolean mayBeAborted(SentRecord record) {
         return record.transaction() != null && !record.transaction().isCommitted();
     }
 
-    private boolean isOldTombstone(Sent record) {
+    private boolean isOldTombstone(SentRecord record) {
         TopicPlan.CompactionPlan plan = partition.plan().compaction();
         return record.content().tombstone() && record.content().timestampMs() + plan.deleteRetentionMs() <= clockMs;
     }

@@ -3,8 +3,8 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.PartitionHistory.Seen;
-import io.journalq.sim.workload.Sent;
-import io.journalq.sim.workload.Transaction;
+import io.journalq.sim.workload.SentRecord;
+import io.journalq.sim.workload.SentTransaction;
 import io.journalq.sim.workload.World;
 import io.journalq.sim.world.Violations;
 import java.util.Map;
@@ -31,7 +31,7 @@ public final class SeenContent implements World.Listener {
     }
 
     @Override
-    public void onAcknowledged(PartitionHistory partition, Sent record, long offset, long nowMs) {
+    public void onAcknowledged(PartitionHistory partition, SentRecord record, long offset, long nowMs) {
         Seen before = partition.seen().get(offset);
         Seen known = before == null ? partition.deleted().get(offset) : before;
         if (known != null && !known.id().equals(record.id())) {
@@ -99,7 +99,8 @@ public final class SeenContent implements World.Listener {
 
     @Override
     public void onCommittedRead(PartitionHistory partition, LogReader.Found found) {
-        Transaction transaction = found.record() == null ? null : found.record().transaction();
+        SentTransaction transaction =
+                found.record() == null ? null : found.record().transaction();
         if (transaction != null && !harmed && (!transaction.mayBeCommitted() || transaction.isAborted())) {
             violations.report(
                     "NothingUncommittedIsSeen",

@@ -3,8 +3,8 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
-import io.journalq.sim.workload.Sent;
-import io.journalq.sim.workload.Transaction;
+import io.journalq.sim.workload.SentRecord;
+import io.journalq.sim.workload.SentTransaction;
 import io.journalq.sim.world.Violations;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -30,11 +30,11 @@ public final class TransactionsAreWhole {
     }
 
     /** Reads the ends of transactions out of the logs, and holds them against what their producer knows. */
-    public void check(List<ReadBack> readings, List<Transaction> transactions) {
+    public void check(List<ReadBack> readings, List<SentTransaction> transactions) {
         committed.clear();
         aborted.clear();
         readings.forEach(this::sort);
-        for (Transaction transaction : transactions) {
+        for (SentTransaction transaction : transactions) {
             check(transaction);
         }
     }
@@ -64,12 +64,12 @@ public final class TransactionsAreWhole {
         }
     }
 
-    private void check(Transaction transaction) {
+    private void check(SentTransaction transaction) {
         String somewhereCommitted = null;
         String somewhereAborted = null;
-        for (Map.Entry<PartitionHistory, List<Sent>> entry :
+        for (Map.Entry<PartitionHistory, List<SentRecord>> entry :
                 transaction.records().entrySet()) {
-            for (Sent record : entry.getValue()) {
+            for (SentRecord record : entry.getValue()) {
                 if (committed.contains(record.id())) {
                     somewhereCommitted = record.id() + " in " + entry.getKey();
                 }

@@ -13,11 +13,11 @@ public final class Committer {
     private static final int FIND_VERSION = 4;
 
     private final World world;
-    private final Consumer consumer;
+    private final SimConsumer consumer;
     private final CommitHistory history;
     private SimBroker.Connection connection;
 
-    public Committer(World world, String group, Consumer consumer) {
+    public Committer(World world, String group, SimConsumer consumer) {
         this.world = world;
         this.consumer = consumer;
         this.history = world.commits(group, consumer.partition());
@@ -46,8 +46,9 @@ public final class Committer {
         if (history.partition().isGone()) {
             return;
         }
-        OffsetCommits.Position position = new OffsetCommits.Position(consumer.position(), consumer.leaderEpoch());
-        OffsetCommits.send(world, connection, history, OffsetCommits.Member.NONE, position, error -> {
+        OffsetCommitSender.Position position =
+                new OffsetCommitSender.Position(consumer.position(), consumer.leaderEpoch());
+        OffsetCommitSender.send(world, connection, history, OffsetCommitSender.Member.NONE, position, error -> {
             world.did(Work.POSITIONS_COMMITTED, error == ErrorCode.NONE ? 1 : 0);
             world.deliver(this::pause);
         });

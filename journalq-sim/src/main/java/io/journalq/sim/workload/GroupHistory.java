@@ -83,7 +83,7 @@ public final class GroupHistory {
     }
 
     /** A commit of a member's was taken. */
-    void onCommitted(PartitionHistory partition, OffsetCommits.Member member, boolean classic, long askedAtMs) {
+    void onCommitted(PartitionHistory partition, OffsetCommitSender.Member member, boolean classic, long askedAtMs) {
         if (classic && member.epoch() < newestGeneration && newestAtMs < askedAtMs) {
             world.report(
                     INVARIANT,

@@ -50,7 +50,7 @@ public final class LogReader {
      * @param leaderEpoch of its batch
      * @param producerId of its batch; -1 for none
      */
-    public record Found(long offset, Sent record, int leaderEpoch, long producerId, Kind kind) {
+    public record Found(long offset, SentRecord record, int leaderEpoch, long producerId, Kind kind) {
         @Override
         public String toString() {
             return id() + " at " + offset + " of epoch " + leaderEpoch + " and producer " + producerId + " (" + kind
@@ -192,10 +192,10 @@ public final class LogReader {
     }
 
     /** Null when nobody sent it. */
-    private Sent record(BatchReader reader) {
+    private SentRecord record(BatchReader reader) {
         byte[] value = bytes(reader.value());
-        String id = Sent.claimedId(value, reader.headers());
-        Sent record = id == null ? null : ask.partition().find(id);
+        String id = SentRecord.claimedId(value, reader.headers());
+        SentRecord record = id == null ? null : ask.partition().find(id);
         return record != null && record.isHeldBy(bytes(reader.key()), value, reader.timestampMs()) ? record : null;
     }
 

@@ -15,7 +15,7 @@ public final class PartitionHistory {
 
     private final Topic topic;
     private final int partition;
-    private final Map<String, Sent> sent = new HashMap<>();
+    private final Map<String, SentRecord> sent = new HashMap<>();
     private final NavigableMap<Long, Seen> seen = new TreeMap<>();
     private final NavigableMap<Long, Seen> deleted = new TreeMap<>();
     private final NavigableMap<Long, Integer> lostEpochs = new TreeMap<>();
@@ -34,7 +34,7 @@ public final class PartitionHistory {
      * @param atMs since when it is known
      * @param acknowledged whether its producer was told that it is safe
      */
-    public record Seen(Sent record, int leaderEpoch, long atMs, boolean acknowledged) {
+    public record Seen(SentRecord record, int leaderEpoch, long atMs, boolean acknowledged) {
         public String id() {
             return record.id();
         }
@@ -89,21 +89,21 @@ public final class PartitionHistory {
     }
 
     /** What the next record is about. */
-    Sent.Content newContent(World world) {
+    SentRecord.Content newContent(World world) {
         if (!plan().isCompacted()) {
-            return new Sent.Content(null, false, world.clockMs());
+            return new SentRecord.Content(null, false, world.clockMs());
         }
         boolean tombstone = world.random().nextInt(TOMBSTONE_ODDS) == 0;
-        return new Sent.Content("key" + world.random().nextInt(KEYS), tombstone, world.clockMs());
+        return new SentRecord.Content("key" + world.random().nextInt(KEYS), tombstone, world.clockMs());
     }
 
     /** Remembers a record before it is sent. */
-    void add(Sent record) {
+    void add(SentRecord record) {
         sent.put(record.id(), record);
     }
 
     /** A batch with {@code first} as its first record is about to be sent. */
-    void onBatch(Sent first, int sizeBytes) {
+    void onBatch(SentRecord first, int sizeBytes) {
         if (first.batchSizeBytes() == 0) {
             first.setBatchSizeBytes(sizeBytes);
             sentSizeBytes += sizeBytes;
@@ -121,12 +121,12 @@ public final class PartitionHistory {
     }
 
     /** The record of that name; null when nobody sent it. */
-    public Sent find(String id) {
+    public SentRecord find(String id) {
         return sent.get(id);
     }
 
     /** Everything that may have been appended. */
-    public Iterable<Sent> allSent() {
+    public Iterable<SentRecord> allSent() {
         return sent.values();
     }
 
@@ -218,14 +218,14 @@ public final class PartitionHistory {
     }
 
     /** Where a reader stands that has read the last record that anybody has. */
-    OffsetCommits.Position readPosition() {
+    OffsetCommitSender.Position readPosition() {
         for (Map.Entry<Long, Seen> one : seen.descendingMap().entrySet()) {
             if (one.getValue().leaderEpoch() >= 0) {
-                return new OffsetCommits.Position(
+                return new OffsetCommitSender.Position(
                         one.getKey() + 1, one.getValue().leaderEpoch());
             }
         }
-        return new OffsetCommits.Position(0, -1);
+        return new OffsetCommitSender.Position(0, -1);
     }
 
     @Override

@@ -57,7 +57,7 @@ public final class World {
     /** Hears what clients learn about records, at the moment when they learn it. */
     public interface Listener {
         /** A producer is told that its record is at {@code offset}. */
-        void onAcknowledged(PartitionHistory partition, Sent record, long offset, long nowMs);
+        void onAcknowledged(PartitionHistory partition, SentRecord record, long offset, long nowMs);
 
         /** A client reads a record. */
         void onRead(PartitionHistory partition, LogReader.Found found, long nowMs);
@@ -174,7 +174,7 @@ public final class World {
         });
     }
 
-    void onAcknowledged(PartitionHistory partition, Sent record, long offset) {
+    void onAcknowledged(PartitionHistory partition, SentRecord record, long offset) {
         records++;
         scheduler.trace().add(record.id().hashCode(), offset);
         listener.onAcknowledged(partition, record, offset, nowMs());

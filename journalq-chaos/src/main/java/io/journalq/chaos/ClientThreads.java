@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Producers and consumers at work, each on a thread of its own, until it is closed. */
-final class Load implements AutoCloseable {
+final class ClientThreads implements AutoCloseable {
     private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(11);
 
     private final Ledger ledger;
@@ -22,13 +22,13 @@ final class Load implements AutoCloseable {
      * @param servers where the broker is
      * @param pauseMs how long each producer waits between two messages, or transactions
      */
-    Load(Ledger ledger, String servers, int pauseMs) {
+    ClientThreads(Ledger ledger, String servers, int pauseMs) {
         this.ledger = ledger;
         this.servers = servers;
         this.pauseMs = pauseMs;
     }
 
-    /** Work that goes on until {@link Load#isStopping}. */
+    /** Work that goes on until {@link ClientThreads#isStopping}. */
     interface Work {
         /** Does the work; whoever cannot go on says why. */
         void run() throws Exception;

@@ -8,7 +8,7 @@ import io.journalq.sim.world.SimBroker;
 import java.util.List;
 
 /** What a restarted broker says that a group has committed for a partition. */
-public final class CommittedOffset {
+public final class CommittedOffsetQuery {
     private static final long UNKNOWN = Long.MIN_VALUE;
     private static final long UNDECIDED = UNKNOWN + 1;
     private static final int FETCH_VERSION = 8;
@@ -20,14 +20,14 @@ public final class CommittedOffset {
     private long offset = UNKNOWN;
     private int tries;
 
-    private CommittedOffset(World world, CommitHistory history) {
+    private CommittedOffsetQuery(World world, CommitHistory history) {
         this.world = world;
         this.history = history;
     }
 
     /** Begins to ask; {@link #isKnown} says when there is an answer. */
-    public static CommittedOffset ask(World world, CommitHistory history) {
-        CommittedOffset asked = new CommittedOffset(world, history);
+    public static CommittedOffsetQuery ask(World world, CommitHistory history) {
+        CommittedOffsetQuery asked = new CommittedOffsetQuery(world, history);
         asked.ask(world.broker().connect());
         return asked;
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * latency counts from when its message was due, so that a broker which stalls is seen in all messages that it delays. One
  * thread.
  */
-public final class Neighbour implements AutoCloseable {
+public final class LatencyProbe implements AutoCloseable {
     private static final int VALUE_BYTES = 100;
     private static final long LONGEST_PARK_NANOS = 200_000;
 
@@ -24,7 +24,7 @@ public final class Neighbour implements AutoCloseable {
     private final DataInputStream in;
     private final byte[] request = Requests.produce(Requests.HEALTHY_TOPIC, CompressionCodec.NONE, VALUE_BYTES);
 
-    public Neighbour(int port) throws IOException {
+    public LatencyProbe(int port) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(Requests.TIMEOUT_MS);

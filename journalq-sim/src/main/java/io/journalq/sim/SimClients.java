@@ -4,21 +4,21 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
 import io.journalq.sim.workload.Administrator;
-import io.journalq.sim.workload.ClassicMember;
-import io.journalq.sim.workload.CommittedOffset;
+import io.journalq.sim.workload.CommittedOffsetQuery;
 import io.journalq.sim.workload.Committer;
-import io.journalq.sim.workload.Consumer;
-import io.journalq.sim.workload.ConsumerMember;
 import io.journalq.sim.workload.GroupHistory;
-import io.journalq.sim.workload.GroupMember;
 import io.journalq.sim.workload.InternalTopicSettings;
 import io.journalq.sim.workload.PartitionHistory;
-import io.journalq.sim.workload.Producer;
 import io.journalq.sim.workload.ReadBack;
+import io.journalq.sim.workload.SentTransaction;
+import io.journalq.sim.workload.SimClassicMember;
+import io.journalq.sim.workload.SimConsumer;
+import io.journalq.sim.workload.SimConsumerMember;
+import io.journalq.sim.workload.SimGroupMember;
+import io.journalq.sim.workload.SimProducer;
+import io.journalq.sim.workload.SimTransactionalProducer;
 import io.journalq.sim.workload.Topic;
 import io.journalq.sim.workload.TopicInventory;
-import io.journalq.sim.workload.Transaction;
-import io.journalq.sim.workload.TransactionalProducer;
 import io.journalq.sim.workload.World;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /** The topics of one simulation, and who works on them. */
-final class Clients {
+final class SimClients {
     private static final int MOST_TOPICS = 2;
     private static final int MOST_MEMBERS = 3;
 
@@ -34,16 +34,16 @@ final class Clients {
     private final Random random;
     private final List<Topic> topics = new ArrayList<>();
     private final Administrator administrator;
-    private final List<Producer> producers = new ArrayList<>();
-    private final List<Consumer> consumers = new ArrayList<>();
+    private final List<SimProducer> producers = new ArrayList<>();
+    private final List<SimConsumer> consumers = new ArrayList<>();
     private final List<Committer> committers = new ArrayList<>();
-    private final List<TransactionalProducer> transactional = new ArrayList<>();
+    private final List<SimTransactionalProducer> transactional = new ArrayList<>();
     private final List<GroupHistory> groups = new ArrayList<>();
-    private final List<GroupMember> members = new ArrayList<>();
+    private final List<SimGroupMember> members = new ArrayList<>();
     private final boolean administrated;
     private boolean working;
 
-    Clients(World world, Random random) {
+    SimClients(World world, Random random) {
         this.world = world;
         this.random = random;
         this.administrator = new Administrator(world, topics, this::onPresent);
@@ -59,7 +59,7 @@ final class Clients {
             world.runUntil(() -> done[0]);
         }
         for (int i = random.nextInt(3); i > 0; i--) {
-            transactional.add(new TransactionalProducer(world, topics, "t" + i));
+            transactional.add(new SimTransactionalProducer(world, topics, "t" + i));
         }
         if (random.nextInt(3) == 0) {
             addMembers(random.nextBoolean());
@@ -72,33 +72,34 @@ final class Clients {
         for (int i = 1 + random.nextInt(MOST_MEMBERS); i > 0; i--) {
             members.add(
                     classic
-                            ? new ClassicMember(world, group, topics)
-                            : new ConsumerMember(world, group, topics, "member" + i));
+                            ? new SimClassicMember(world, group, topics)
+                            : new SimConsumerMember(world, group, topics, "member" + i));
         }
     }
 
     /** A topic is there: it gets clients of its own. */
     private void onPresent(Topic topic) {
         for (PartitionHistory partition : topic.partitions()) {
-            Consumer consumer = new Consumer(world, partition, random.nextBoolean());
+            SimConsumer consumer = new SimConsumer(world, partition, random.nextBoolean());
             Committer committer = new Committer(world, "group" + random.nextInt(2), consumer);
             consumers.add(consumer);
             committers.add(committer);
-            List<Producer> its = new ArrayList<>();
+            List<SimProducer> its = new ArrayList<>();
             for (int i = 1 + random.nextInt(2); i > 0; i--) {
-                its.add(new Producer(world, partition, "p" + (producers.size() + its.size()), random.nextInt(4) > 0));
+                its.add(new SimProducer(
+                        world, partition, "p" + (producers.size() + its.size()), random.nextInt(4) > 0));
             }
             producers.addAll(its);
             if (working) {
                 consumer.onStart();
                 committer.onStart();
-                its.forEach(Producer::onStart);
+                its.forEach(SimProducer::onStart);
             }
         }
     }
 
     /** Every transaction that was begun. */
-    List<Transaction> transactions() {
+    List<SentTransaction> transactions() {
         return transactional.stream()
                 .flatMap(producer -> producer.transactions().stream())
                 .toList();
@@ -111,11 +112,11 @@ final class Clients {
     /** Everybody goes to work on the broker's new life. */
     void start() {
         working = true;
-        producers.forEach(Producer::onStart);
-        consumers.forEach(Consumer::onStart);
+        producers.forEach(SimProducer::onStart);
+        consumers.forEach(SimConsumer::onStart);
         committers.forEach(Committer::onStart);
-        transactional.forEach(TransactionalProducer::onStart);
-        members.forEach(GroupMember::onStart);
+        transactional.forEach(SimTransactionalProducer::onStart);
+        members.forEach(SimGroupMember::onStart);
         if (administrated) {
             administrator.onStart();
         }
@@ -136,8 +137,8 @@ final class Clients {
     /** Finds out which topics there are. */
     void settleTopics(TopicInventory inventory) {
         inventory.settle(topics, this::onPresent);
-        producers.removeIf(Producer::isDone);
-        consumers.removeIf(Consumer::isDone);
+        producers.removeIf(SimProducer::isDone);
+        consumers.removeIf(SimConsumer::isDone);
         committers.removeIf(Committer::isDone);
     }
 
@@ -147,9 +148,9 @@ final class Clients {
                 .toList();
     }
 
-    List<CommittedOffset> askForCommits() {
+    List<CommittedOffsetQuery> askForCommits() {
         return world.allCommits().stream()
-                .map(history -> CommittedOffset.ask(world, history))
+                .map(history -> CommittedOffsetQuery.ask(world, history))
                 .toList();
     }
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** A member by the consumer protocol (KIP-848). */
-public final class ConsumerMember extends GroupMember {
+public final class SimConsumerMember extends SimGroupMember {
     private static final int VERSION = 1;
     private static final int REBALANCE_TIMEOUT_MS = 300;
     private static final int LEAVES = -1;
@@ -20,7 +20,7 @@ public final class ConsumerMember extends GroupMember {
     private int incarnation;
     private int epoch;
 
-    public ConsumerMember(World world, GroupHistory group, List<Topic> topics, String name) {
+    public SimConsumerMember(World world, GroupHistory group, List<Topic> topics, String name) {
         super(world, group, topics);
         this.name = name;
     }
@@ -35,8 +35,8 @@ public final class ConsumerMember extends GroupMember {
     }
 
     @Override
-    OffsetCommits.Member identity() {
-        return new OffsetCommits.Member(memberId(), epoch);
+    OffsetCommitSender.Member identity() {
+        return new OffsetCommitSender.Member(memberId(), epoch);
     }
 
     @Override

@@ -22,7 +22,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Clients that write in transactions, over all partitions of some topics, and the reading that checks them. */
-final class Transactions {
+final class TransactionalClients {
     private static final int ABORT_EVERY = 5;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
     private static final int TRANSACTION_TIMEOUT_MS = 600_000;
@@ -38,7 +38,7 @@ final class Transactions {
     }
 
     /** Over {@code partitions}, in turn. */
-    Transactions(TransactionLedger ledger, List<TopicPartition> partitions) {
+    TransactionalClients(TransactionLedger ledger, List<TopicPartition> partitions) {
         this.ledger = ledger;
         this.partitions = List.copyOf(partitions);
     }
@@ -53,7 +53,7 @@ final class Transactions {
     }
 
     /** Transactions of JournalQ's client. */
-    void writeWithJournalQ(Load load, int id, CompressionCodec codec) {
+    void writeWithJournalQ(ClientThreads load, int id, CompressionCodec codec) {
         load.begin("journalq transactions " + id, () -> {
             int transaction = 0;
             while (!load.isStopping()) {
@@ -63,8 +63,8 @@ final class Transactions {
                         .transactionTimeoutMs(TRANSACTION_TIMEOUT_MS)
                         .compression(codec)
                         .requestTimeoutMs(REQUEST_TIMEOUT_MS)
-                        .deliveryTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
-                        .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
+                        .deliveryTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
+                        .callTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
                         .build()) {
                     while (!load.isStopping()) {
                         writeOne(producer, id, transaction++);
@@ -101,15 +101,15 @@ final class Transactions {
     }
 
     /** Transactions of Kafka's client. Whoever cannot end one begins anew, as its documentation says. */
-    void writeWithKafka(Load load, int id, CompressionCodec codec) {
+    void writeWithKafka(ClientThreads load, int id, CompressionCodec codec) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
         config.put("transactional.id", "chaos-" + id);
         config.put("transaction.timeout.ms", TRANSACTION_TIMEOUT_MS);
         config.put("compression.type", codec.name().toLowerCase(Locale.ROOT));
         config.put("request.timeout.ms", REQUEST_TIMEOUT_MS);
-        config.put("delivery.timeout.ms", Clients.DELIVERY_TIMEOUT_MS);
-        config.put("max.block.ms", Clients.DELIVERY_TIMEOUT_MS);
+        config.put("delivery.timeout.ms", LoadClients.DELIVERY_TIMEOUT_MS);
+        config.put("max.block.ms", LoadClients.DELIVERY_TIMEOUT_MS);
         config.put("reconnect.backoff.max.ms", 200);
         load.begin("kafka transactions " + id, () -> {
             int transaction = 0;
@@ -164,7 +164,7 @@ final class Transactions {
         ledger.beginReading();
         try (Consumer ends = Consumer.builder()
                 .bootstrapServers(servers)
-                .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
+                .callTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
                 .build()) {
             if (withKafka) {
                 readWithKafka(servers, ends.endOffsets(partitions));
@@ -180,7 +180,7 @@ final class Transactions {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", servers);
         config.put("isolation.level", "read_committed");
-        config.put("default.api.timeout.ms", Clients.DELIVERY_TIMEOUT_MS);
+        config.put("default.api.timeout.ms", LoadClients.DELIVERY_TIMEOUT_MS);
         try (KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             Map<org.apache.kafka.common.TopicPartition, Long> wanted = new HashMap<>();
@@ -200,7 +200,7 @@ final class Transactions {
         try (Consumer consumer = Consumer.builder()
                 .bootstrapServers(servers)
                 .isolation(Consumer.Isolation.READ_COMMITTED)
-                .callTimeoutMs(Clients.DELIVERY_TIMEOUT_MS)
+                .callTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
                 .build()) {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);

@@ -32,7 +32,7 @@ import java.util.Map;
  * Writes to several partitions in transactions of the first generation, one after the other, and commits most of them. What
  * goes wrong on the way ends the transaction: its producer begins anew, which aborts what was open.
  */
-public final class TransactionalProducer {
+public final class SimTransactionalProducer {
     private static final int FIND_VERSION = 4;
     private static final int INIT_VERSION = 4;
     private static final int ADD_VERSION = 3;
@@ -55,7 +55,7 @@ public final class TransactionalProducer {
     private final World world;
     private final List<Topic> topics;
     private final String id;
-    private final List<Transaction> transactions = new ArrayList<>();
+    private final List<SentTransaction> transactions = new ArrayList<>();
     private final Map<PartitionHistory, Integer> sequences = new HashMap<>();
     private SimBroker.Connection connection;
     private long producerId;
@@ -66,14 +66,14 @@ public final class TransactionalProducer {
     private boolean failed;
 
     /** @param topics all that there are, also in the future */
-    public TransactionalProducer(World world, List<Topic> topics, String id) {
+    public SimTransactionalProducer(World world, List<Topic> topics, String id) {
         this.world = world;
         this.topics = topics;
         this.id = id;
     }
 
     /** Every transaction that was begun. */
-    public List<Transaction> transactions() {
+    public List<SentTransaction> transactions() {
         return transactions;
     }
 
@@ -129,13 +129,13 @@ public final class TransactionalProducer {
             world.later(RETRY_PAUSE_MS, this::begin);
             return;
         }
-        Transaction transaction = new Transaction(id + "." + transactions.size());
+        SentTransaction transaction = new SentTransaction(id + "." + transactions.size());
         transactions.add(transaction);
         List<AddPartitionsToTxnRequest.AddPartitionsToTxnTopic> added = new ArrayList<>();
         for (PartitionHistory partition : partitions) {
             for (int i = 1 + world.random().nextInt(2); i > 0; i--) {
                 int number = nextNumber++;
-                Sent record = new Sent(
+                SentRecord record = new SentRecord(
                         transaction.name() + ":" + number, id + "/" + generation, number, partition.newContent(world));
                 partition.add(record);
                 transaction.add(partition, record);
@@ -167,7 +167,7 @@ public final class TransactionalProducer {
                 }));
     }
 
-    private void write(Transaction transaction) {
+    private void write(SentTransaction transaction) {
         waiting = transaction.records().size();
         failed = false;
         transaction.records().forEach((partition, records) -> {
@@ -195,15 +195,15 @@ public final class TransactionalProducer {
         });
     }
 
-    private ByteBuf encode(PartitionHistory partition, List<Sent> records) {
+    private ByteBuf encode(PartitionHistory partition, List<SentRecord> records) {
         int sequence = sequences.merge(partition, records.size(), Integer::sum) - records.size();
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
             builder.setProducerState(producerId, epoch, sequence, true);
-            return Sent.encode(builder, partition, records);
+            return SentRecord.encode(builder, partition, records);
         }
     }
 
-    private void onWritten(Transaction transaction, boolean stored) {
+    private void onWritten(SentTransaction transaction, boolean stored) {
         failed |= !stored;
         waiting--;
         if (waiting > 0) {
@@ -222,11 +222,11 @@ public final class TransactionalProducer {
         }
     }
 
-    private CommitHistory history(Transaction transaction) {
+    private CommitHistory history(SentTransaction transaction) {
         return world.commits("offsets-" + id, transaction.firstPartition());
     }
 
-    private void addOffsets(Transaction transaction) {
+    private void addOffsets(SentTransaction transaction) {
         AddOffsetsToTxnRequest request = new AddOffsetsToTxnRequest()
                 .setTransactionalId(id)
                 .setProducerId(producerId)
@@ -245,9 +245,9 @@ public final class TransactionalProducer {
                 }));
     }
 
-    private void commitOffsets(Transaction transaction) {
+    private void commitOffsets(SentTransaction transaction) {
         PartitionHistory partition = transaction.firstPartition();
-        OffsetCommits.Position position = partition.readPosition();
+        OffsetCommitSender.Position position = partition.readPosition();
         TxnOffsetCommitRequest request = new TxnOffsetCommitRequest()
                 .setTransactionalId(id)
                 .setProducerId(producerId)
@@ -275,7 +275,7 @@ public final class TransactionalProducer {
     }
 
     /** @param position committed with the transaction; null for none */
-    private void end(Transaction transaction, OffsetCommits.Position position) {
+    private void end(SentTransaction transaction, OffsetCommitSender.Position position) {
         boolean commit = world.random().nextInt(4) > 0;
         transaction.onAsked(commit);
         CommitHistory.Commit offsets = commit && position != null

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** A record that somebody tried to append, and what is known of it. */
-public final class Sent {
+public final class SentRecord {
     private static final String ID_HEADER = "id";
 
     private final String id;
@@ -19,7 +19,7 @@ public final class Sent {
     /** Holds its name, and more that follows from it, so that a changed byte shows; null for a tombstone. */
     private final byte[] value;
 
-    private Transaction transaction;
+    private SentTransaction transaction;
     private int batchSizeBytes;
 
     /**
@@ -41,7 +41,7 @@ public final class Sent {
      * @param producer who sends it; records of one producer have an order
      * @param number place in that order
      */
-    Sent(String id, String producer, int number, Content content) {
+    SentRecord(String id, String producer, int number, Content content) {
         this.id = id;
         this.producer = producer;
         this.number = number;
@@ -50,8 +50,8 @@ public final class Sent {
     }
 
     /** Encodes records as one batch. On the heap, so that what a crash leaves lying around is collected. */
-    static ByteBuf encode(BatchBuilder builder, PartitionHistory partition, List<Sent> records) {
-        for (Sent record : records) {
+    static ByteBuf encode(BatchBuilder builder, PartitionHistory partition, List<SentRecord> records) {
+        for (SentRecord record : records) {
             builder.append(record.content.timestampMs(), record.content.keyBytes(), record.value, record.headers());
         }
         ByteBuf built = builder.build();
@@ -78,11 +78,11 @@ public final class Sent {
     }
 
     /** The transaction that it belongs to; null for none. */
-    public Transaction transaction() {
+    public SentTransaction transaction() {
         return transaction;
     }
 
-    void setTransaction(Transaction of) {
+    void setTransaction(SentTransaction of) {
         transaction = of;
     }
 

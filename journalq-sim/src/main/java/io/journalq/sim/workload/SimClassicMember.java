@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A member by the classic protocol: joins, is told who leads, and has the leader say who owns what. */
-public final class ClassicMember extends GroupMember {
+public final class SimClassicMember extends SimGroupMember {
     private static final int JOIN_VERSION = 9;
     private static final int SYNC_VERSION = 5;
     private static final int HEARTBEAT_VERSION = 4;
@@ -29,7 +29,7 @@ public final class ClassicMember extends GroupMember {
     private String memberId = "";
     private int generation = -1;
 
-    public ClassicMember(World world, GroupHistory group, List<Topic> topics) {
+    public SimClassicMember(World world, GroupHistory group, List<Topic> topics) {
         super(world, group, topics);
     }
 
@@ -39,8 +39,8 @@ public final class ClassicMember extends GroupMember {
     }
 
     @Override
-    OffsetCommits.Member identity() {
-        return new OffsetCommits.Member(memberId, generation);
+    OffsetCommitSender.Member identity() {
+        return new OffsetCommitSender.Member(memberId, generation);
     }
 
     @Override

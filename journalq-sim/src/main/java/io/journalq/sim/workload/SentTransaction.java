@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 
 /** One transaction of a simulated producer, and what is known of it. */
-public final class Transaction {
+public final class SentTransaction {
     private final String name;
-    private final Map<PartitionHistory, List<Sent>> records = new LinkedHashMap<>();
+    private final Map<PartitionHistory, List<SentRecord>> records = new LinkedHashMap<>();
     private Boolean asked;
     private boolean answered;
 
-    Transaction(String name) {
+    SentTransaction(String name) {
         this.name = name;
     }
 
@@ -21,7 +21,7 @@ public final class Transaction {
     }
 
     /** What it wrote, by partition, whether or not it arrived. */
-    public Map<PartitionHistory, List<Sent>> records() {
+    public Map<PartitionHistory, List<SentRecord>> records() {
         return records;
     }
 
@@ -29,7 +29,7 @@ public final class Transaction {
         return records.keySet().iterator().next();
     }
 
-    void add(PartitionHistory partition, Sent record) {
+    void add(PartitionHistory partition, SentRecord record) {
         records.computeIfAbsent(partition, none -> new ArrayList<>()).add(record);
         record.setTransaction(this);
     }

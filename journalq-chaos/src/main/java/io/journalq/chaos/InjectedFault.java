@@ -6,7 +6,7 @@ import java.util.Random;
 import java.util.Set;
 
 /** What a cycle does to the broker. Every cycle ends with SIGKILL and a start. */
-enum Fault {
+enum InjectedFault {
     /** Nothing before the kill. */
     KILL(6),
     /** SIGSTOP before the kill; half of the time with SIGCONT in between. */
@@ -20,16 +20,16 @@ enum Fault {
 
     private final int weight;
 
-    Fault(int weight) {
+    InjectedFault(int weight) {
         this.weight = weight;
     }
 
     /** One of {@code enabled}, by weight. */
-    static Fault draw(Collection<Fault> enabled, Random random) {
-        Set<Fault> ordered = EnumSet.copyOf(enabled);
+    static InjectedFault draw(Collection<InjectedFault> enabled, Random random) {
+        Set<InjectedFault> ordered = EnumSet.copyOf(enabled);
         int left =
                 random.nextInt(ordered.stream().mapToInt(fault -> fault.weight).sum());
-        for (Fault fault : ordered) {
+        for (InjectedFault fault : ordered) {
             left -= fault.weight;
             if (left < 0) {
                 return fault;

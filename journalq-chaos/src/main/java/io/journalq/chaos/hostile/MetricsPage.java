@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The metrics of a broker, as its page shows them. One thread. */
-public final class BrokerPage {
+public final class MetricsPage {
     private static final List<String> COUNTERS = List.of(
             "journalq_limits_reached_total",
             "journalq_network_read_suspensions_total",
@@ -29,7 +29,7 @@ public final class BrokerPage {
     private final HttpClient client = HttpClient.newHttpClient();
     private final URI uri;
 
-    public BrokerPage(int port) {
+    public MetricsPage(int port) {
         uri = URI.create("http://127.0.0.1:" + port + "/metrics");
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
  * A member of a group: keeps its membership alive, but stops now and then for so long that it loses it without knowing, and
  * commits positions of the partitions that it takes for its own. Its position is the end of what anybody knows.
  */
-public abstract class GroupMember {
+public abstract class SimGroupMember {
     private static final int LONGEST_PAUSE_MS = 40;
     private static final int LONGEST_STALL_MS = 500;
     private static final int STALL_ODDS = 15;
@@ -24,7 +24,7 @@ public abstract class GroupMember {
     private SimBroker.Connection commits;
 
     /** @param topics all that there are, also in the future */
-    GroupMember(World world, GroupHistory group, List<Topic> topics) {
+    SimGroupMember(World world, GroupHistory group, List<Topic> topics) {
         this.world = world;
         this.group = group;
         this.topics = topics;
@@ -42,7 +42,7 @@ public abstract class GroupMember {
     abstract void onConnected();
 
     /** What it is to the coordinator. */
-    abstract OffsetCommits.Member identity();
+    abstract OffsetCommitSender.Member identity();
 
     abstract boolean isClassic();
 
@@ -99,9 +99,9 @@ public abstract class GroupMember {
             return;
         }
         PartitionHistory partition = owned.get(world.random().nextInt(owned.size()));
-        OffsetCommits.Member member = identity();
+        OffsetCommitSender.Member member = identity();
         long askedAtMs = world.nowMs();
-        OffsetCommits.send(
+        OffsetCommitSender.send(
                 world, commits, world.commits(group.name(), partition), member, partition.readPosition(), error -> {
                     if (error == ErrorCode.NONE) {
                         group.onCommitted(partition, member, isClassic(), askedAtMs);

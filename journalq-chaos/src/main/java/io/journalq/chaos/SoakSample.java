@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  *
  * @param values one for each of {@link #COLUMNS}
  */
-record ProcessSample(List<Double> values) {
+record SoakSample(List<Double> values) {
     /** What is sampled. Memory in KiB; the heap is what a full collection leaves. */
     static final List<String> COLUMNS = List.of(
             "rss_kib",
@@ -36,7 +36,7 @@ record ProcessSample(List<Double> values) {
     private static final int COLLECTION_LIMIT_SECONDS = 60;
 
     /** Of a process of this machine, with Linux's {@code /proc} and its own page of metrics. */
-    static ProcessSample of(long pid, URI metrics) throws IOException, InterruptedException {
+    static SoakSample of(long pid, URI metrics) throws IOException, InterruptedException {
         Process collection = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
                         Long.toString(pid),
@@ -50,7 +50,7 @@ record ProcessSample(List<Double> values) {
         List<String> page = page(metrics);
         Path proc = Path.of("/proc", Long.toString(pid));
         ProcessUse use = ProcessUse.of(pid);
-        return new ProcessSample(List.of(
+        return new SoakSample(List.of(
                 (double) use.residentKib(),
                 sum(page, "jvm_memory_used_bytes{area=\"heap\"") / BYTES_PER_KIB,
                 sum(page, "jvm_memory_used_bytes{area=\"nonheap\"") / BYTES_PER_KIB,

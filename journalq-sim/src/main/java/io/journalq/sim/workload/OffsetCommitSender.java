@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /** Commits one position, and keeps what is known of it. */
-final class OffsetCommits {
+final class OffsetCommitSender {
     private static final int COMMIT_VERSION = 9;
 
     /** With these a coordinator says that it has done nothing, and never will. */
@@ -24,7 +24,7 @@ final class OffsetCommits {
             ErrorCode.REBALANCE_IN_PROGRESS,
             ErrorCode.GROUP_ID_NOT_FOUND);
 
-    private OffsetCommits() {}
+    private OffsetCommitSender() {}
 
     /**
      * Who commits.

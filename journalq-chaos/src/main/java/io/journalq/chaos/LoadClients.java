@@ -17,13 +17,13 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** The clients that make the load: JournalQ's own, and Kafka's. */
-final class Clients {
+final class LoadClients {
     private static final int MOST_IN_FLIGHT = 500;
     static final int DELIVERY_TIMEOUT_MS = 600_000;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
     private static final Duration POLL = Duration.ofMillis(200);
 
-    private Clients() {}
+    private LoadClients() {}
 
     /** Numbers messages of one producer, round the partitions of its topic. */
     private static final class Numbers {
@@ -45,7 +45,7 @@ final class Clients {
     }
 
     /** An idempotent producer of Kafka's client. */
-    static void produceWithKafka(Load load, int id, String topic, int partitions, String codec) {
+    static void produceWithKafka(ClientThreads load, int id, String topic, int partitions, String codec) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
         config.put("enable.idempotence", true);
@@ -80,7 +80,7 @@ final class Clients {
     }
 
     /** An idempotent producer of JournalQ's client. */
-    static void produceWithJournalQ(Load load, int id, String topic, int partitions, CompressionCodec codec) {
+    static void produceWithJournalQ(ClientThreads load, int id, String topic, int partitions, CompressionCodec codec) {
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
         expect(load, id, topic, partitions);
@@ -111,13 +111,14 @@ final class Clients {
         });
     }
 
-    private static void expect(Load load, int id, String topic, int partitions) {
+    private static void expect(ClientThreads load, int id, String topic, int partitions) {
         for (int i = 0; i < partitions; i++) {
             load.ledger().onProducing(topic + "-" + i, id);
         }
     }
 
-    private static void onSent(Load load, String topic, int partition, int id, long number, Throwable failure) {
+    private static void onSent(
+            ClientThreads load, String topic, int partition, int id, long number, Throwable failure) {
         if (failure == null) {
             load.ledger().onAcknowledged(topic + "-" + partition, id, number);
         } else if (!load.isStopping()) {
@@ -126,7 +127,8 @@ final class Clients {
     }
 
     /** A member of a group with Kafka's client, which commits what it has read. */
-    static void consumeWithKafka(Load load, String group, String protocol, String isolation, List<String> topics) {
+    static void consumeWithKafka(
+            ClientThreads load, String group, String protocol, String isolation, List<String> topics) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
         config.put("group.id", group);
@@ -152,7 +154,8 @@ final class Clients {
     }
 
     /** A member of a group with JournalQ's client, which commits what it has read. */
-    static void consumeWithJournalQ(Load load, String group, Consumer.Isolation isolation, List<String> topics) {
+    static void consumeWithJournalQ(
+            ClientThreads load, String group, Consumer.Isolation isolation, List<String> topics) {
         load.begin("journalq consumer in " + group, () -> {
             try (Consumer consumer = Consumer.builder()
                     .bootstrapServers(load.servers())
@@ -174,7 +177,7 @@ final class Clients {
         });
     }
 
-    private static void check(Load load, String topic, int partition, long offset, byte[] value) {
+    private static void check(ClientThreads load, String topic, int partition, long offset, byte[] value) {
         if (Payload.decode(value) == null) {
             load.ledger().report(topic + "-" + partition + " offset " + offset + " holds what nobody sent");
         }

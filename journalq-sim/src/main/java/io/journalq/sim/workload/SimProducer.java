@@ -22,7 +22,7 @@ import java.util.List;
  * Sends records to one partition. An idempotent one has up to five batches under way, and sends again, in order, what was
  * not acknowledged; the other sends each batch once, and does not know what became of it when no answer comes.
  */
-public final class Producer {
+public final class SimProducer {
     private static final int MOST_IN_FLIGHT = 5;
     private static final int PRODUCE_VERSION = 12;
     private static final int INIT_VERSION = 4;
@@ -51,7 +51,7 @@ public final class Producer {
 
     /** Records that are sent together. */
     private static final class Batch {
-        private final List<Sent> records = new ArrayList<>();
+        private final List<SentRecord> records = new ArrayList<>();
         private final int sequence;
         private final CompressionCodec codec;
         /** What its answer says that has arrived; null while none has. */
@@ -64,7 +64,7 @@ public final class Producer {
     }
 
     /** A producer that begins to send in the broker's next life. */
-    public Producer(World world, PartitionHistory partition, String name, boolean idempotent) {
+    public SimProducer(World world, PartitionHistory partition, String name, boolean idempotent) {
         this.world = world;
         this.partition = partition;
         this.name = name;
@@ -141,7 +141,8 @@ public final class Producer {
         Batch batch = new Batch(nextSequence, codec);
         for (int i = 1 + world.random().nextInt(3); i > 0; i--) {
             int number = nextNumber++;
-            Sent record = new Sent(name + ":" + number, name + "/" + generation, number, partition.newContent(world));
+            SentRecord record =
+                    new SentRecord(name + ":" + number, name + "/" + generation, number, partition.newContent(world));
             partition.add(record);
             batch.records.add(record);
         }
@@ -169,7 +170,7 @@ public final class Producer {
             if (idempotent) {
                 builder.setProducerState(producerId, (short) 0, batch.sequence, false);
             }
-            return Sent.encode(builder, partition, batch.records);
+            return SentRecord.encode(builder, partition, batch.records);
         }
     }
 

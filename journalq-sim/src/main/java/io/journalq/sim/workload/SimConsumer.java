@@ -7,7 +7,7 @@ import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 
 /** Reads one partition from its beginning, batch by batch, and goes on where it was after the broker's restart. */
-public final class Consumer {
+public final class SimConsumer {
     private static final int LONGEST_PAUSE_MS = 30;
     private static final int MAX_WAIT_MS = 100;
     private static final int[] SIZES = {1, 300, 1_000, 1 << 20};
@@ -21,7 +21,7 @@ public final class Consumer {
     private long lastLogStart;
 
     /** @param readCommitted whether it wants records only when their transactions are committed */
-    public Consumer(World world, PartitionHistory partition, boolean readCommitted) {
+    public SimConsumer(World world, PartitionHistory partition, boolean readCommitted) {
         this.readCommitted = readCommitted;
         this.world = world;
         this.partition = partition;

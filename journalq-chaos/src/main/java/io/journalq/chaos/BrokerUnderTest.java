@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A broker in a process of its own. One thread. */
-final class BrokerProcess implements AutoCloseable {
+final class BrokerUnderTest implements AutoCloseable {
     private static final long START_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int STOP_LIMIT_SECONDS = 60;
     private static final int CONNECT_TIMEOUT_MS = 1_000;
@@ -38,7 +38,7 @@ final class BrokerProcess implements AutoCloseable {
      * @param javaOptions what differs from those of the scripts
      * @param settings as {@code key=value}
      */
-    BrokerProcess(Path folder, int port, String heap, List<String> javaOptions, List<String> settings) {
+    BrokerUnderTest(Path folder, int port, String heap, List<String> javaOptions, List<String> settings) {
         this.folder = folder;
         this.port = port;
         this.heap = heap;
