@@ -4,34 +4,37 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * Names in a data directory, and what a broker says when something is wrong with it: everything that chaos expects of log
- * lines, refusals and the health page stands here. Stateless.
+ * Names in a data directory, and what a broker reports about faults. Everything that chaos expects in log lines, in
+ * refusals to start and on the health page is defined here. Stateless.
  */
 final class BrokerReports {
-    /** The directory of the metadata log, in the data directory. */
+    /** Directory of the metadata log, below the data directory. */
     static final String METADATA_DIRECTORY = "metadata";
 
-    /** The file by which a data directory is known, in the data directory. */
+    /** File that identifies a data directory, directly below it. */
     static final String IDENTITY_FILE = "journalq.identity";
 
     private static final int LONGEST_LINE = 300;
 
     private BrokerReports() {}
 
-    /** Whether a start named a damaged batch of a partition: its file, and where the bad bytes begin. */
+    /** Whether the log of a start names the file of a damaged batch and the position of the batch. */
     static boolean namesDamage(String log, Path file, int position) {
         return log.lines()
                 .anyMatch(line -> line.contains(lastTwoNames(file)) && line.contains("bytes " + position + " to "));
     }
 
-    /** Whether a start was refused because of a damaged metadata log, with the file and the way to repair it. */
+    /**
+     * Whether the broker refused to start because of a damaged metadata log, and named the file and the way to repair
+     * it.
+     */
     static boolean refusesDamagedMetadata(String log, Path file) {
         return log.lines()
                 .anyMatch(line -> line.contains(lastTwoNames(file))
                         && line.toLowerCase(Locale.ROOT).contains("repair"));
     }
 
-    /** Whether a start was refused because there are partitions and no metadata. */
+    /** Whether the broker refused to start because it has partitions but no metadata. */
     static boolean refusesMissingMetadata(String log, Path dataDirectory) {
         return log.lines()
                 .anyMatch(line -> line.contains(dataDirectory.getFileName().toString())
@@ -45,7 +48,10 @@ final class BrokerReports {
         return offline >= 0 && healthPage.indexOf("{\"directory\":\"" + dataDirectory + "\",", offline) >= 0;
     }
 
-    /** The beginning of the first line about something that neither a client nor a fault may cause; null when there is none. */
+    /**
+     * The first log line about a failure that neither a client nor an injected fault may cause, cut to
+     * {@link #LONGEST_LINE} characters; null if there is none.
+     */
     static String unexpectedFailure(String log) {
         return log.lines()
                 .filter(line -> line.contains("unexpected failure")

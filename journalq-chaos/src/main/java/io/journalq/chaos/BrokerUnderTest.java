@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A broker in a process of its own. One thread. */
+/** A broker in a process of its own, which can be frozen and killed. One thread. */
 final class BrokerUnderTest implements AutoCloseable {
     private static final long START_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int STOP_LIMIT_SECONDS = 60;
@@ -23,7 +23,7 @@ final class BrokerUnderTest implements AutoCloseable {
     private static final int POLL_MS = 20;
     private static final int DUMP_MS = 2_000;
 
-    private final Path folder;
+    private final Path directory;
     private final int port;
     private final String heap;
     private final List<String> javaOptions;
@@ -32,21 +32,21 @@ final class BrokerUnderTest implements AutoCloseable {
     private Runnable onEnding = () -> {};
 
     /**
-     * Not started yet.
+     * Describes a broker; {@link #start} starts it.
      *
-     * @param heap of its Java machine, as Java's options have sizes
-     * @param javaOptions what differs from those of the scripts
-     * @param settings as {@code key=value}
+     * @param heap heap size of its JVM, as in {@code -Xmx}
+     * @param javaOptions JVM options to add to those of the start script
+     * @param settings broker settings as {@code key=value}
      */
-    BrokerUnderTest(Path folder, int port, String heap, List<String> javaOptions, List<String> settings) {
-        this.folder = folder;
+    BrokerUnderTest(Path directory, int port, String heap, List<String> javaOptions, List<String> settings) {
+        this.directory = directory;
         this.port = port;
         this.heap = heap;
         this.javaOptions = javaOptions;
         this.settings = settings;
     }
 
-    /** One that nobody listens on. */
+    /** A TCP port that no process listens on. */
     static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
@@ -61,14 +61,18 @@ final class BrokerUnderTest implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
-    /** Starts it and waits until it accepts connections. */
+    /** Starts the broker and waits until it accepts connections. */
     void start() throws IOException, InterruptedException {
         if (!startsUp()) {
-            throw new IOException("the broker does not start; see " + log());
+            throw new IOException("the broker does not start, see " + log());
         }
     }
 
-    /** Starts it; whether it accepts connections. Otherwise it has ended by itself, or was killed because it took too long. */
+    /**
+     * Starts the broker and waits until it accepts connections.
+     *
+     * @return false if the process ended, or was killed because it took longer than {@link #START_LIMIT_NANOS}
+     */
     boolean startsUp() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(BrokerCommand.inForeground(heap, javaOptions));
         command.addAll(
@@ -93,15 +97,15 @@ final class BrokerUnderTest implements AutoCloseable {
     }
 
     private File log() {
-        return folder.resolve("broker.log").toFile();
+        return directory.resolve("broker.log").toFile();
     }
 
-    /** Where the broker's log ends now. */
+    /** The current length of the broker's log file, in bytes. */
     long logEnd() {
         return log().length();
     }
 
-    /** What the broker has logged since {@code start}, an earlier end of its log. */
+    /** What the broker has logged since its log file had the length {@code start}, as {@link #logEnd} returned it. */
     String logSince(long start) throws IOException {
         try (RandomAccessFile file = new RandomAccessFile(log(), "r")) {
             byte[] bytes = new byte[(int) (file.length() - start)];
@@ -111,9 +115,9 @@ final class BrokerUnderTest implements AutoCloseable {
         }
     }
 
-    /** Where its data are. */
+    /** The broker's data directory. */
     Path dataDirectory() {
-        return folder.resolve("data");
+        return directory.resolve("data");
     }
 
     private boolean accepts() {
@@ -125,12 +129,15 @@ final class BrokerUnderTest implements AutoCloseable {
         }
     }
 
-    /** Has {@code work} run right before each freeze and each kill, and when {@link #losesDirectory}. */
+    /** Runs {@code work} right before each freeze and kill, and in each {@link #losesDirectory}. */
     void onEnding(Runnable work) {
         onEnding = work;
     }
 
-    /** Its data directory is lost, or offline since: what it has only in memory meanwhile is lost as by a kill. */
+    /**
+     * Records that the data directory was moved away, or has gone offline. As at a kill, the broker loses what it holds
+     * only in memory.
+     */
     void losesDirectory() {
         onEnding.run();
     }
@@ -139,36 +146,37 @@ final class BrokerUnderTest implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Of a process that has ended. */
+    /** Exit code of the process, which must have ended. */
     int exitCode() {
         return process.exitValue();
     }
 
-    /** SIGKILL: nothing of it runs any more when this returns. */
+    /** Sends SIGKILL and waits for the end of the process. */
     void kill() {
         onEnding.run();
         process.destroyForcibly();
         try {
             if (!process.waitFor(STOP_LIMIT_SECONDS, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("a killed process does not end");
+                throw new IllegalStateException(
+                        "the broker is still running " + STOP_LIMIT_SECONDS + " s after SIGKILL");
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** SIGSTOP. */
+    /** Sends SIGSTOP. */
     void freeze() {
         onEnding.run();
         signal("STOP");
     }
 
-    /** SIGCONT. */
+    /** Sends SIGCONT. */
     void thaw() {
         signal("CONT");
     }
 
-    /** Has the Java machine write the stacks of its threads to the log, where they are when this returns. */
+    /** Makes the JVM write the stacks of its threads to the log, and waits {@link #DUMP_MS} ms for them. */
     void dumpStacks() throws InterruptedException {
         signal("QUIT");
         Thread.sleep(DUMP_MS);

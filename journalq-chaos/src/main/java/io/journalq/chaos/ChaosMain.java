@@ -23,33 +23,36 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Kills a broker again and again while clients work, and reads back what was acknowledged. */
+/** Injects faults into a broker process while clients work, and reads back what was acknowledged. */
 @Command(
         name = "journalq-chaos",
         mixinStandardHelpOptions = true,
         subcommands = {SoakCommand.class, HostileCommand.class},
         description = {
-            "Breaks a real broker under load, and checks every acknowledged message.",
-            "Every cycle does one fault, and ends with SIGKILL and a start:",
-            "  kill       nothing before the kill",
-            "  freeze     SIGSTOP before the kill",
-            "  damage     flips one bit in a file of the killed broker. In a partition",
-            "             only the damaged batch is lost, and the log or journal verify",
-            "             names it. With a damaged metadata log the broker refuses to",
-            "             start, says where, and how to repair it; the bit is restored.",
-            "  directory  moves the data directory or its identity file away from the",
-            "             running broker, which stops acknowledging and says so on",
-            "             /health; or the metadata directory from the killed broker,",
-            "             which refuses to start. All is moved back; nothing is lost.",
-            "  flood      sends for 10 s, beside the load: names of new topics, members",
-            "             of 1 MB in new groups, eight requests of 60 MiB at once, or",
-            "             fetches of 10,000 partitions. The broker and the load go on."
+            "Injects faults into a broker process under load, and checks every acknowledged message.",
+            "Each cycle injects one fault, kills the broker with SIGKILL and starts it again:",
+            "  kill       Only the kill.",
+            "  freeze     Sends SIGSTOP before the kill.",
+            "  damage     Flips one bit in a file of the killed broker. In a partition, only",
+            "             the damaged batch may be lost, and the log of the broker or",
+            "             'journal verify' must name it. If the metadata log is damaged,",
+            "             the broker must refuse to start and report the position and how",
+            "             to repair it. The bit is then restored.",
+            "  directory  Moves the data directory or its identity file away from the running",
+            "             broker, which must stop acknowledging and report it on /health. Or",
+            "             moves the metadata directory away from the killed broker, which",
+            "             must refuse to start. Everything is moved back, and nothing may be",
+            "             lost.",
+            "  flood      For 10 s, sends one of the following beside the load: names of new",
+            "             topics, members of 1 MB in new groups, eight concurrent requests",
+            "             of 60 MiB, or fetches of 10,000 partitions. The broker and the load",
+            "             must continue."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all promises held",
-            "1:one was broken; findings are printed, data and log are kept",
-            "2:wrong usage"
+            "0:no guarantee was broken",
+            "1:a guarantee was broken: the findings are printed, the data and the log are kept",
+            "2:wrong command line"
         },
         footer = {
             "%nExamples:",
@@ -58,10 +61,10 @@ import picocli.CommandLine.Option;
         })
 public final class ChaosMain implements Callable<Integer> {
     private static final String BROKER_HEAP = "256m";
-    /** It lives for seconds. */
+    /** The broker lives for seconds, which favors a fast start. */
     private static final List<String> BROKER_OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
-    /** The write interval, and what an overloaded machine may add to it. */
+    /** The write interval, plus the delay that an overloaded machine may add. */
     private static final long LOSS_BOUND_MS = 1_000;
 
     private static final int PARTITIONS = 2;
@@ -71,15 +74,15 @@ public final class ChaosMain implements Callable<Integer> {
     private static final int MOST_AWAITED_MESSAGES = 300;
     private static final long LONGEST_WAIT_MS = 20_000;
 
-    @Option(names = "--cycles", defaultValue = "20", description = "How many cycles (default: 20).")
+    @Option(names = "--cycles", defaultValue = "20", description = "Number of cycles (default: 20).")
     private int cycles;
 
-    @Option(names = "--minutes", description = "Stop after so many minutes, whatever is left.")
+    @Option(names = "--minutes", description = "Stop after this number of minutes, even if cycles are left.")
     private Double minutes;
 
     @Option(
             names = "--seed",
-            description = "Decides when what is done to the broker; what clients do meanwhile is theirs.")
+            description = "Seed of the faults and of their times. It does not determine what the clients do.")
     private Long seed;
 
     @Option(
@@ -87,7 +90,7 @@ public final class ChaosMain implements Callable<Integer> {
             split = ",",
             defaultValue = "kill,freeze,damage,directory,flood",
             paramLabel = "FAULT",
-            description = "Faults to choose from, by the seed: kill, freeze, damage, directory, flood (default: all).")
+            description = "Faults to choose from at random: kill, freeze, damage, directory, flood (default: all).")
     private List<InjectedFault> faults;
 
     @Option(
@@ -99,65 +102,65 @@ public final class ChaosMain implements Callable<Integer> {
     @Option(
             names = "--check-every",
             defaultValue = "25",
-            description = "Read all back after so many cycles (default: 25).")
+            description = "Number of cycles after which everything is read back (default: 25).")
     private int checkEvery;
 
     @Option(
             names = "--pause-ms",
             defaultValue = "2",
-            description = "How long each producer waits between two messages (default: 2).")
+            description = "Pause of each producer between two messages, in milliseconds (default: 2).")
     private int pauseMs;
 
-    @Option(names = "--keep", description = "Keep the directory with data and log even when all is well.")
+    @Option(names = "--keep", description = "Keep the directory with the data and the log even if there is no finding.")
     private boolean keep;
 
     public static void main(String[] arguments) {
         System.exit(commandLine().execute(arguments));
     }
 
-    /** The program as it is typed: its options and help. */
+    /** The command line with its options and help. */
     public static CommandLine commandLine() {
         return new CommandLine(new ChaosMain()).setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     @Override
     public Integer call() throws Exception {
-        long itsSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
-        Path folder = Files.createTempDirectory("journalq-chaos");
+        long runSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
+        Path directory = Files.createTempDirectory("journalq-chaos");
         System.out.printf(
                 Locale.ROOT,
                 "seed %d, %d cycles, mode %s, faults %s, directory %s%n",
-                itsSeed,
+                runSeed,
                 cycles,
                 mode,
                 faults,
-                folder);
+                directory);
         Losses losses = mode.equals("performance") ? new Losses(LOSS_BOUND_MS) : null;
         Ledger ledger = new Ledger(losses);
         int port = BrokerUnderTest.freePort();
         int adminPort = BrokerUnderTest.freePort();
         List<String> settings = List.of(
                 "delivery.mode=" + mode, "segment.bytes=1048576", "shards=2", "admin.listener=127.0.0.1:" + adminPort);
-        try (BrokerUnderTest broker = new BrokerUnderTest(folder, port, BROKER_HEAP, BROKER_OPTIONS, settings)) {
+        try (BrokerUnderTest broker = new BrokerUnderTest(directory, port, BROKER_HEAP, BROKER_OPTIONS, settings)) {
             broker.start();
             broker.onEnding(() -> {
                 if (losses != null) {
                     losses.onEnding();
                 }
             });
-            torture(broker, port, new HealthPage(adminPort), ledger, new Random(itsSeed));
+            run(broker, port, new HealthPage(adminPort), ledger, new Random(runSeed));
         }
         if (losses != null) {
             System.out.println(losses);
         }
         ledger.findings().forEach(finding -> System.out.println("FINDING " + finding));
         if (ledger.findings().isEmpty() && !keep) {
-            delete(folder);
+            delete(directory);
         }
         return ledger.findings().isEmpty() ? 0 : 1;
     }
 
-    private void torture(BrokerUnderTest broker, int port, HealthPage health, Ledger ledger, Random random)
+    private void run(BrokerUnderTest broker, int port, HealthPage health, Ledger ledger, Random random)
             throws Exception {
         List<String> topics = new ArrayList<>();
         List<TopicPartition> partitions = new ArrayList<>();
@@ -186,7 +189,7 @@ public final class ChaosMain implements Callable<Integer> {
         try (ClientThreads load = new ClientThreads(ledger, broker.address(), pauseMs)) {
             begin(load, topics, transactions);
             try {
-                done = breakAgainAndAgain(cycle, ledger, reading, random);
+                done = injectFaults(cycle, ledger, reading, random);
             } catch (Cycle.BrokerLostException lost) {
                 ledger.report(lost.getMessage());
                 load.abandon();
@@ -199,7 +202,7 @@ public final class ChaosMain implements Callable<Integer> {
         reading.run(true);
         System.out.printf(
                 Locale.ROOT,
-                "%d cycles, %d messages acknowledged, %d read back, %d given to groups;"
+                "%d cycles, %d messages acknowledged, %d read back, %d consumed by groups;"
                         + " %d transactions committed, %d aborted; %d findings%n",
                 done,
                 ledger.acknowledgedCount(),
@@ -210,7 +213,7 @@ public final class ChaosMain implements Callable<Integer> {
                 ledger.findings().size());
     }
 
-    /** The partitions of topics, as the ledger names them, by the directories that they are in. */
+    /** The names of partitions in the ledger, by the names of their directories. */
     private static Map<String, String> directories(Admin admin, List<String> topics) {
         Map<String, String> directories = new TreeMap<>();
         admin.describeTopics(topics).forEach((topic, description) -> {
@@ -227,9 +230,9 @@ public final class ChaosMain implements Callable<Integer> {
         }
     }
 
-    /** Reads everything back and compares it. */
+    /** Reads everything back and compares it with the ledgers. */
     private interface Reading {
-        /** With {@code settled}, nobody is writing any more. */
+        /** @param settled whether no client is writing any more */
         void run(boolean settled);
     }
 
@@ -251,8 +254,8 @@ public final class ChaosMain implements Callable<Integer> {
         LoadClients.consumeWithJournalQ(load, "journalq-group", Consumer.Isolation.READ_UNCOMMITTED, topics);
     }
 
-    /** Returns the number of cycles. */
-    private int breakAgainAndAgain(Cycle cycle, Ledger ledger, Reading reading, Random random) throws Exception {
+    /** Runs cycles until enough are done, the time has passed, or there is a finding. Returns the number of cycles. */
+    private int injectFaults(Cycle cycle, Ledger ledger, Reading reading, Random random) throws Exception {
         long endNanos =
                 minutes == null ? Long.MAX_VALUE : System.nanoTime() + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
         int done = 0;
@@ -276,7 +279,10 @@ public final class ChaosMain implements Callable<Integer> {
         return done;
     }
 
-    /** On a machine that is busy with other things no client might get anywhere in so short a life. */
+    /**
+     * Waits until the clients have made progress. On a busy machine, a short life of the broker may not be enough for
+     * that.
+     */
     private static void awaitProgress(Ledger ledger, int messages) throws InterruptedException {
         long wanted = ledger.acknowledgedCount() + messages;
         long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONGEST_WAIT_MS);
@@ -285,8 +291,8 @@ public final class ChaosMain implements Callable<Integer> {
         }
     }
 
-    static void delete(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
+    static void delete(Path directory) throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
             for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);
             }

@@ -15,7 +15,7 @@ import java.util.Map;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Clients that come and go: connections, producers, members of groups, topics. */
+/** Short-lived clients: they open and close connections, producers, group members and topics. */
 final class Churn {
     private static final int NAMES = 10;
     private static final int PARTITIONS = 2;
@@ -25,9 +25,9 @@ final class Churn {
 
     private Churn() {}
 
-    /** Whoever comes does a little and goes again, then the next. */
+    /** Starts one thread that runs these clients one after the other. */
     static void begin(ClientThreads load, List<String> topics) {
-        load.begin("passing clients", () -> {
+        load.begin("short-lived clients", () -> {
             for (int round = 0; !load.isStopping(); round++) {
                 String name = "passing-" + round % NAMES;
                 passingTopic(load, name);
@@ -46,7 +46,7 @@ final class Churn {
             try {
                 admin.createTopic(NewTopic.of(name, PARTITIONS));
             } catch (TopicExistsException leftBehind) {
-                // The round before this name's last was cut short.
+                // An earlier round with this name was cut short.
                 admin.deleteTopics(List.of(name));
                 return;
             }
@@ -82,7 +82,7 @@ final class Churn {
         }
     }
 
-    /** Connections that break off in the middle of a request, or send nothing at all. */
+    /** Connections that close in the middle of a request, or without sending a byte. */
     private static void brokenRequests(ClientThreads load) throws IOException {
         int colon = load.servers().lastIndexOf(':');
         for (int i = 0; i < SOCKETS; i++) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Producers and consumers at work, each on a thread of its own, until it is closed. */
+/** Runs producers and consumers, each on a thread of its own, until it is closed. */
 final class ClientThreads implements AutoCloseable {
     private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(11);
 
@@ -17,10 +17,10 @@ final class ClientThreads implements AutoCloseable {
     private volatile boolean stopping;
 
     /**
-     * No work yet.
+     * Prepares the load, without threads.
      *
-     * @param servers where the broker is
-     * @param pauseMs how long each producer waits between two messages, or transactions
+     * @param servers address of the broker
+     * @param pauseMs pause of each producer between two messages or transactions
      */
     ClientThreads(Ledger ledger, String servers, int pauseMs) {
         this.ledger = ledger;
@@ -28,20 +28,20 @@ final class ClientThreads implements AutoCloseable {
         this.pauseMs = pauseMs;
     }
 
-    /** Work that goes on until {@link ClientThreads#isStopping}. */
+    /** Work of one thread, which runs until {@link ClientThreads#isStopping}. */
     interface Work {
-        /** Does the work; whoever cannot go on says why. */
+        /** Does the work. Throws if it cannot continue. */
         void run() throws Exception;
     }
 
-    /** Begins work on a thread of its own. What it throws is a finding. */
+    /** Starts a thread for {@code work}. An exception that it throws is a finding. */
     void begin(String name, Work work) {
         Thread thread = new Thread(
                 () -> {
                     try {
                         work.run();
                     } catch (Exception failure) {
-                        ledger.report(name + " gave up: " + failure + causes(failure));
+                        ledger.report(name + " failed: " + failure + causes(failure));
                     }
                 },
                 name);
@@ -53,7 +53,7 @@ final class ClientThreads implements AutoCloseable {
     private static String causes(Throwable failure) {
         StringBuilder text = new StringBuilder();
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-            text.append("; caused by ").append(cause);
+            text.append(", caused by ").append(cause);
         }
         return text.toString();
     }
@@ -66,7 +66,7 @@ final class ClientThreads implements AutoCloseable {
         return servers;
     }
 
-    /** Between two messages of one producer. */
+    /** Pauses between two messages of one producer. */
     void pause() throws InterruptedException {
         Thread.sleep(pauseMs);
     }
@@ -79,18 +79,18 @@ final class ClientThreads implements AutoCloseable {
         consumed.addAndGet(count);
     }
 
-    /** Messages that consumers in groups were given. */
+    /** Number of messages that consumers in groups have received. */
     long consumedCount() {
         return consumed.get();
     }
 
-    /** Waits for nobody: without a broker, what is under way cannot be sent. */
+    /** Stops the load without waiting for its threads. Without a broker, messages in flight cannot be sent. */
     void abandon() {
         stopping = true;
         threads.clear();
     }
 
-    /** Has everybody end in order: what is under way is sent first. */
+    /** Stops the load and waits for its threads, which first send the messages in flight. */
     @Override
     public void close() {
         stopping = true;
@@ -98,7 +98,7 @@ final class ClientThreads implements AutoCloseable {
             for (Thread thread : threads) {
                 thread.join(END_LIMIT_MS);
                 if (thread.isAlive()) {
-                    ledger.report(thread.getName() + " does not end");
+                    ledger.report(thread.getName() + " does not end within " + END_LIMIT_MS + " ms");
                 }
             }
         } catch (InterruptedException interrupted) {

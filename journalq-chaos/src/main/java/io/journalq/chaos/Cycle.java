@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-/** One fault after the other. Each ends with a killed broker that is started again. One thread. */
+/** Injects faults one after the other. After each, it kills the broker and starts it again. One thread. */
 final class Cycle {
     private static final String FLOOD_PREFIX = "flood-";
     private static final int DELETED_AT_ONCE = 200;
@@ -29,13 +29,13 @@ final class Cycle {
     private static final long REPORT_LIMIT_MS = 5_000;
     private static final int POLL_MS = 50;
 
-    /** Acknowledgements that were sent before the directory went offline have arrived by then. */
+    /** Time within which acknowledgements arrive that the broker sent before the directory went offline. */
     private static final long LATE_MS = 1_000;
 
-    /** How long nothing may be acknowledged. */
+    /** Period in which nothing may be acknowledged. */
     private static final long SILENCE_MS = 1_500;
 
-    /** The broker cannot be used any more, so that nothing else can be checked. The message is the finding. */
+    /** The broker cannot be used any more, and nothing else can be checked. The message is the finding. */
     static final class BrokerLostException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -53,12 +53,12 @@ final class Cycle {
     private final Map<InjectedFault, Integer> counts = new EnumMap<>(InjectedFault.class);
     private final Map<String, Integer> details = new TreeMap<>();
     private int floods;
-    /** Where the log ended after the last cycle. */
+    /** Length of the log after the last cycle. */
     private long lifeLogStart;
 
     private long longestWaitNanos;
 
-    /** @param damage what may be damaged */
+    /** @param damage flips bits in the journals of this broker */
     Cycle(BrokerUnderTest broker, int port, HealthPage health, Ledger ledger, JournalDamage damage, Random random) {
         this.broker = broker;
         this.port = port;
@@ -69,9 +69,9 @@ final class Cycle {
     }
 
     /**
-     * Does one thing to the broker, and leaves it running.
+     * Injects one fault, and leaves the broker running.
      *
-     * @throws BrokerLostException when it does not run any more
+     * @throws BrokerLostException if the broker does not run any more
      */
     void run(InjectedFault fault) throws IOException, InterruptedException, BrokerLostException {
         awaitEveryProducer();
@@ -89,24 +89,26 @@ final class Cycle {
         }
         String failure = BrokerReports.unexpectedFailure(broker.logSince(lifeLogStart));
         if (failure != null) {
-            ledger.report("the broker fails before or after " + fault.name().toLowerCase(Locale.ROOT) + ": " + failure);
+            ledger.report(
+                    "unexpected failure before or after " + fault.name().toLowerCase(Locale.ROOT) + ": " + failure);
         }
         lifeLogStart = broker.logEnd();
     }
 
     /**
-     * A broker lives until it has acknowledged something to every producer in every partition. Otherwise a producer that gets
-     * no processor time in one short life after the other would look like a partition that stands still.
+     * Waits until the broker has acknowledged a message to every producer in every partition. Otherwise, a producer
+     * that gets no processor time in several short lives of the broker would look like a partition that makes no
+     * progress.
      */
     private void awaitEveryProducer() throws InterruptedException, BrokerLostException {
         long startNanos = System.nanoTime();
         List<String> waiting = ledger.waiting();
         while (!waiting.isEmpty()) {
-            requireAlive("before its producers were acknowledged");
+            requireAlive("before it had acknowledged a message to each producer");
             if (System.nanoTime() - startNanos > TimeUnit.MILLISECONDS.toNanos(PRODUCER_LIMIT_MS)) {
                 broker.dumpStacks();
-                ledger.report("nothing was acknowledged for " + PRODUCER_LIMIT_MS + " ms to " + waiting
-                        + "; the broker's stacks are in its log");
+                ledger.report("no message was acknowledged for " + PRODUCER_LIMIT_MS + " ms to " + waiting
+                        + "; the broker's log has the stacks of its threads");
                 return;
             }
             Thread.sleep(POLL_MS);
@@ -115,7 +117,7 @@ final class Cycle {
         longestWaitNanos = Math.max(longestWaitNanos, System.nanoTime() - startNanos);
     }
 
-    /** How often each fault was done, for people. */
+    /** The number of times that each fault was injected, as text. */
     String summary() {
         StringBuilder text = new StringBuilder("faults:");
         counts.forEach((fault, count) -> text.append(' ')
@@ -130,14 +132,14 @@ final class Cycle {
                 .toString();
     }
 
-    private void did(String detail) {
+    private void count(String detail) {
         details.merge(detail, 1, Integer::sum);
     }
 
     private void requireAlive(String when) throws BrokerLostException {
         if (!broker.isAlive()) {
-            throw new BrokerLostException("the broker has ended by itself with exit code " + broker.exitCode() + " "
-                    + when + "; see its log");
+            throw new BrokerLostException(
+                    "the broker ended on its own with exit code " + broker.exitCode() + " " + when + "; see its log");
         }
     }
 
@@ -160,29 +162,29 @@ final class Cycle {
         start();
     }
 
-    // Damage.
+    // Fault: damage.
 
     private void damage() throws IOException, InterruptedException, BrokerLostException {
         broker.kill();
         switch (random.nextInt(4)) {
             case 0 -> damageMetadata();
-            case 1 -> damageVouched();
-            default -> damageUnvouched();
+            case 1 -> damageCheckpointed();
+            default -> damageNotCheckpointed();
         }
     }
 
     /**
-     * What no checkpoint vouches for: the start reads it, leaves out the damaged batch, and names it. If there is no such
-     * batch, damages another one.
+     * Damages a batch that no checkpoint covers. The start reads it, leaves it out and reports it. If there is no such
+     * batch, damages one that a checkpoint covers.
      */
-    private void damageUnvouched() throws IOException, InterruptedException, BrokerLostException {
-        JournalDamage.Loss loss = damage.damageUnvouched(random);
+    private void damageNotCheckpointed() throws IOException, InterruptedException, BrokerLostException {
+        JournalDamage.Loss loss = damage.damageNotCheckpointed(random);
         if (loss == null) {
-            damageVouched();
+            damageCheckpointed();
             return;
         }
         JournalDamage.Flip flip = loss.flip();
-        did("batches damaged");
+        count("batches damaged");
         ledger.onDamaged(flip.partition(), loss.messages());
         if (!flip.isFoundByVerify()) {
             ledger.report("journal verify does not find the damage in " + flip);
@@ -193,20 +195,23 @@ final class Cycle {
         while (!flip.isUndone()
                 && !BrokerReports.namesDamage(broker.logSince(logStart), flip.file(), flip.position())) {
             if (System.nanoTime() > endNanos) {
-                ledger.report("the broker does not name the damage in " + flip);
+                ledger.report("the broker does not report the damage in " + flip);
                 return;
             }
             Thread.sleep(POLL_MS);
         }
     }
 
-    /** What a checkpoint vouches for: a start does not read it, {@code journal verify} does. The bit is put right again. */
-    private void damageVouched() throws IOException, InterruptedException, BrokerLostException {
-        JournalDamage.Flip flip = damage.damageVouched(random);
+    /**
+     * Damages a batch that a checkpoint covers. A start does not read such a batch, but {@code journal verify} does.
+     * Restores the bit afterwards.
+     */
+    private void damageCheckpointed() throws IOException, InterruptedException, BrokerLostException {
+        JournalDamage.Flip flip = damage.damageCheckpointed(random);
         if (flip == null) {
-            did("nothing to damage");
+            count("nothing to damage");
         } else {
-            did("checkpointed batches damaged");
+            count("checkpointed batches damaged");
             if (!flip.isFoundByVerify()) {
                 ledger.report("journal verify does not find the damage in " + flip);
             }
@@ -216,50 +221,50 @@ final class Cycle {
     }
 
     /**
-     * A broker with a damaged metadata log does not start, and says why. The bit is put right again. If everything is in the
-     * snapshot, damages a partition.
+     * Damages the metadata log. The broker must refuse to start and report why. Restores the bit afterwards. If the
+     * snapshot holds all metadata, damages a partition instead.
      */
     private void damageMetadata() throws IOException, InterruptedException, BrokerLostException {
         JournalDamage.Flip flip = damage.damageMetadata(random);
         if (flip == null) {
-            damageVouched();
+            damageCheckpointed();
             return;
         }
-        did("metadata damaged");
+        count("metadata damaged");
         long logStart = broker.logEnd();
         if (broker.startsUp()) {
             throw new BrokerLostException("the broker starts with a damaged metadata log: " + flip);
         }
         if (!BrokerReports.refusesDamagedMetadata(broker.logSince(logStart), flip.file())) {
-            ledger.report("the broker does not say where its metadata log is damaged, and how to repair it: " + flip);
+            ledger.report("the broker does not report where its metadata log is damaged and how to repair it: " + flip);
         }
         flip.undo();
         start();
     }
 
-    // Directories.
+    // Fault: directory.
 
     private void directory() throws IOException, InterruptedException, BrokerLostException {
         Path data = broker.dataDirectory();
         switch (random.nextInt(3)) {
             case 0 -> {
-                did("metadata moved away");
+                count("metadata moved away");
                 startWithout(data.resolve(BrokerReports.METADATA_DIRECTORY));
             }
             case 1 -> {
-                did("identity moved away");
+                count("identity moved away");
                 runWithout(data.resolve(BrokerReports.IDENTITY_FILE));
             }
             default -> {
-                did("data directory moved away");
+                count("data directory moved away");
                 runWithout(data);
             }
         }
     }
 
     /**
-     * Moves something away while the broker runs. What it acknowledges until it notices is in its open files, which go along
-     * with a renamed directory: nothing is lost.
+     * Moves a file or directory away while the broker runs. Until the broker notices, it acknowledges what it writes to
+     * its open files. A rename does not affect these, so nothing is lost.
      */
     private void runWithout(Path path) throws IOException, InterruptedException, BrokerLostException {
         if (!Files.exists(path)) {
@@ -279,7 +284,8 @@ final class Cycle {
         requireAlive("when " + path + " was moved away");
         broker.losesDirectory();
         if (!isOffline) {
-            ledger.report("/health says nothing " + OFFLINE_LIMIT_MS + " ms after " + path + " was moved away");
+            ledger.report("/health does not report the directory as offline " + OFFLINE_LIMIT_MS + " ms after " + path
+                    + " was moved away");
         }
         Thread.sleep(LATE_MS);
         long before = ledger.acknowledgedCount();
@@ -293,7 +299,7 @@ final class Cycle {
         start();
     }
 
-    /** Moves something away from a killed broker, which must not start then. */
+    /** Moves a file or directory away from a killed broker, which must then refuse to start. */
     private void startWithout(Path path) throws IOException, InterruptedException, BrokerLostException {
         broker.kill();
         Path away = moveAway(path);
@@ -302,7 +308,7 @@ final class Cycle {
             ledger.report("the broker starts without " + path);
             broker.kill();
         } else if (!BrokerReports.refusesMissingMetadata(broker.logSince(logStart), broker.dataDirectory())) {
-            ledger.report("the broker does not say that it misses " + path);
+            ledger.report("the broker does not report that it lacks " + path);
         }
         moveBack(away, path);
         start();
@@ -315,19 +321,19 @@ final class Cycle {
 
     private void moveBack(Path away, Path path) throws IOException {
         if (Files.exists(path)) {
-            ledger.report("the broker made a new " + path + " in the place of the one that was moved away");
+            ledger.report("the broker created a new " + path + " after the old one was moved away");
             ChaosMain.delete(path);
         }
         Files.move(away, path, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    // Floods.
+    // Fault: flood.
 
     private void flood() throws IOException, InterruptedException, BrokerLostException {
         MemoryFlood[] all = MemoryFlood.values();
         MemoryFlood kind = all[random.nextInt(all.length)];
         String name = kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
-        did("floods of " + name);
+        count("floods of " + name);
         kind.run(port, FLOOD_PREFIX + floods++, FLOOD_MS);
         requireAlive("in a flood of " + name);
         long wanted = ledger.acknowledgedCount() + FLOOD_PROGRESS;
@@ -335,7 +341,7 @@ final class Cycle {
         while (ledger.acknowledgedCount() < wanted) {
             requireAlive("after a flood of " + name);
             if (System.nanoTime() > endNanos) {
-                ledger.report("the load does not go on after a flood of " + name);
+                ledger.report("the load makes no progress after a flood of " + name);
                 break;
             }
             Thread.sleep(POLL_MS);
@@ -345,7 +351,7 @@ final class Cycle {
         start();
     }
 
-    /** Otherwise every start would take longer than the one before. */
+    /** Deletes the topics of the floods. Otherwise each start would take longer than the one before. */
     private void deleteFloodTopics() {
         try (Admin admin = Admin.builder().bootstrapServers(broker.address()).build()) {
             List<String> names = admin.listTopics().stream()

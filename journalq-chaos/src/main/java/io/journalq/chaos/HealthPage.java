@@ -8,7 +8,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** The health page of a broker. One thread. */
+/** Reads the health page of a broker. One thread. */
 final class HealthPage {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
@@ -19,7 +19,7 @@ final class HealthPage {
         uri = URI.create("http://127.0.0.1:" + port + "/health");
     }
 
-    /** Whether the page lists {@code dataDirectory} as offline; false when there is no response. */
+    /** Whether the page lists {@code dataDirectory} as offline. False if there is no response. */
     boolean saysOffline(Path dataDirectory) throws InterruptedException {
         try {
             HttpResponse<String> response = client.send(

@@ -20,65 +20,69 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Measures what hostile clients do to a healthy one beside them. */
+/** Measures how hostile clients affect the latency of a healthy one. */
 @Command(
         name = "hostile",
         mixinStandardHelpOptions = true,
         description = {
-            "Measures a healthy client's latency alone, and beside each kind of hostile load.",
+            "Measures the latency of a healthy client, alone and beside each kind of hostile load.",
             "",
-            "A round has the healthy client work alone, then beside the load; the load begins anew in each. What is"
-                    + " compared is the median of the rounds' p99. The load has a process of its own at the lowest"
-                    + " priority, as its processor time is not the broker's. BUSY_PROCESSOR leaves the broker alone: so"
-                    + " much is the machine's, and not judged."
+            "In each round, the healthy client works alone, then beside the load, which is started again for each"
+                    + " round. The medians of the p99 of all rounds are compared. The load runs in a process of its own"
+                    + " with the lowest priority, so that it does not take processor time from the broker. BUSY_PROCESSOR"
+                    + " sends nothing to the broker and has a normal priority. It shows the effect of a busy machine, and"
+                    + " does not affect the exit code."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:its p99 grew by no more than the factor", "1:it did, or the broker failed"})
+        exitCodeList = {"0:the p99 stayed within the factor beside each load", "1:it did not, or the broker failed"})
 final class HostileCommand implements Callable<Integer> {
     private static final String BROKER_HEAP = "512m";
     private static final int BACKLOG_BATCHES = 64;
     private static final int BACKLOG_BATCH_BYTES = 900 << 10;
     private static final double WARM_UP_SECONDS = 6;
 
-    @Option(names = "--seconds", defaultValue = "4", description = "Alone, and beside a load (default: 4).")
+    @Option(
+            names = "--seconds",
+            defaultValue = "4",
+            description = "Seconds of each measurement, alone and beside a load (default: 4).")
     private double seconds;
 
-    @Option(names = "--rounds", defaultValue = "5", description = "Of each load (default: 5).")
+    @Option(names = "--rounds", defaultValue = "5", description = "Number of rounds for each load (default: 5).")
     private int rounds;
 
     @Option(
             names = "--rate",
             defaultValue = "500",
-            description = "Messages a second of the healthy client (default: 500).")
+            description = "Messages per second of the healthy client (default: 500).")
     private int rate;
 
-    @Option(names = "--loads", split = ",", description = "Which: ${COMPLETION-CANDIDATES} (default: all).")
+    @Option(names = "--loads", split = ",", description = "Loads to measure: ${COMPLETION-CANDIDATES} (default: all).")
     private List<HostileLoad> loads = List.of(HostileLoad.values());
 
     @Option(
             names = "--factor",
             defaultValue = "2",
-            description = "How much larger the p99 may be beside a load (default: 2).")
+            description = "Limit for the p99 beside a load, as a multiple of the p99 alone (default: 2).")
     private double factor;
 
     @Option(
             names = "--counts",
             defaultValue = "1",
-            description = "Share of each load's usual number of connections (default: 1).")
+            description = "Factor for the usual number of connections of each load (default: 1).")
     private double counts;
 
-    @Option(names = "--set", description = "A setting of the broker, as key=value.")
+    @Option(names = "--set", description = "Setting of the broker, as key=value.")
     private List<String> settings = List.of();
 
     @Override
     public Integer call() throws Exception {
-        Path folder = Files.createTempDirectory("journalq-hostile");
+        Path directory = Files.createTempDirectory("journalq-hostile");
         int metricsPort = BrokerUnderTest.freePort();
         int port = BrokerUnderTest.freePort();
         List<String> all = new ArrayList<>(settings);
         all.add("admin.listener=127.0.0.1:" + metricsPort);
         boolean within = true;
-        try (BrokerUnderTest broker = new BrokerUnderTest(folder, port, BROKER_HEAP, List.of(), all)) {
+        try (BrokerUnderTest broker = new BrokerUnderTest(directory, port, BROKER_HEAP, List.of(), all)) {
             broker.start();
             prepare(broker.address(), port);
             try (LatencyProbe probe = new LatencyProbe(port)) {
@@ -94,7 +98,7 @@ final class HostileCommand implements Callable<Integer> {
                 }
             }
         }
-        ChaosMain.delete(folder);
+        ChaosMain.delete(directory);
         return within ? 0 : 1;
     }
 

@@ -5,17 +5,17 @@ import java.util.EnumSet;
 import java.util.Random;
 import java.util.Set;
 
-/** What a cycle does to the broker. Every cycle ends with SIGKILL and a start. */
+/** A fault that a cycle injects. Each cycle ends with SIGKILL and a start. */
 enum InjectedFault {
-    /** Nothing before the kill. */
+    /** Only the kill. */
     KILL(6),
-    /** SIGSTOP before the kill; half of the time with SIGCONT in between. */
+    /** SIGSTOP before the kill, in half of the cases followed by SIGCONT. */
     FREEZE(3),
-    /** A flipped bit in a journal of the killed broker. */
+    /** One bit flips in a journal of the killed broker. */
     DAMAGE(3),
     /** The data directory, its identity file or its metadata is moved away. */
     DIRECTORY(1),
-    /** Legal requests that take memory, beside the load. */
+    /** Valid requests that take memory, beside the load. */
     FLOOD(1);
 
     private final int weight;
@@ -24,7 +24,7 @@ enum InjectedFault {
         this.weight = weight;
     }
 
-    /** One of {@code enabled}, by weight. */
+    /** Draws one of {@code enabled}, by weight. */
     static InjectedFault draw(Collection<InjectedFault> enabled, Random random) {
         Set<InjectedFault> ordered = EnumSet.copyOf(enabled);
         int left =

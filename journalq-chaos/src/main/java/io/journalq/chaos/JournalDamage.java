@@ -21,33 +21,33 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * Flips single bits in the journals of a killed broker. It chooses batches for which the ledger can account: whatever the
- * damage costs, it is known before. One thread.
+ * Flips single bits in the journals of a killed broker. It chooses the batches so that the possible loss is known
+ * before the start. One thread.
  */
 final class JournalDamage {
     /**
-     * An idempotent producer has at most five batches in flight: with as many later ones in the journal, a batch was
-     * acknowledged, and its producer does not send it again.
+     * An idempotent producer has at most five batches in flight. If the journal has this number of later batches of the
+     * same producer, the batch was acknowledged, and its producer does not send it again.
      */
     private static final int LATER_BATCHES = 5;
 
-    /** The CRC covers a batch from here on. */
+    /** Position in a batch from which on the CRC covers its bytes. */
     private static final int FIRST_COVERED_BYTE = RecordBatch.ATTRIBUTES;
 
     private final FileStore store = new SystemFileStore();
     private final Path dataDirectory;
     private final Map<String, String> partitionByDirectory;
 
-    /** @param partitionByDirectory the partitions that may be damaged, as the ledger names them, by their directories */
+    /** @param partitionByDirectory names in the ledger of the partitions that may be damaged, by directory name */
     JournalDamage(Path dataDirectory, Map<String, String> partitionByDirectory) {
         this.dataDirectory = dataDirectory;
         this.partitionByDirectory = new TreeMap<>(partitionByDirectory);
     }
 
-    /** A batch in a file. */
+    /** Position of a batch in a file. */
     private record Place(Path file, int position, int endPosition, long baseOffset, long producerId, short epoch) {}
 
-    /** Where a bit was flipped. */
+    /** A bit that was flipped. */
     final class Flip {
         private final Place place;
         private final long at;
@@ -63,12 +63,12 @@ final class JournalDamage {
             return place.file();
         }
 
-        /** Where the damaged batch begins. */
+        /** Position in the file at which the damaged batch begins. */
         int position() {
             return place.position();
         }
 
-        /** As the ledger names it; null in the metadata log. */
+        /** Name of the partition in the ledger; null for the metadata log. */
         String partition() {
             return partitionByDirectory.get(
                     place.file().getParent().getFileName().toString());
@@ -78,12 +78,12 @@ final class JournalDamage {
             write(place.file(), at, original);
         }
 
-        /** Whether the broker has put the bit right: write-ahead files hold a second copy of the batch. */
+        /** Whether the broker has restored the bit: the write-ahead files hold a second copy of the batch. */
         boolean isUndone() throws IOException {
             return place.file().toFile().length() > at && read(place.file(), at, 1)[0] == original;
         }
 
-        /** Whether the checks of {@code journal verify} find it. */
+        /** Whether {@code journal verify} finds the damage. */
         boolean isFoundByVerify() throws IOException {
             return JournalCheck.run(store, place.file().getParent()).findings().stream()
                     .anyMatch(finding -> finding.file().equals(place.file())
@@ -98,11 +98,11 @@ final class JournalDamage {
         }
     }
 
-    /** A flipped bit, and the messages that it may cost. */
+    /** A flipped bit, and the messages that may be lost because of it. */
     record Loss(Flip flip, List<Payload> messages) {}
 
-    /** Damages a batch that no checkpoint vouches for; null when there is none that is surely acknowledged. */
-    Loss damageUnvouched(Random random) throws IOException {
+    /** Damages a batch that no checkpoint covers. Returns null if no such batch is known to be acknowledged. */
+    Loss damageNotCheckpointed(Random random) throws IOException {
         for (Path directory : shuffledPartitions(random)) {
             List<Place> candidates = new ArrayList<>();
             Path newest = newestLog(directory);
@@ -124,8 +124,8 @@ final class JournalDamage {
         return null;
     }
 
-    /** Damages a batch that a checkpoint vouches for; null when there is none. */
-    Flip damageVouched(Random random) throws IOException {
+    /** Damages a batch that a checkpoint covers. Returns null if there is none. */
+    Flip damageCheckpointed(Random random) throws IOException {
         for (Path directory : shuffledPartitions(random)) {
             List<Place> candidates = new ArrayList<>();
             for (Path log : logs(directory)) {
@@ -141,7 +141,9 @@ final class JournalDamage {
         return null;
     }
 
-    /** Damages the metadata log behind its newest snapshot and before its last batch; null when nothing lies there. */
+    /**
+     * Damages the metadata log after its newest snapshot and before its last batch. Returns null if there is no batch.
+     */
     Flip damageMetadata(Random random) throws IOException {
         Path directory = dataDirectory.resolve(BrokerReports.METADATA_DIRECTORY);
         long snapshotOffset = store.list(directory).stream()
@@ -165,7 +167,7 @@ final class JournalDamage {
         return directories;
     }
 
-    /** Segments, oldest first. */
+    /** The segments of a journal, oldest first. */
     private List<Path> logs(Path directory) throws IOException {
         return store.list(directory).stream()
                 .filter(name -> name.endsWith(".log") || name.endsWith(".tail"))
@@ -195,7 +197,7 @@ final class JournalDamage {
 
             @Override
             public void onBadBytes(int position, int endPosition) {
-                // An earlier damage, or a torn end.
+                // Damage of an earlier cycle, or a torn end.
             }
         });
         return places;

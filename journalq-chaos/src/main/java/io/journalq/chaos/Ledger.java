@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What was acknowledged, by producer and partition, and what was found; compares the two. Any thread. */
+/**
+ * Records which messages were acknowledged, by producer and partition, and compares them with what is read. Any thread.
+ */
 final class Ledger {
     private static final int MOST_FINDINGS = 50;
 
@@ -18,32 +20,35 @@ final class Ledger {
 
     /** The messages of one producer in one partition. */
     private static final class Lane {
-        /** Whether somebody sends here, so that every life of the broker must acknowledge something. */
+        /**
+         * Whether a producer sends here until the end of the run, so that each life of the broker must acknowledge a
+         * message.
+         */
         private boolean isExpected;
 
-        private boolean isHeardInThisLife;
+        private boolean isAcknowledgedInThisLife;
         private final BitSet acknowledged = new BitSet();
-        /** What was damaged on purpose, and may be missing. */
+        /** Messages that were damaged on purpose, and may be missing. */
         private final BitSet damaged = new BitSet();
 
         private final Losses.AcknowledgedTimes times = new Losses.AcknowledgedTimes();
-        /** What had been acknowledged when the reading began, and so must be found by it. */
+        /** Messages that were acknowledged when reading began, and that it must therefore find. */
         private BitSet due = new BitSet();
 
         private BitSet found = new BitSet();
         private long last = -1;
     }
 
-    /** Nothing may be lost. */
+    /** A ledger for a mode in which nothing may be lost. */
     Ledger() {
         this(null);
     }
 
     /**
-     * Where something may be lost.
+     * A ledger for a mode that allows losses.
      *
-     * @param losses what of it, null for nothing; where something may, a message may also be there again or out of order:
-     *     its producer cannot know what is left of what it sent
+     * @param losses decides which losses are allowed; null for none. If losses are allowed, messages may also be
+     *     duplicated or out of order, because a producer cannot know which of its messages were kept.
      */
     Ledger(Losses losses) {
         this.losses = losses;
@@ -53,21 +58,21 @@ final class Ledger {
         return lanes.computeIfAbsent(partition + " producer " + producer, name -> new Lane());
     }
 
-    /** A producer begins to send to a partition, and goes on until the end. */
+    /** A producer begins to send to a partition, and continues until the end. */
     synchronized void onProducing(String partition, int producer) {
         lane(partition, producer).isExpected = true;
     }
 
     /** The broker was started. */
     synchronized void onStarted() {
-        lanes.values().forEach(lane -> lane.isHeardInThisLife = false);
+        lanes.values().forEach(lane -> lane.isAcknowledgedInThisLife = false);
     }
 
-    /** Producers, each with its partition, that were not acknowledged anything since {@link #onStarted}. */
+    /** Names of the partitions and producers without an acknowledgement since {@link #onStarted}. */
     synchronized List<String> waiting() {
         List<String> names = new ArrayList<>();
         lanes.forEach((name, lane) -> {
-            if (lane.isExpected && !lane.isHeardInThisLife) {
+            if (lane.isExpected && !lane.isAcknowledgedInThisLife) {
                 names.add(name);
             }
         });
@@ -76,7 +81,7 @@ final class Ledger {
 
     synchronized void onAcknowledged(String partition, int producer, long number) {
         Lane lane = lane(partition, producer);
-        lane.isHeardInThisLife = true;
+        lane.isAcknowledgedInThisLife = true;
         if (!lane.acknowledged.get((int) number)) {
             lane.acknowledged.set((int) number);
             lane.times.add((int) number);
@@ -84,12 +89,12 @@ final class Ledger {
         }
     }
 
-    /** Messages were damaged on purpose: from now on they may be missing. */
+    /** Messages were damaged on purpose. From now on, they may be missing. */
     synchronized void onDamaged(String partition, List<Payload> messages) {
         messages.forEach(message -> lane(partition, message.producer()).damaged.set((int) message.number()));
     }
 
-    /** Reading begins anew. */
+    /** Begins a new reading. */
     synchronized void beginReading() {
         found = 0;
         for (Lane lane : lanes.values()) {
@@ -103,7 +108,7 @@ final class Ledger {
         Payload payload = Payload.decode(value);
         String where = partition + " offset " + offset;
         if (payload == null) {
-            report(where + " holds what nobody sent");
+            report(where + " holds a record that no producer sent");
             return;
         }
         Lane lane = lane(partition, payload.producer());
@@ -113,15 +118,15 @@ final class Ledger {
             return;
         }
         if (lane.found.get((int) payload.number())) {
-            report(where + " holds " + payload + " again");
+            report(where + " holds a duplicate of " + payload);
         } else if (payload.number() < lane.last) {
-            report(where + " holds " + payload + " behind number " + lane.last);
+            report(where + " holds " + payload + " after number " + lane.last);
         }
         lane.found.set((int) payload.number());
         lane.last = payload.number();
     }
 
-    /** All was read: what is missing of what was acknowledged before is lost. */
+    /** Ends a reading. Messages that were acknowledged before it and were not found are lost. */
     synchronized void endReading() {
         lanes.forEach((name, lane) -> {
             BitSet missing = (BitSet) lane.due.clone();
@@ -131,7 +136,7 @@ final class Ledger {
                 losses.takeAllowed(missing, lane.times, lane.acknowledged);
             }
             if (!missing.isEmpty()) {
-                report(name + ": " + missing.cardinality() + " acknowledged messages are lost, the first is number "
+                report(name + ": " + missing.cardinality() + " acknowledged messages are lost, the first has number "
                         + missing.nextSetBit(0));
             }
         });
@@ -143,7 +148,7 @@ final class Ledger {
         }
     }
 
-    /** What is wrong; nothing when all is well. */
+    /** The findings so far; empty if everything is as guaranteed. */
     synchronized List<String> findings() {
         return List.copyOf(findings);
     }

@@ -16,7 +16,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** The clients that make the load: JournalQ's own, and Kafka's. */
+/** Producers and consumers of the load, with the clients of JournalQ and Kafka. */
 final class LoadClients {
     private static final int MOST_IN_FLIGHT = 500;
     static final int DELIVERY_TIMEOUT_MS = 600_000;
@@ -25,7 +25,7 @@ final class LoadClients {
 
     private LoadClients() {}
 
-    /** Numbers messages of one producer, round the partitions of its topic. */
+    /** Assigns numbers to the messages of one producer, and rotates through the partitions of its topic. */
     private static final class Numbers {
         private final long[] next;
         private int turn;
@@ -44,7 +44,7 @@ final class LoadClients {
         }
     }
 
-    /** An idempotent producer of Kafka's client. */
+    /** Starts an idempotent producer of the Kafka client. */
     static void produceWithKafka(ClientThreads load, int id, String topic, int partitions, String codec) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
@@ -79,7 +79,7 @@ final class LoadClients {
         });
     }
 
-    /** An idempotent producer of JournalQ's client. */
+    /** Starts an idempotent producer of the JournalQ client. */
     static void produceWithJournalQ(ClientThreads load, int id, String topic, int partitions, CompressionCodec codec) {
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
@@ -126,7 +126,7 @@ final class LoadClients {
         }
     }
 
-    /** A member of a group with Kafka's client, which commits what it has read. */
+    /** Starts a group member of the Kafka client, which commits what it has read. */
     static void consumeWithKafka(
             ClientThreads load, String group, String protocol, String isolation, List<String> topics) {
         Map<String, Object> config = new HashMap<>();
@@ -153,7 +153,7 @@ final class LoadClients {
         });
     }
 
-    /** A member of a group with JournalQ's client, which commits what it has read. */
+    /** Starts a group member of the JournalQ client, which commits what it has read. */
     static void consumeWithJournalQ(
             ClientThreads load, String group, Consumer.Isolation isolation, List<String> topics) {
         load.begin("journalq consumer in " + group, () -> {
@@ -179,7 +179,8 @@ final class LoadClients {
 
     private static void check(ClientThreads load, String topic, int partition, long offset, byte[] value) {
         if (Payload.decode(value) == null) {
-            load.ledger().report(topic + "-" + partition + " offset " + offset + " holds what nobody sent");
+            load.ledger()
+                    .report(topic + "-" + partition + " offset " + offset + " holds a record that no producer sent");
         }
     }
 

@@ -7,10 +7,11 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Losses that a delivery mode allows: what was acknowledged shortly before the broker was killed. Counts them. Any thread.
+ * Decides which losses a delivery mode allows, and counts them. Only messages that were acknowledged shortly before the
+ * broker was killed may be lost. Any thread.
  */
 final class Losses {
-    /** A client may hear of an acknowledgement after the broker that sent it is gone. */
+    /** Delay after the end of a broker within which a client may still receive an acknowledgement from it. */
     private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final long boundNanos;
@@ -18,7 +19,7 @@ final class Losses {
     private long lost;
     private long oldestNanos;
 
-    /** When each of a producer's messages was acknowledged, by number. One thread at a time. */
+    /** Times at which the messages of one producer were acknowledged, by message number. One thread at a time. */
     static final class AcknowledgedTimes {
         private long[] nanos = new long[64];
 
@@ -34,17 +35,19 @@ final class Losses {
         }
     }
 
-    /** @param boundMs how long before the end of the broker what is lost may have been acknowledged */
+    /** @param boundMs age up to which messages may be lost when the broker ends */
     Losses(long boundMs) {
         this.boundNanos = TimeUnit.MILLISECONDS.toNanos(boundMs);
     }
 
-    /** The broker does nothing from now on. */
+    /** The broker is killed or frozen, or loses its directory. */
     synchronized void onEnding() {
         endings.add(System.nanoTime());
     }
 
-    /** Takes out of {@code missing}, and out of what must be found later, what may be lost. */
+    /**
+     * Removes the allowed losses from {@code missing} and from {@code acknowledged}, which later readings must find.
+     */
     synchronized void takeAllowed(BitSet missing, AcknowledgedTimes times, BitSet acknowledged) {
         for (int number = missing.nextSetBit(0); number >= 0; number = missing.nextSetBit(number + 1)) {
             long atNanos = times.nanos(number);
@@ -66,7 +69,8 @@ final class Losses {
     public synchronized String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d acknowledged messages lost as the mode allows, the oldest %.1f ms before the broker ended",
+                "%d acknowledged messages lost as the mode allows, the oldest acknowledged %.1f ms before the broker"
+                        + " ended",
                 lost,
                 oldestNanos / 1e6);
     }

@@ -4,10 +4,10 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * What one message says of itself.
+ * The content of a message: who sent it, its number, a checksum, and a filler.
  *
- * @param producer who sent it
- * @param number its place among that producer's messages of the same partition, from 0 on
+ * @param producer id of the producer
+ * @param number position among the messages of this producer in this partition, from 0
  */
 record Payload(int producer, long number) {
     private static final int HEADER_SIZE_BYTES = Integer.BYTES + Long.BYTES + Integer.BYTES;
@@ -24,7 +24,7 @@ record Payload(int producer, long number) {
         return out.array();
     }
 
-    /** Null when the bytes are not what {@link #encode} made. */
+    /** Returns null if the bytes are not the result of {@link #encode}. */
     static Payload decode(byte[] value) {
         if (value == null || value.length < HEADER_SIZE_BYTES) {
             return null;

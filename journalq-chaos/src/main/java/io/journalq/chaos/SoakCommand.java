@@ -17,20 +17,23 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Keeps one broker at work for a long time, and looks whether it holds more and more. */
+/** Keeps one broker under load for a long time, and checks whether its resources grow. */
 @Command(
         name = "soak",
         mixinStandardHelpOptions = true,
-        description = "Runs one broker under mixed load and looks for growth of memory, file handles and threads.",
+        description = "Runs one broker under mixed load and checks for growth of memory, file handles and threads.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:nothing grew in the second half, and no client failed", "1:something did, and is printed"})
+        exitCodeList = {
+            "0:nothing grew in the second half, and no client failed",
+            "1:a resource grew or a client failed"
+        })
 final class SoakCommand implements Callable<Integer> {
     private static final int PARTITIONS = 4;
     private static final int FEWEST_SAMPLES = 8;
     private static final String BROKER_HEAP = "256m";
 
-    /** What may be noise: a part of the value, or so many units. */
-    private record Limit(String column, double part, double units) {}
+    /** Growth up to which a column counts as stable: a share of its value, or a number of units. */
+    private record Limit(String column, double share, double units) {}
 
     private static final List<Limit> LIMITS = List.of(
             new Limit("rss_kib", 0.03, 8_192),
@@ -39,27 +42,27 @@ final class SoakCommand implements Callable<Integer> {
             new Limit("file_handles", 0.03, 4),
             new Limit("threads", 0.03, 2));
 
-    @Option(names = "--minutes", defaultValue = "120", description = "How long (default: 120).")
+    @Option(names = "--minutes", defaultValue = "120", description = "Duration in minutes (default: 120).")
     private double minutes;
 
     @Option(
             names = "--rate",
             defaultValue = "2000",
-            description = "About how many messages a second all producers send together (default: 2000).")
+            description = "Approximate messages per second of all producers together (default: 2000).")
     private int rate;
 
     @Option(
             names = "--sample-seconds",
             defaultValue = "20",
-            description = "Time between two samples. The broker's heap is collected before each sample (default: 20).")
+            description = "Seconds between two samples. Each sample begins with a full collection (default: 20).")
     private double sampleSeconds;
 
-    @Option(names = "--csv", defaultValue = "soak.csv", description = "Where the samples go (default: soak.csv).")
+    @Option(names = "--csv", defaultValue = "soak.csv", description = "File for the samples (default: soak.csv).")
     private Path csv;
 
     @Override
     public Integer call() throws Exception {
-        Path folder = Files.createTempDirectory("journalq-soak");
+        Path directory = Files.createTempDirectory("journalq-soak");
         int metricsPort = BrokerUnderTest.freePort();
         List<String> settings = List.of(
                 "admin.listener=127.0.0.1:" + metricsPort,
@@ -73,15 +76,15 @@ final class SoakCommand implements Callable<Integer> {
                 "transaction.state.log.num.partitions=4");
         System.out.printf(
                 Locale.ROOT,
-                "%.0f minutes, %d messages a second, folder %s, samples in %s%n",
+                "%.0f minutes, %d messages per second, directory %s, samples in %s%n",
                 minutes,
                 rate,
-                folder,
+                directory,
                 csv);
         Ledger ledger = new Ledger();
         List<List<Double>> samples;
         try (BrokerUnderTest broker =
-                new BrokerUnderTest(folder, BrokerUnderTest.freePort(), BROKER_HEAP, List.of(), settings)) {
+                new BrokerUnderTest(directory, BrokerUnderTest.freePort(), BROKER_HEAP, List.of(), settings)) {
             broker.start();
             TransactionLedger transactions = new TransactionLedger(ledger);
             int producers = 2 * CompressionCodec.values().length;
@@ -100,7 +103,7 @@ final class SoakCommand implements Callable<Integer> {
         judge(samples, ledger);
         ledger.findings().forEach(finding -> System.out.println("FINDING " + finding));
         if (ledger.findings().isEmpty()) {
-            ChaosMain.delete(folder);
+            ChaosMain.delete(directory);
         }
         return ledger.findings().isEmpty() ? 0 : 1;
     }
@@ -143,7 +146,7 @@ final class SoakCommand implements Callable<Integer> {
             while (System.nanoTime() < endNanos && ledger.findings().isEmpty()) {
                 Thread.sleep((long) (sampleSeconds * TimeUnit.SECONDS.toMillis(1)));
                 if (!broker.isAlive()) {
-                    ledger.report("the broker has ended by itself");
+                    ledger.report("the broker ended on its own");
                     break;
                 }
                 SoakSample sample = SoakSample.of(broker.pid(), metrics);
@@ -159,7 +162,7 @@ final class SoakCommand implements Callable<Integer> {
     private static void judge(List<List<Double>> samples, Ledger ledger) {
         List<List<Double>> half = samples.subList(samples.size() / 2, samples.size());
         if (half.size() < FEWEST_SAMPLES) {
-            ledger.report("only " + samples.size() + " samples: too few to judge");
+            ledger.report("only " + samples.size() + " samples, too few for a trend");
             return;
         }
         for (Limit limit : LIMITS) {
@@ -173,7 +176,7 @@ final class SoakCommand implements Callable<Integer> {
                     trend.start(),
                     trend.end());
             System.out.println(line);
-            if (trend.grows(limit.part(), limit.units())) {
+            if (trend.grows(limit.share(), limit.units())) {
                 ledger.report(line);
             }
         }

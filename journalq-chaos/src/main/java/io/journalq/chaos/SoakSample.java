@@ -16,12 +16,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a broker's process holds at one moment.
+ * Resources of a broker process at one moment.
  *
  * @param values one for each of {@link #COLUMNS}
  */
 record SoakSample(List<Double> values) {
-    /** What is sampled. Memory in KiB; the heap is what a full collection leaves. */
+    /** The columns. Memory is in KiB. The heap is what remains after a full collection. */
     static final List<String> COLUMNS = List.of(
             "rss_kib",
             "heap_kib",
@@ -35,7 +35,7 @@ record SoakSample(List<Double> values) {
     private static final double BYTES_PER_KIB = 1024;
     private static final int COLLECTION_LIMIT_SECONDS = 60;
 
-    /** Of a process of this machine, with Linux's {@code /proc} and its own page of metrics. */
+    /** Samples a process of this machine, from {@code /proc} and its metrics page. */
     static SoakSample of(long pid, URI metrics) throws IOException, InterruptedException {
         Process collection = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
@@ -78,13 +78,13 @@ record SoakSample(List<Double> values) {
                 .sum();
     }
 
-    private static double count(Path folder) throws IOException {
-        try (Stream<Path> entries = Files.list(folder)) {
+    private static double count(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
             return entries.count();
         }
     }
 
-    /** The values, with commas between them. */
+    /** The values, separated by commas. */
     String line() {
         return values.stream()
                 .map(value -> String.format(Locale.ROOT, "%.0f", value))

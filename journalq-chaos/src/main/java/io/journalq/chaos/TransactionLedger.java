@@ -5,25 +5,25 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What became of transactions, and which of their messages were found by a reader of committed records. Transaction
- * {@code t} of a producer holds its messages {@code t * SIZE} to {@code t * SIZE + SIZE - 1}, in several partitions. Any
- * thread.
+ * Records the outcomes of transactions, and compares them with what a reader of committed records finds. Transaction
+ * {@code t} of a producer consists of its messages {@code t * SIZE} to {@code t * SIZE + SIZE - 1}, in several
+ * partitions. Any thread.
  */
 final class TransactionLedger {
     /** Messages in each transaction. */
     static final int SIZE = 6;
 
     private final Ledger ledger;
-    private final Map<Integer, Story> stories = new HashMap<>();
+    private final Map<Integer, Outcomes> outcomesByProducer = new HashMap<>();
     private final Map<String, Long> newest = new HashMap<>();
     private long committed;
     private long aborted;
 
-    /** The transactions of one producer, by number. */
-    private static final class Story {
+    /** Outcomes of the transactions of one producer, by transaction number. */
+    private static final class Outcomes {
         private final BitSet committed = new BitSet();
         private final BitSet aborted = new BitSet();
-        /** As of the beginning of the reading. */
+        /** The outcomes that were known when reading began. */
         private BitSet dueCommitted = new BitSet();
 
         private BitSet dueAborted = new BitSet();
@@ -34,26 +34,26 @@ final class TransactionLedger {
         this.ledger = ledger;
     }
 
-    private Story story(int producer) {
-        return stories.computeIfAbsent(producer, id -> new Story());
+    private Outcomes outcomes(int producer) {
+        return outcomesByProducer.computeIfAbsent(producer, id -> new Outcomes());
     }
 
     synchronized void onCommitted(int producer, int transaction) {
-        story(producer).committed.set(transaction);
+        outcomes(producer).committed.set(transaction);
         committed++;
     }
 
     synchronized void onAborted(int producer, int transaction) {
-        story(producer).aborted.set(transaction);
+        outcomes(producer).aborted.set(transaction);
         aborted++;
     }
 
-    /** Reading of committed records begins anew. */
+    /** Begins a new reading of committed records. */
     synchronized void beginReading() {
-        for (Story story : stories.values()) {
-            story.dueCommitted = (BitSet) story.committed.clone();
-            story.dueAborted = (BitSet) story.aborted.clone();
-            story.found = new BitSet();
+        for (Outcomes outcomes : outcomesByProducer.values()) {
+            outcomes.dueCommitted = (BitSet) outcomes.committed.clone();
+            outcomes.dueAborted = (BitSet) outcomes.aborted.clone();
+            outcomes.found = new BitSet();
         }
         newest.clear();
     }
@@ -62,45 +62,46 @@ final class TransactionLedger {
         Payload payload = Payload.decode(value);
         String where = partition + " offset " + offset;
         if (payload == null) {
-            ledger.report(where + " holds what nobody sent");
+            ledger.report(where + " holds a record that no producer sent");
             return;
         }
-        BitSet found = story(payload.producer()).found;
+        BitSet found = outcomes(payload.producer()).found;
         Long before = newest.put(partition + " producer " + payload.producer(), payload.number());
         if (found.get((int) payload.number())) {
-            ledger.report(where + " holds " + payload + " again");
+            ledger.report(where + " holds a duplicate of " + payload);
         } else if (before != null && before > payload.number()) {
-            ledger.report(where + " holds " + payload + " behind number " + before);
+            ledger.report(where + " holds " + payload + " after number " + before);
         }
         found.set((int) payload.number());
     }
 
     /**
-     * All committed records were read.
+     * Ends a reading, which has read all committed records.
      *
-     * @param settled whether nobody was writing: then what is undecided must be there as a whole or not at all, too
+     * @param settled whether no producer was writing. Transactions with an unknown outcome must then be complete or
+     *     absent as well.
      */
     synchronized void endReading(boolean settled) {
-        stories.forEach((producer, story) -> {
-            int length = Math.max(story.found.length(), story.dueCommitted.length() * SIZE);
+        outcomesByProducer.forEach((producer, outcomes) -> {
+            int length = Math.max(outcomes.found.length(), outcomes.dueCommitted.length() * SIZE);
             for (int transaction = 0; transaction * SIZE < length; transaction++) {
                 int first = transaction * SIZE;
-                int count = story.found.get(first, first + SIZE).cardinality();
-                String wrong = judge(story, transaction, count, settled);
+                int count = outcomes.found.get(first, first + SIZE).cardinality();
+                String wrong = judge(outcomes, transaction, count, settled);
                 if (wrong != null) {
                     ledger.report("transaction " + transaction + " of producer " + producer + " is " + wrong + ": "
-                            + count + " of " + SIZE + " messages are there");
+                            + count + " of " + SIZE + " messages were found");
                 }
             }
         });
     }
 
-    private static String judge(Story story, int transaction, int count, boolean settled) {
-        if (story.dueCommitted.get(transaction)) {
-            return count < SIZE ? "committed and not whole" : null;
+    private static String judge(Outcomes outcomes, int transaction, int count, boolean settled) {
+        if (outcomes.dueCommitted.get(transaction)) {
+            return count < SIZE ? "committed but incomplete" : null;
         }
-        if (story.dueAborted.get(transaction)) {
-            return count > 0 ? "aborted and seen" : null;
+        if (outcomes.dueAborted.get(transaction)) {
+            return count > 0 ? "aborted but visible" : null;
         }
         return settled && count > 0 && count < SIZE ? "torn" : null;
     }

@@ -21,7 +21,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** Clients that write in transactions, over all partitions of some topics, and the reading that checks them. */
+/** Clients that write transactions over all partitions of several topics, and the reader that checks them. */
 final class TransactionalClients {
     private static final int ABORT_EVERY = 5;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
@@ -32,12 +32,12 @@ final class TransactionalClients {
     private final List<TopicPartition> partitions;
     private boolean withKafka;
 
-    /** A body's wish to be aborted. */
-    private static final class OnPurpose extends Exception {
+    /** Thrown in a transaction to abort it. */
+    private static final class IntendedAbort extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
-    /** Over {@code partitions}, in turn. */
+    /** @param partitions the messages of a transaction rotate through these */
     TransactionalClients(TransactionLedger ledger, List<TopicPartition> partitions) {
         this.ledger = ledger;
         this.partitions = List.copyOf(partitions);
@@ -47,12 +47,12 @@ final class TransactionalClients {
         return partitions.get(number % partitions.size());
     }
 
-    /** Every so many transactions are aborted on purpose. */
+    /** Whether a transaction is aborted on purpose. */
     private static boolean isAborted(int transaction) {
         return transaction % ABORT_EVERY == ABORT_EVERY - 1;
     }
 
-    /** Transactions of JournalQ's client. */
+    /** Starts a transactional producer of the JournalQ client. */
     void writeWithJournalQ(ClientThreads load, int id, CompressionCodec codec) {
         load.begin("journalq transactions " + id, () -> {
             int transaction = 0;
@@ -71,7 +71,7 @@ final class TransactionalClients {
                         load.pause();
                     }
                 } catch (ProducerReplacedException tookTooLong) {
-                    // The broker ended its transaction, or did not tell in time that it had; the next one looks at how.
+                    // The broker ended the transaction, or its response came too late. The reading checks the outcome.
                     load.pause();
                 }
             }
@@ -88,19 +88,22 @@ final class TransactionalClients {
                             ProducerRecord.of(to.topic(), to.partition(), null, new Payload(id, number).encode()));
                 }
                 if (isAborted(transaction)) {
-                    throw new OnPurpose();
+                    throw new IntendedAbort();
                 }
             });
             ledger.onCommitted(id, transaction);
-        } catch (OnPurpose | TransactionAbortedException notThere) {
+        } catch (IntendedAbort | TransactionAbortedException notThere) {
             ledger.onAborted(id, transaction);
         } catch (TransactionUnknownException undecided) {
-            // All of it is there or nothing: the reading looks.
+            // The transaction is complete or absent. The reading checks that.
             return;
         }
     }
 
-    /** Transactions of Kafka's client. Whoever cannot end one begins anew, as its documentation says. */
+    /**
+     * Starts a transactional producer of the Kafka client. When it cannot end a transaction, it is replaced by a new
+     * one, as the documentation of the client requires.
+     */
     void writeWithKafka(ClientThreads load, int id, CompressionCodec codec) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
@@ -122,7 +125,7 @@ final class TransactionalClients {
                         load.pause();
                     }
                 } catch (KafkaException undecided) {
-                    // A new producer takes its place, which ends what is open; the reading looks at how.
+                    // A new producer replaces this one and ends the open transaction. The reading checks the outcome.
                     load.pause();
                 }
             }
@@ -155,10 +158,10 @@ final class TransactionalClients {
     }
 
     /**
-     * Reads all committed records from the beginning to what is the end of all records now; it waits for transactions that
-     * are open until then. With each client in turn.
+     * Reads all committed records up to the current end of all partitions, and waits for transactions that are open
+     * before it. Uses the clients of JournalQ and Kafka in turn.
      *
-     * @param settled whether nobody is writing any more
+     * @param settled whether no producer is writing any more
      */
     void readCommitted(String servers, boolean settled) {
         ledger.beginReading();

@@ -3,14 +3,14 @@ package io.journalq.chaos;
 import java.util.Arrays;
 
 /**
- * Whether a series of samples grows: by the median of the slopes between all pairs (Theil and Sen), which single peaks do
- * not move.
+ * The linear trend of a series of samples: the median of the slopes between all pairs (Theil-Sen estimator), which
+ * single peaks do not affect.
  *
- * @param start where the line is at the first sample
- * @param end where it is at the last
+ * @param start value of the line at the first sample
+ * @param end value of the line at the last sample
  */
 record Trend(double start, double end) {
-    /** Of samples at equal distances; at least two. */
+    /** The trend of at least two samples at equal distances. */
     static Trend of(double[] samples) {
         int count = samples.length;
         double[] slopes = new double[count * (count - 1) / 2];
@@ -40,8 +40,8 @@ record Trend(double start, double end) {
         return end - start;
     }
 
-    /** Whether it grew by more than may be noise: a part of itself, or a few units. */
-    boolean grows(double part, double units) {
-        return growth() > Math.max(Math.abs(start) * part, units);
+    /** Whether the growth exceeds both a share of the first value and a number of units. */
+    boolean grows(double share, double units) {
+        return growth() > Math.max(Math.abs(start) * share, units);
     }
 }

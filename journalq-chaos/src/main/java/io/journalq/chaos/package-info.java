@@ -1,6 +1,6 @@
 /**
- * Real brokers under real load, killed and frozen at random moments: {@link io.journalq.chaos.ChaosMain} is the command
- * line. Every message carries who sent it, its number and a checksum; every acknowledged one must be read back, in order
- * and once.
+ * Fault injection into a broker process under load. {@link io.journalq.chaos.ChaosMain} is the command line. Each
+ * message carries its producer, its number and a checksum. Each acknowledged message must be read back once and in
+ * order.
  */
 package io.journalq.chaos;

@@ -34,8 +34,8 @@ class ArchitectureTest {
                 .resideInAPackage("io.journalq.chaos.hostile..")
                 .should()
                 .dependOnClassesThat(resideInAnyPackage("io.journalq.server..", "io.journalq.client.."))
-                .because("a hostile client sends bytes that no client library would send, to any broker; encode them"
-                        + " with io.journalq.common.protocol")
+                .because("a hostile client sends what no client library would send, to any broker; encode it with"
+                        + " io.journalq.common.protocol")
                 .check(classes);
     }
 

@@ -9,7 +9,7 @@ class BrokerReportsTest {
     private static final Path DATA = Path.of("/chaos/data");
 
     @Test
-    void shouldSeeThatADirectoryIsOfflineWhenTheHealthPageNamesIt() {
+    void shouldReportADirectoryAsOfflineWhenTheHealthPageListsIt() {
         assertThat(BrokerReports.saysOffline(
                         """
                         {"status":"degraded","offlinePartitionCount":1,"offlinePartitions":["a-0"],\
@@ -19,7 +19,7 @@ class BrokerReportsTest {
     }
 
     @Test
-    void shouldFindALineAboutADefectOfTheBroker() {
+    void shouldFindTheLogLineWhenTheBrokerHasADefect() {
         String defect = "level=WARN logger=AbstractEventExecutor A task raised an exception. Task: a.B$1";
         assertThat(BrokerReports.unexpectedFailure("level=INFO broker started\n" + defect + "\n"))
                 .isEqualTo(defect);
@@ -28,8 +28,8 @@ class BrokerReportsTest {
     }
 
     @Test
-    void shouldNotTakeADirectoryForOfflineWhenTheHealthPageSaysSomethingElse() {
-        // when it is starting, has lost partitions only, or has lost another directory
+    void shouldNotReportADirectoryAsOfflineWhenTheHealthPageDoesNotListIt() {
+        // the broker is starting, has lost only partitions, or has lost another directory
         assertThat(BrokerReports.saysOffline("{\"status\":\"down\"}", DATA)).isFalse();
         assertThat(BrokerReports.saysOffline(
                         "{\"status\":\"degraded\",\"offlinePartitionCount\":1,\"offlinePartitions\":[\"a-0\"]}", DATA))

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** A short run of what {@code bin/journalq-chaos} does for hours. */
 class ChaosTest {
-    /** Of five cycles with this seed, each does another fault. */
+    /** With this seed, each of five cycles injects another fault. */
     private static final String SEED_OF_EVERY_FAULT = "206";
 
     @Test
@@ -19,12 +19,12 @@ class ChaosTest {
                 ChaosMain.commandLine().execute("--cycles", "5", "--check-every", "3", "--seed", SEED_OF_EVERY_FAULT);
 
         assertThat(exitCode)
-                .as("0: nothing lost, doubled or damaged; findings are printed")
+                .as("exit code: 0 if nothing was lost, duplicated or damaged; the findings are printed")
                 .isZero();
     }
 
     @Test
-    void shouldFindWhatIsMissingDoubledAndOutOfOrder() {
+    void shouldFindMessagesWhenTheyAreMissingDuplicatedOrOutOfOrder() {
         // given
         Ledger ledger = new Ledger();
         for (int number = 0; number < 4; number++) {
@@ -44,14 +44,14 @@ class ChaosTest {
         // then
         assertThat(ledger.findings())
                 .satisfiesExactly(
-                        finding -> assertThat(finding).contains("offset 1").contains("behind number 2"),
-                        finding -> assertThat(finding).contains("offset 2").contains("again"),
-                        finding -> assertThat(finding).contains("offset 3").contains("nobody sent"),
+                        finding -> assertThat(finding).contains("offset 1").contains("after number 2"),
+                        finding -> assertThat(finding).contains("offset 2").contains("duplicate of"),
+                        finding -> assertThat(finding).contains("offset 3").contains("no producer sent"),
                         finding -> assertThat(finding).contains("2 acknowledged messages are lost"));
     }
 
     @Test
-    void shouldMissNothingButWhatWasDamagedOnPurpose() {
+    void shouldAllowOnlyDamagedMessagesToBeMissingWhenBatchesWereDamaged() {
         // given
         Ledger ledger = new Ledger();
         for (int number = 0; number < 4; number++) {
@@ -59,7 +59,7 @@ class ChaosTest {
         }
         ledger.onDamaged("topic-0", List.of(new Payload(1, 1), new Payload(1, 2)));
 
-        // when one of two damaged messages is there, and one that was not damaged is missing
+        // when one of two damaged messages is found, and one undamaged message is missing
         ledger.beginReading();
         ledger.onFound("topic-0", 0, new Payload(1, 0).encode());
         ledger.onFound("topic-0", 1, new Payload(1, 1).encode());
@@ -74,7 +74,7 @@ class ChaosTest {
     }
 
     @Test
-    void shouldWaitForEveryProducerThatNothingWasAcknowledgedToSinceTheStart() {
+    void shouldWaitForEachProducerWhenItHasNoAcknowledgementSinceTheStart() {
         // given two producers; the second sends to two partitions
         Ledger ledger = new Ledger();
         ledger.onProducing("topic-0", 1);
@@ -86,14 +86,14 @@ class ChaosTest {
         ledger.onAcknowledged("topic-0", 1, 0);
         ledger.onAcknowledged("topic-0", 2, 0);
 
-        // then one of these is left, and all are after a start
+        // then one is left; after a start, all three are waiting again
         assertThat(ledger.waiting()).containsExactly("topic-1 producer 2");
         ledger.onStarted();
         assertThat(ledger.waiting()).hasSize(3);
     }
 
     @Test
-    void shouldDrawEveryFaultThatIsEnabledAndNoOther() {
+    void shouldDrawOnlyEnabledFaultsWhenAskedForOne() {
         Random random = new Random(1);
         Map<InjectedFault, Integer> drawn = new EnumMap<>(InjectedFault.class);
         for (int i = 0; i < 1_000; i++) {

@@ -25,21 +25,21 @@ class JournalDamageTest {
     private Path data;
 
     @Test
-    void shouldDamageOneBitOfABatchThatWasAcknowledgedAndKnowItsMessages() throws IOException {
-        // given a journal without a checkpoint, all of one producer
+    void shouldFlipOneBitOfAnAcknowledgedBatchWhenNoCheckpointCoversIt() throws IOException {
+        // given a journal of one producer, without a checkpoint
         Path log = journal("id-0", BATCHES);
         byte[] before = Files.readAllBytes(log);
         JournalDamage damage = new JournalDamage(data, Map.of("id-0", "topic-0"));
         // when
-        JournalDamage.Loss loss = damage.damageUnvouched(new Random(1));
-        // then it is one of those with five behind them; each holds two messages
+        JournalDamage.Loss loss = damage.damageNotCheckpointed(new Random(1));
+        // then it is a batch with at least five later ones; each batch holds two messages
         byte[] after = Files.readAllBytes(log);
         assertThat(differentBits(before, after)).isEqualTo(1);
         int number = loss.flip().position() / (before.length / BATCHES);
         assertThat(number).isLessThan(BATCHES - 5);
         assertThat(loss.messages()).containsExactly(new Payload(1, 2L * number), new Payload(1, 2L * number + 1));
         assertThat(loss.flip().partition()).isEqualTo("topic-0");
-        // and it is found, and can be undone
+        // and verify finds it, and it can be undone
         assertThat(loss.flip().isFoundByVerify()).isTrue();
         assertThat(loss.flip().isUndone()).isFalse();
         loss.flip().undo();
@@ -49,18 +49,18 @@ class JournalDamageTest {
     }
 
     @Test
-    void shouldDamageNothingWhenNoBatchIsSurelyAcknowledged() throws IOException {
+    void shouldDamageNothingWhenNoBatchIsKnownToBeAcknowledged() throws IOException {
         Path log = journal("id-0", 5);
         byte[] before = Files.readAllBytes(log);
         JournalDamage damage = new JournalDamage(data, Map.of("id-0", "topic-0"));
-        assertThat(damage.damageUnvouched(new Random(1))).isNull();
-        // Without a checkpoint there is nothing that one vouches for.
-        assertThat(damage.damageVouched(new Random(1))).isNull();
+        assertThat(damage.damageNotCheckpointed(new Random(1))).isNull();
+        // Without a checkpoint, no batch is covered by one.
+        assertThat(damage.damageCheckpointed(new Random(1))).isNull();
         assertThat(Files.readAllBytes(log)).isEqualTo(before);
     }
 
     @Test
-    void shouldNeverDamageTheLastBatchOfTheMetadataLog() throws IOException {
+    void shouldNotDamageTheLastBatchWhenTheMetadataLogIsDamaged() throws IOException {
         Path log = journal(BrokerReports.METADATA_DIRECTORY, 2);
         byte[] before = Files.readAllBytes(log);
         JournalDamage damage = new JournalDamage(data, Map.of());
@@ -72,13 +72,13 @@ class JournalDamageTest {
         assertThat(Files.readAllBytes(log)).isEqualTo(before);
     }
 
-    /** Batches of the same size, of two messages each. */
+    /** Writes a journal with batches of the same size, each with two messages. */
     private Path journal(String directory, int batches) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int i = 0; i < batches; i++) {
             try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
                 for (int number = 2 * i; number < 2 * i + 2; number++) {
-                    // Payloads differ in size: the key evens that out.
+                    // The key compensates for the different sizes of the payloads.
                     byte[] value = new Payload(1, number).encode();
                     builder.append(1, new byte[1_000 - value.length], value, List.of());
                 }

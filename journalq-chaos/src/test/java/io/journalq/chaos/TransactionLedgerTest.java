@@ -9,13 +9,13 @@ class TransactionLedgerTest {
     private final TransactionLedger transactions = new TransactionLedger(ledger);
 
     @Test
-    void shouldFindTornLostAndAbortedTransactionsThatAreSeen() {
+    void shouldFindTransactionsWhenTheyAreIncompleteOrAbortedButVisible() {
         // given
         transactions.onCommitted(1, 0);
         transactions.onCommitted(1, 1);
         transactions.onAborted(1, 2);
 
-        // when transaction 1 is lost, one message of 2 and all but one of 3 are there
+        // when transaction 1 is lost, and one message of transaction 2 and all but one of transaction 3 are found
         transactions.beginReading();
         find(0, TransactionLedger.SIZE);
         find(2 * TransactionLedger.SIZE, 2 * TransactionLedger.SIZE + 1);
@@ -25,14 +25,14 @@ class TransactionLedgerTest {
         // then
         assertThat(ledger.findings())
                 .satisfiesExactly(
-                        finding -> assertThat(finding).contains("transaction 1").contains("committed and not whole"),
-                        finding -> assertThat(finding).contains("transaction 2").contains("aborted and seen"),
+                        finding -> assertThat(finding).contains("transaction 1").contains("committed but incomplete"),
+                        finding -> assertThat(finding).contains("transaction 2").contains("aborted but visible"),
                         finding -> assertThat(finding).contains("transaction 3").contains("torn"));
     }
 
     @Test
-    void shouldLeaveUndecidedTransactionsAloneWhileSomebodyWrites() {
-        // given nobody said what became of transaction 0
+    void shouldIgnoreTransactionsOfUnknownOutcomeWhenProducersStillWrite() {
+        // given a transaction 0 of unknown outcome
 
         // when
         transactions.beginReading();
@@ -44,7 +44,7 @@ class TransactionLedgerTest {
     }
 
     @Test
-    void shouldFindMessagesThatAreThereAgainOrOutOfOrder() {
+    void shouldFindMessagesWhenTheyAreDuplicatedOrOutOfOrder() {
         // when
         transactions.beginReading();
         find(1, 3);
@@ -53,8 +53,8 @@ class TransactionLedgerTest {
         // then
         assertThat(ledger.findings())
                 .satisfiesExactly(
-                        finding -> assertThat(finding).contains("behind number 2"),
-                        finding -> assertThat(finding).contains("again"));
+                        finding -> assertThat(finding).contains("after number 2"),
+                        finding -> assertThat(finding).contains("duplicate of"));
     }
 
     private void find(int from, int to) {

@@ -9,7 +9,7 @@ class TrendTest {
     private static final int SAMPLES = 100;
 
     @Test
-    void shouldSeeGrowthThroughNoiseAndPeaks() {
+    void shouldFindGrowthWhenSamplesHaveNoiseAndPeaks() {
         // given
         Random random = new Random(1);
         double[] samples = new double[SAMPLES];
@@ -26,7 +26,7 @@ class TrendTest {
     }
 
     @Test
-    void shouldSeeNoGrowthInNoiseAndPeaks() {
+    void shouldFindNoGrowthWhenSamplesHaveOnlyNoiseAndPeaks() {
         // given
         Random random = new Random(2);
         double[] samples = new double[SAMPLES];

@@ -12,11 +12,14 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32C;
 
-/** Ways to behave badly, and one to compare them with. Each goes on until its process ends; connections that the broker closes are opened again. */
+/**
+ * Kinds of hostile load, and one to compare them with. Each runs until its process ends. Connections that the broker
+ * closes are opened again.
+ */
 public enum HostileLoad {
     /**
-     * Nothing that the broker hears of: a program that computes all the time. What this does to a client is the system's
-     * scheduling, which every load adds that keeps a processor busy.
+     * A program that computes all the time and sends nothing to the broker. It shows the effect of scheduling on a
+     * client, which each load adds that keeps a processor busy.
      */
     BUSY_PROCESSOR(1, "hashes") {
         @Override
@@ -32,12 +35,12 @@ public enum HostileLoad {
         }
 
         @Override
-        boolean isLeast() {
+        boolean isLowestPriority() {
             return false;
         }
     },
 
-    /** So many connections that never send a byte. */
+    /** Connections that never send a byte. */
     IDLE(10_000, "connections") {
         @Override
         void run(int port, int connections) throws IOException {
@@ -51,7 +54,7 @@ public enum HostileLoad {
         }
     },
 
-    /** Connections that announce the largest request, send the beginning of it, and nothing more. */
+    /** Connections that announce a request of the largest size, send its beginning, and nothing more. */
     HALF_OPEN(1_000, "connections") {
         @Override
         void run(int port, int connections) throws IOException {
@@ -75,7 +78,7 @@ public enum HostileLoad {
             inThreads(threads, () -> {
                 while (true) {
                     try (Socket socket = connect(port)) {
-                        // A reset: no port waits for its end.
+                        // Closes with a reset, so that no port stays in TIME_WAIT.
                         socket.setSoLinger(true, 0);
                         DONE.increment();
                     }
@@ -84,8 +87,8 @@ public enum HostileLoad {
         }
     },
 
-    /** Requests without waiting for answers, which are read. */
-    PIPELINING(20, "answers") {
+    /** Requests that do not wait for the responses. The responses are read. */
+    PIPELINING(20, "responses") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] requests = repeated(Requests.metadata(), 100);
@@ -93,7 +96,7 @@ public enum HostileLoad {
         }
     },
 
-    /** A Produce request a byte at a time. */
+    /** Produce requests that are sent byte by byte. */
     SLOW_SENDERS(500, "bytes") {
         @Override
         void run(int port, int connections) throws IOException {
@@ -113,7 +116,7 @@ public enum HostileLoad {
         }
     },
 
-    /** Fetches for old records, whose answers nobody reads. */
+    /** Fetches of old records whose responses are never read. */
     NEVER_READING(50, "requests") {
         @Override
         void run(int port, int connections) throws IOException {
@@ -122,8 +125,8 @@ public enum HostileLoad {
         }
     },
 
-    /** Batches of a few bytes that become as many as are allowed. */
-    LARGE_DECOMPRESSED(4, "answers") {
+    /** Small batches that decompress to nearly the largest size that the broker allows. */
+    LARGE_DECOMPRESSED(4, "responses") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 30 << 20);
@@ -131,8 +134,8 @@ public enum HostileLoad {
         }
     },
 
-    /** Batches of a few bytes that become more than is allowed. */
-    BOMBS(4, "answers") {
+    /** Small batches that decompress to more than the broker allows. */
+    BOMBS(4, "responses") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 100 << 20);
@@ -140,8 +143,8 @@ public enum HostileLoad {
         }
     },
 
-    /** As much as the socket takes, to a topic whose every batch is synced. */
-    FASTER_THAN_THE_DISK(8, "answers") {
+    /** Batches as fast as the socket takes them, to a topic that fsyncs each batch before the acknowledgement. */
+    FASTER_THAN_THE_DISK(8, "responses") {
         @Override
         void run(int port, int connections) throws IOException {
             byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, 900 << 10);
@@ -149,10 +152,10 @@ public enum HostileLoad {
         }
     };
 
-    /** Printed once the load is there. */
+    /** Line that the process prints when the load has begun. */
     static final String READY = "ready";
 
-    /** Printed with what was done so far. */
+    /** Prefix of the lines with which the process reports its count. */
     static final String DID = "did ";
 
     private static final int HASHED_BYTES = 1 << 20;
@@ -169,22 +172,22 @@ public enum HostileLoad {
         this.unit = unit;
     }
 
-    /** What its process counts. */
+    /** What the process counts. */
     public String unit() {
         return unit;
     }
 
-    /** Of connections, or of threads where they do not last. */
+    /** The usual number of connections, or of threads if the connections are short. */
     public int usualCount() {
         return usualCount;
     }
 
-    /** Whether its process gets only what processor time nobody else wants. */
-    boolean isLeast() {
+    /** Whether the process runs with the lowest priority. */
+    boolean isLowestPriority() {
         return true;
     }
 
-    /** Does not return but for an error. */
+    /** Runs the load. Returns only with an exception. */
     abstract void run(int port, int count) throws IOException;
 
     private interface Work {
@@ -193,13 +196,13 @@ public enum HostileLoad {
 
     private static void inThreads(int count, Work work) {
         for (int i = 0; i < count; i++) {
-            new Thread(() -> again(work)).start();
+            new Thread(() -> repeat(work)).start();
         }
         ready();
         sleepForever();
     }
 
-    private static void again(Work work) {
+    private static void repeat(Work work) {
         while (true) {
             try {
                 work.run();
@@ -234,7 +237,7 @@ public enum HostileLoad {
                 DONE.increment();
             }
         } catch (IOException closed) {
-            // The sender notices too.
+            // The sender fails as well.
         }
     }
 
@@ -275,7 +278,7 @@ public enum HostileLoad {
         }
     }
 
-    /** One load until the process is killed: {@code NAME PORT COUNT}. */
+    /** Runs one load until the process is killed. Arguments: {@code NAME PORT COUNT}. */
     public static void main(String[] arguments) throws IOException {
         Thread reporter = new Thread(HostileLoad::report);
         reporter.setDaemon(true);

@@ -9,49 +9,50 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * The healthy client alone and beside a load, in turns, so that what else happens on the machine meets both. One thread.
+ * Measures the latency of the healthy client, alone and beside a load in alternation, so that other activity of the
+ * machine affects both. One thread.
  */
 public final class HostileMeasurement {
-    /** What {@link Outcome#line} tells. */
+    /** The columns of {@link Outcome#line}. */
     public static final String HEADING =
-            "load | connections or threads | it did, and in a second | alone p50/p99/max ms | beside p50/p99/max ms |"
-                    + " p99 factor | processors of broker, of load | resident MB before, beside | heap MB | direct MB |"
-                    + " open connections | limits reached and refusals";
+            "load | connections or threads | work of the load, per second | alone p50/p99/max ms | beside p50/p99/max"
+                    + " ms | p99 factor | processors of broker, of load | resident MiB before, beside | heap MB | direct"
+                    + " MB | open connections | counters that grew";
 
     private static final double SETTLE_SECONDS = 1;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double P99 = 0.99;
 
     private final LatencyProbe probe;
-    private final MetricsPage page;
+    private final MetricsPage metrics;
     private final long brokerPid;
     private final int port;
     private final double seconds;
     private final int rate;
 
     /**
-     * Measures one broker.
+     * Prepares the measurement of one broker.
      *
-     * @param brokerPid the broker's process, on this machine
-     * @param seconds of each window
-     * @param rate messages per second of the probe
+     * @param brokerPid process id of the broker, on this machine
+     * @param seconds duration of each measurement
+     * @param rate messages per second of the healthy client
      */
     public HostileMeasurement(
-            LatencyProbe probe, MetricsPage page, long brokerPid, int port, double seconds, int rate) {
+            LatencyProbe probe, MetricsPage metrics, long brokerPid, int port, double seconds, int rate) {
         this.probe = probe;
-        this.page = page;
+        this.metrics = metrics;
         this.brokerPid = brokerPid;
         this.port = port;
         this.seconds = seconds;
         this.rate = rate;
     }
 
-    /** One round. */
+    /** The results of one round. */
     private record Round(
             LatencyProbe.Latencies alone,
             LatencyProbe.Latencies beside,
             long done,
-            double doneInASecond,
+            double donePerSecond,
             double brokerProcessors,
             double loadProcessors,
             MetricsPage.Sample before,
@@ -59,9 +60,9 @@ public final class HostileMeasurement {
             long residentBeforeKib,
             long residentKib) {}
 
-    /** Some rounds beside one load. */
+    /** The results of all rounds beside one load. */
     public record Outcome(List<Object> columns, double factor) {
-        /** For people. */
+        /** A table row with the columns of {@link #HEADING}. */
         public String line() {
             return String.format(
                     Locale.ROOT,
@@ -70,7 +71,11 @@ public final class HostileMeasurement {
         }
     }
 
-    /** Measures beside so many connections or threads of a load. */
+    /**
+     * Measures the latency beside a load.
+     *
+     * @param count number of connections or threads of the load
+     */
     public Outcome measure(HostileLoad load, int count, int rounds) throws IOException, InterruptedException {
         List<Round> all = new ArrayList<>();
         for (int i = 0; i < rounds; i++) {
@@ -84,7 +89,7 @@ public final class HostileMeasurement {
                 count,
                 last.done(),
                 load.unit(),
-                last.doneInASecond(),
+                last.donePerSecond(),
                 text(all, Round::alone),
                 text(all, Round::beside),
                 factor,
@@ -95,15 +100,15 @@ public final class HostileMeasurement {
                 last.during().heapMegabytes(),
                 last.during().directMegabytes(),
                 last.during().openConnections(),
-                last.during().reachedSince(last.before()));
+                last.during().growthSince(last.before()));
         return new Outcome(columns, factor);
     }
 
     private Round round(HostileLoad load, int count) throws IOException, InterruptedException {
-        // What is left of the round before is answered and closed meanwhile.
+        // Meanwhile, the broker finishes the requests of the previous round and closes their connections.
         probe.run(SETTLE_SECONDS, rate);
         LatencyProbe.Latencies alone = probe.run(seconds, rate);
-        MetricsPage.Sample before = page.sample();
+        MetricsPage.Sample before = metrics.sample();
         long residentBeforeKib = ProcessUse.of(brokerPid).residentKib();
         try (HostileProcess hostile = HostileProcess.start(load, port, count)) {
             probe.run(SETTLE_SECONDS, rate);
@@ -122,7 +127,7 @@ public final class HostileMeasurement {
                     (broker.processorSeconds() - brokerBefore) / elapsed,
                     (ProcessUse.of(hostile.pid()).processorSeconds() - loadBefore) / elapsed,
                     before,
-                    page.sample(),
+                    metrics.sample(),
                     residentBeforeKib,
                     broker.residentKib());
         }

@@ -13,20 +13,23 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A load in a process of its own, at the lowest priority but for {@link HostileLoad#isLeast}: clients have machines of their
- * own, and are not to take the broker's processors. Any thread.
+ * A hostile load in a process of its own, with the lowest priority if {@link HostileLoad#isLowestPriority}. Real
+ * clients run on other machines and do not take processor time from the broker. Any thread.
  */
 public final class HostileProcess implements AutoCloseable {
     private static final int READY_LIMIT_SECONDS = 120;
-    private static final Path IDLE_POLICY = Path.of("/usr/bin/chrt");
+    private static final Path CHRT = Path.of("/usr/bin/chrt");
 
-    /** Only what nobody else wants: with a priority, even the lowest, it would have whole slices of milliseconds. */
-    private static final List<String> IDLE = List.of(IDLE_POLICY.toString(), "--idle", "0");
+    /**
+     * Gets a processor only if no other process wants it. Even with the lowest priority, it would get slices of
+     * milliseconds.
+     */
+    private static final List<String> IDLE_PRIORITY = List.of(CHRT.toString(), "--idle", "0");
 
-    private static final List<String> LEAST = List.of("nice", "-n", "19");
+    private static final List<String> LOWEST_PRIORITY = List.of("nice", "-n", "19");
 
-    /** The Java version from which on code outside of Java is warned of. */
-    private static final int WARNS_OF_NATIVE_CODE = 24;
+    /** The first Java version that warns about native code. */
+    private static final int FIRST_JAVA_WITH_NATIVE_WARNING = 24;
 
     private final Process process;
     private final CountDownLatch ready = new CountDownLatch(1);
@@ -36,14 +39,14 @@ public final class HostileProcess implements AutoCloseable {
         this.process = process;
     }
 
-    /** Starts it, and waits until the load is there. */
+    /** Starts the process, and waits until the load has begun. */
     public static HostileProcess start(HostileLoad load, int port, int count) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
-        if (load.isLeast()) {
-            command.addAll(Files.isExecutable(IDLE_POLICY) ? IDLE : LEAST);
+        if (load.isLowestPriority()) {
+            command.addAll(Files.isExecutable(CHRT) ? IDLE_PRIORITY : LOWEST_PRIORITY);
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        if (Runtime.version().feature() >= WARNS_OF_NATIVE_CODE) {
+        if (Runtime.version().feature() >= FIRST_JAVA_WITH_NATIVE_WARNING) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }
         command.addAll(List.of(
@@ -65,7 +68,7 @@ public final class HostileProcess implements AutoCloseable {
         reader.start();
         if (!hostile.ready.await(READY_LIMIT_SECONDS, TimeUnit.SECONDS) || !hostile.process.isAlive()) {
             hostile.close();
-            throw new IOException("the load " + load + " does not begin");
+            throw new IOException("the load " + load + " ended, or did not begin within " + READY_LIMIT_SECONDS + " s");
         }
         return hostile;
     }
@@ -89,7 +92,7 @@ public final class HostileProcess implements AutoCloseable {
         }
     }
 
-    /** What it has done so far, in its load's unit. */
+    /** What it has done so far, in the load's unit. */
     public long done() {
         return done;
     }
@@ -98,7 +101,7 @@ public final class HostileProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Kills it. */
+    /** Kills the process. */
     @Override
     public void close() {
         process.destroyForcibly();

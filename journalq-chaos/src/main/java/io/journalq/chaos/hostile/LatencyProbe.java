@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The client beside the hostile ones: sends single messages at a fixed rate on one connection, one after the other. A
- * latency counts from when its message was due, so that a broker which stalls is seen in all messages that it delays. One
- * thread.
+ * The healthy client: sends single messages at a fixed rate on one connection and waits for each response. A latency is
+ * measured from the time when its message was due, so that a stall of the broker shows in all messages that it delays.
+ * One thread.
  */
 public final class LatencyProbe implements AutoCloseable {
     private static final int VALUE_BYTES = 100;
@@ -35,7 +35,7 @@ public final class LatencyProbe implements AutoCloseable {
     /** Latencies in microseconds, in ascending order. */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     public record Latencies(long[] sortedMicros) {
-        /** What that share of all messages did not exceed. */
+        /** The latency that this share of all messages did not exceed. */
         public long percentile(double share) {
             int at = (int) Math.ceil(sortedMicros.length * share) - 1;
             return sortedMicros[Math.max(0, Math.min(sortedMicros.length - 1, at))];
@@ -46,7 +46,7 @@ public final class LatencyProbe implements AutoCloseable {
         }
     }
 
-    /** Sends for so long. */
+    /** Sends messages for a number of seconds. */
     public Latencies run(double seconds, int ratePerSecond) throws IOException {
         int count = (int) Math.max(1, seconds * ratePerSecond);
         long[] micros = new long[count];

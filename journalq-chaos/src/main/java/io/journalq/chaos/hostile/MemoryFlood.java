@@ -12,11 +12,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
- * Legal requests that take much of a broker's memory, or leave something behind in it. Each flood is bounded in connections,
- * requests and time; refusals and closed connections are the broker's right.
+ * Floods of valid requests that take memory of a broker, or leave state in it. Each flood is bounded in connections,
+ * requests and time. The broker may refuse requests and close connections.
  */
 public enum MemoryFlood {
-    /** Names of topics that do not exist, which the broker creates. */
+    /** Metadata requests for topics that do not exist, which the broker creates. */
     NEW_TOPICS(4, 20) {
         @Override
         byte[] request(String name, int number) {
@@ -26,7 +26,7 @@ public enum MemoryFlood {
         }
     },
 
-    /** Members of new groups with 1 MB of metadata each, which is nearly the most that one member may send. */
+    /** Members of new groups with 1 MB of metadata each, close to the limit for one member. */
     NEW_GROUPS(40, 13) {
         @Override
         byte[] request(String name, int number) {
@@ -34,7 +34,9 @@ public enum MemoryFlood {
         }
     },
 
-    /** One request of 60 MiB, nearly the most that a heap of 256 MiB allows, on each of eight connections at once. */
+    /**
+     * One request of 60 MiB on each of eight connections at once. A heap of 256 MiB allows little more for one request.
+     */
     LARGE_REQUESTS(8, 1) {
         @Override
         byte[] request(String name, int number) {
@@ -47,7 +49,7 @@ public enum MemoryFlood {
         }
     },
 
-    /** Fetches of 10,000 partitions, whose responses are not read before the end. */
+    /** Fetches of 10,000 partitions. Their responses are not read before all requests are sent. */
     WIDE_FETCHES(20, 20) {
         @Override
         byte[] request(String name, int number) {
@@ -74,15 +76,15 @@ public enum MemoryFlood {
 
     abstract byte[] request(String name, int number);
 
-    /** Whether one request can be sent again and again. */
+    /** Whether all requests are identical. */
     boolean isSameForAll() {
         return false;
     }
 
     /**
-     * Floods a broker, and returns when all is sent, or {@code millis} have passed. All connections are closed then.
+     * Floods a broker. Returns when everything is sent or {@code millis} have passed, with all connections closed.
      *
-     * @param name what topics and groups begin with
+     * @param name prefix of the names of topics and groups
      */
     public void run(int port, String name, int millis) throws InterruptedException {
         byte[] same = isSameForAll() ? request(name, 0) : null;
@@ -93,7 +95,7 @@ public enum MemoryFlood {
                 sockets.add(new Socket(InetAddress.getLoopbackAddress(), port));
             }
         } catch (IOException refused) {
-            // Fewer connections, then.
+            // The flood uses fewer connections.
         }
         for (int i = 0; i < sockets.size(); i++) {
             Socket socket = sockets.get(i);
@@ -103,7 +105,7 @@ public enum MemoryFlood {
                         try {
                             send(socket, first, name, same);
                         } catch (IOException closed) {
-                            // By the broker, or because the time has passed.
+                            // The broker has closed the connection, or the time has passed.
                         } finally {
                             ended.countDown();
                         }
@@ -120,7 +122,7 @@ public enum MemoryFlood {
             try {
                 socket.close();
             } catch (IOException closed) {
-                // It is closed either way.
+                // The connection is closed either way.
             }
         }
     }

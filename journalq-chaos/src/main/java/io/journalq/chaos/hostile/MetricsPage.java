@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The metrics of a broker, as its page shows them. One thread. */
+/** Reads the metrics page of a broker. One thread. */
 public final class MetricsPage {
     private static final List<String> COUNTERS = List.of(
             "journalq_limits_reached_total",
@@ -33,7 +33,7 @@ public final class MetricsPage {
         uri = URI.create("http://127.0.0.1:" + port + "/metrics");
     }
 
-    /** Values by name with labels. */
+    /** Values by metric name with labels. */
     public record Sample(Map<String, Double> values) {
         private double sum(String name) {
             return values.entrySet().stream()
@@ -59,8 +59,8 @@ public final class MetricsPage {
             return (long) sum("journalq_network_connections");
         }
 
-        /** What grew since an earlier sample, for people. */
-        public String reachedSince(Sample earlier) {
+        /** The counters that have grown since an earlier sample, as text. */
+        public String growthSince(Sample earlier) {
             List<String> grown = new ArrayList<>();
             values.forEach((name, value) -> {
                 long growth = (long) (value - earlier.values.getOrDefault(name, 0.0));

@@ -16,7 +16,7 @@ import io.netty.util.ReferenceCounted;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Whole frames, as bytes that may be sent again and again. Stateless. */
+/** Encodes requests as whole frames, which can be sent any number of times. Stateless. */
 public final class Requests {
     public static final String HEALTHY_TOPIC = "healthy";
     public static final String HOSTILE_TOPIC = "hostile";
@@ -26,12 +26,12 @@ public final class Requests {
     private static final short FETCH_VERSION = 11;
     private static final short METADATA_VERSION = 9;
 
-    /** The newest that makes a member of one request; later ones ask the client to come back with an id. */
+    /** The newest version in which one request creates a member. Later versions return an id first. */
     private static final short JOIN_GROUP_VERSION = 3;
 
     private Requests() {}
 
-    /** One record of so many bytes. */
+    /** A Produce request with one record of {@code valueBytes} bytes. */
     public static byte[] produce(String topic, CompressionCodec codec, int valueBytes) {
         return frame(
                 new ProduceRequest()
@@ -52,7 +52,7 @@ public final class Requests {
         }
     }
 
-    /** Everything from the beginning of a topic, as much as there may be. */
+    /** A Fetch request from the beginning of a topic, with the largest limits. */
     static byte[] fetchFromTheBeginning(String topic) {
         return frame(
                 new FetchRequest()
@@ -77,7 +77,7 @@ public final class Requests {
         return frame(new MetadataRequest().setTopics(null), METADATA_VERSION);
     }
 
-    /** Asks for topics that are to be created when they do not exist. */
+    /** A Metadata request that creates the topics that do not exist. */
     static byte[] createByMetadata(List<String> names) {
         return frame(
                 new MetadataRequest()
@@ -88,7 +88,7 @@ public final class Requests {
                 METADATA_VERSION);
     }
 
-    /** A new member of a group. */
+    /** A JoinGroup request of a new member. */
     static byte[] joinGroup(String groupId, int metadataBytes) {
         return frame(
                 new JoinGroupRequest()
@@ -103,7 +103,7 @@ public final class Requests {
                 JOIN_GROUP_VERSION);
     }
 
-    /** So many bytes that are no batch. */
+    /** A Produce request with {@code sizeBytes} bytes that are not a valid batch. */
     static byte[] produceBytes(String topic, int sizeBytes) {
         return frame(
                 new ProduceRequest()
@@ -117,7 +117,7 @@ public final class Requests {
                 PRODUCE_VERSION);
     }
 
-    /** Partitions 0 to {@code count - 1}, whether they exist or not. */
+    /** A Fetch request for the partitions 0 to {@code count - 1}, whether or not they exist. */
     static byte[] fetchPartitions(String topic, int count) {
         return frame(
                 new FetchRequest()

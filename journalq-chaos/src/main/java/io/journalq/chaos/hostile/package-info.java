@@ -1,7 +1,7 @@
 /**
- * How a client fares whose neighbours behave as badly as the protocol lets them. One program starts a broker, has a healthy
- * client send at a fixed rate, and starts each kind of hostile load as a process of its own beside it; what it prints is
- * the healthy client's latency with and without, and what the broker counted and held. Knows the wire and nothing of the
- * broker's inside.
+ * Hostile clients, and the measurement of a healthy client beside them. {@code HostileMeasurement} lets a healthy
+ * client send at a fixed rate, and starts each kind of hostile load in a process of its own. It reports the latency of
+ * the healthy client with and without the load, and the resources and counters of the broker. The package uses only the
+ * protocol, and does not depend on the classes of the broker.
  */
 package io.journalq.chaos.hostile;
