@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * Defects that the broker survives, and only logs: an unexpected exception is one, an operating error is none. Each belongs
- * to the simulation of the thread that logs it.
+ * Finds defects that the broker survives and only logs. An unexpected exception is a defect, an operating error is not.
+ * A defect is reported to the simulation that runs on the logging thread.
  */
 public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final Defects LISTENER = new Defects();
@@ -26,15 +26,15 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     private Defects() {}
 
-    /** As {@link #listen(Violations, Consumer)}, where nobody reads the warnings. */
+    /** Like {@link #listen(Violations, Consumer)}, without a reader of the log. */
     public static void listen(Violations violations) {
         listen(violations, null);
     }
 
     /**
-     * From now on defects of this thread are reported to {@code violations}; nothing else is logged. Any thread.
+     * Reports defects of this thread to {@code violations} from now on. Nothing else is logged. Any thread.
      *
-     * @param log takes this thread's errors and warnings; null for nobody
+     * @param log takes the errors and warnings of this thread; null for none
      */
     public static synchronized void listen(Violations violations, Consumer<String> log) {
         VIOLATIONS.set(violations);
@@ -81,9 +81,9 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     }
 
     static String describe(Throwable defect) {
-        java.io.StringWriter words = new java.io.StringWriter();
-        defect.printStackTrace(new java.io.PrintWriter(words));
-        String all = words.toString();
+        java.io.StringWriter text = new java.io.StringWriter();
+        defect.printStackTrace(new java.io.PrintWriter(text));
+        String all = text.toString();
         return all.substring(0, Math.min(MAX_WORDS, all.length()));
     }
 }

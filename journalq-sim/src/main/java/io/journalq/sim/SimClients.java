@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 
-/** The topics of one simulation, and who works on them. */
+/** The topics of one simulation, and its clients. */
 final class SimClients {
     private static final int MOST_TOPICS = 2;
     private static final int MOST_MEMBERS = 3;
@@ -50,7 +50,7 @@ final class SimClients {
         this.administrated = random.nextInt(3) == 0;
     }
 
-    /** Creates the topics, and prepares their clients. */
+    /** Creates the first topics, and their clients. */
     void createTopics() {
         int count = 1 + random.nextInt(MOST_TOPICS);
         for (int i = 0; i < count; i++) {
@@ -77,28 +77,28 @@ final class SimClients {
         }
     }
 
-    /** A topic is there: it gets clients of its own. */
+    /** Creates the clients of a new topic. */
     private void onPresent(Topic topic) {
         for (PartitionHistory partition : topic.partitions()) {
             SimConsumer consumer = new SimConsumer(world, partition, random.nextBoolean());
             Committer committer = new Committer(world, "group" + random.nextInt(2), consumer);
             consumers.add(consumer);
             committers.add(committer);
-            List<SimProducer> its = new ArrayList<>();
+            List<SimProducer> added = new ArrayList<>();
             for (int i = 1 + random.nextInt(2); i > 0; i--) {
-                its.add(new SimProducer(
-                        world, partition, "p" + (producers.size() + its.size()), random.nextInt(4) > 0));
+                added.add(new SimProducer(
+                        world, partition, "p" + (producers.size() + added.size()), random.nextInt(4) > 0));
             }
-            producers.addAll(its);
+            producers.addAll(added);
             if (working) {
                 consumer.onStart();
                 committer.onStart();
-                its.forEach(SimProducer::onStart);
+                added.forEach(SimProducer::onStart);
             }
         }
     }
 
-    /** Every transaction that was begun. */
+    /** All transactions that were begun. */
     List<SentTransaction> transactions() {
         return transactional.stream()
                 .flatMap(producer -> producer.transactions().stream())
@@ -109,7 +109,7 @@ final class SimClients {
         return !transactional.isEmpty();
     }
 
-    /** Everybody goes to work on the broker's new life. */
+    /** A life of the broker begins: all clients start. */
     void start() {
         working = true;
         producers.forEach(SimProducer::onStart);
@@ -123,18 +123,18 @@ final class SimClients {
         InternalTopicSettings.shrink(world);
     }
 
-    /** The broker is gone. */
+    /** The broker has crashed or stopped. */
     void stop() {
         working = false;
         groups.forEach(GroupHistory::onCrash);
     }
 
-    /** Power loss may have taken the newest states of groups. */
+    /** Forgets what the groups were told: a power loss may have taken their newest states. */
     void forgetGroups() {
         groups.forEach(GroupHistory::forget);
     }
 
-    /** Finds out which topics there are. */
+    /** Updates the topics with those that the broker has, and removes the clients of deleted topics. */
     void settleTopics(TopicInventory inventory) {
         inventory.settle(topics, this::onPresent);
         producers.removeIf(SimProducer::isDone);
@@ -148,7 +148,7 @@ final class SimClients {
                 .toList();
     }
 
-    List<CommittedOffsetQuery> askForCommits() {
+    List<CommittedOffsetQuery> queryCommits() {
         return world.allCommits().stream()
                 .map(history -> CommittedOffsetQuery.ask(world, history))
                 .toList();
@@ -160,8 +160,8 @@ final class SimClients {
                 .flatMap(topic -> topic.partitions().stream());
     }
 
-    /** Holds what was read of a partition against what is known of it. */
-    void judge(
+    /** Checks what was read of a partition against its history. */
+    void check(
             ReadBack reading,
             NothingAcknowledgedIsLost losses,
             LogIsSound soundness,

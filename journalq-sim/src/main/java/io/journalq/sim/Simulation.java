@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * One seed: a broker lives, crashes and lives again, with clients at work; after every start all that is promised is
- * compared with all that is there. Everything follows from the seed. One thread.
+ * Runs one seed: a broker starts, serves clients and crashes, several times. After each start, everything that it
+ * guarantees is compared with everything that it has. The seed determines everything. One thread.
  */
 public final class Simulation implements SimDisk.Surroundings {
     private static final long LIFE_MS = 400;
@@ -63,7 +63,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private long slowNanos;
     private int crashes;
 
-    /** The broker could not be started any more, for a good reason. */
+    /** The broker could not be started any more, for an expected reason. */
     private boolean stopped;
 
     private Simulation(long seed) {
@@ -83,19 +83,22 @@ public final class Simulation implements SimDisk.Surroundings {
         this.commits = new CommitsAreKept(violations, scenario.consistent(), scenario.flushIntervalMs());
     }
 
-    /** Runs one seed to its end, or to the first broken promise. */
+    /** Runs one seed to its end, or to the first violation. */
     public static SimResult run(long seed) {
         return run(new Simulation(seed));
     }
 
-    /** As {@link #run(long)}, on a disk that takes every sync for done and does nothing: promises cannot be kept on it. */
+    /**
+     * Like {@link #run(long)}, but on a disk that reports each fsync as done without doing it. No guarantee can be kept
+     * on such a disk.
+     */
     static SimResult runOnALyingDisk(long seed) {
         Simulation simulation = new Simulation(seed);
         simulation.disk.lie();
         return run(simulation);
     }
 
-    /** As {@link #run(long)}, with a bug planted between the broker and its clients. */
+    /** Like {@link #run(long)}, with a bug planted between the broker and its clients. */
     static SimResult run(long seed, Interference planted) {
         Simulation simulation = new Simulation(seed);
         simulation.interference = planted;
@@ -112,15 +115,15 @@ public final class Simulation implements SimDisk.Surroundings {
         return simulation.result();
     }
 
-    private void onLog(String words) {
-        if (interference.logs(words)) {
-            damage.onLog(words);
+    private void onLog(String text) {
+        if (interference.logs(text)) {
+            damage.onLog(text);
         }
     }
 
     private SimResult result() {
         if (!violations.isEmpty()) {
-            violations.report("Circumstances", scenario + ", life before ended with " + lastEnd);
+            violations.report("Circumstances", scenario + ", the previous life ended with " + lastEnd);
         }
         return new SimResult(
                 seed,
@@ -165,7 +168,7 @@ public final class Simulation implements SimDisk.Surroundings {
         crash();
     }
 
-    /** As an operator does; it may crash on the way. */
+    /** Stops the broker as an operator does. It may crash meanwhile. */
     private void stop() {
         try {
             broker.stop();
@@ -189,7 +192,7 @@ public final class Simulation implements SimDisk.Surroundings {
         boolean powerLost = kind == CrashKind.POWER_LOSS;
         long atMs = Math.min(scheduler.nowMs(), firstFailedSyncMs);
         if (lastEnd != null) {
-            // The broker did not live long enough since then for anybody to look.
+            // The broker crashed again before it could be checked. The effects of both ends count.
             powerLost |= lastEnd.powerLost();
             atMs = Math.min(atMs, lastEnd.atMs());
         }
@@ -211,7 +214,7 @@ public final class Simulation implements SimDisk.Surroundings {
         }
     }
 
-    /** A start under faults, or cut short by a crash, is followed by another until one succeeds. */
+    /** Starts the broker. If a start fails because of faults or a crash, starts it again until a start succeeds. */
     private void start(boolean first) {
         for (int tries = 0; broker == null && violations.isEmpty(); tries++) {
             boolean faulty = scenario.faultyStarts() && !first && tries < MOST_FAULTY_STARTS;
@@ -222,12 +225,12 @@ public final class Simulation implements SimDisk.Surroundings {
             String refusal = tryToStart();
             if (refusal != null) {
                 if (disk.isHarmed() && tries >= MOST_FAULTY_STARTS) {
-                    // It has found the damage, and says so; what is not served now was not served wrongly.
+                    // The broker has found the damage and refuses to start, so that it serves nothing wrong.
                     stopped = true;
                     return;
                 }
                 if (!faulty && !disk.isHarmed() && !disk.isDead()) {
-                    violations.report("ABrokerStarts", refusal);
+                    violations.report("BrokerStarts", refusal);
                 }
                 crash();
             }
@@ -240,12 +243,12 @@ public final class Simulation implements SimDisk.Surroundings {
         }
     }
 
-    /** Null when the broker serves all that it should, else why not. */
+    /** Tries to start the broker. Returns null if it serves all partitions, otherwise the reason why not. */
     private String tryToStart() {
         try {
             broker = SimBroker.start(plan, scheduler, random, violations);
             if (disk.isDead()) {
-                return "it crashed";
+                return "the broker crashed";
             }
             return broker.offlinePartitions() == 0 ? null : broker.offlinePartitions() + " partitions are offline";
         } catch (IOException | IllegalStateException | SimDisk.Crash refused) {
@@ -255,21 +258,21 @@ public final class Simulation implements SimDisk.Surroundings {
 
     private void check() {
         TopicInventory inventory = TopicInventory.ask(world);
-        if (!isAnswered(inventory::isKnown)) {
+        if (!completes(inventory::isKnown)) {
             return;
         }
         clients.settleTopics(inventory);
         List<ReadBack> committed = clients.readEverything(true);
-        if (!isAnswered(() -> committed.stream().allMatch(ReadBack::isDone))) {
+        if (!completes(() -> committed.stream().allMatch(ReadBack::isDone))) {
             return;
         }
         List<ReadBack> readings = clients.readEverything(false);
-        List<CommittedOffsetQuery> offsets = clients.askForCommits();
-        if (!isAnswered(() -> readings.stream().allMatch(ReadBack::isDone)
+        List<CommittedOffsetQuery> offsets = clients.queryCommits();
+        if (!completes(() -> readings.stream().allMatch(ReadBack::isDone)
                 && offsets.stream().allMatch(CommittedOffsetQuery::isKnown))) {
             return;
         }
-        readings.forEach(reading -> clients.judge(reading, losses, soundness, lastEnd));
+        readings.forEach(reading -> clients.check(reading, losses, soundness, lastEnd));
         if (!lastEnd.harmed() && !world.isHarmed()) {
             for (int i = 0; i < readings.size(); i++) {
                 committedView.check(committed.get(i), readings.get(i));
@@ -284,7 +287,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private void check(CommittedOffsetQuery found, List<ReadBack> readings) {
         CommitHistory history = found.history();
         if (found.isUndecided()) {
-            commits.postpone(history, lastEnd); // What was committed before still counts.
+            commits.postpone(history, lastEnd); // Earlier commits still count.
             return;
         }
         long end = readings.stream()
@@ -292,18 +295,18 @@ public final class Simulation implements SimDisk.Surroundings {
                 .mapToLong(ReadBack::highWatermark)
                 .findFirst()
                 .orElseThrow();
-        if (end >= 0) { // else nothing of it could be read, which was judged before
+        if (end >= 0) { // -1: the partition could not be read, which was checked before
             commits.check(history, found.offset(), end, lastEnd);
         }
         history.reset(found.offset(), scheduler.nowMs());
     }
 
-    /** Whether it comes true in the time that a request may take. */
-    private boolean isAnswered(BooleanSupplier done) {
+    /** Runs the simulation until {@code done}, and reports a violation if that takes longer than a request may. */
+    private boolean completes(BooleanSupplier done) {
         long limitMs = scheduler.nowMs() + CHECK_MS;
         scheduler.runUntil(() -> scheduler.nowMs() > limitMs || done.getAsBoolean());
         if (!done.getAsBoolean()) {
-            violations.report("EveryRequestIsAnswered", broker.unanswered() + " requests wait in vain");
+            violations.report("EveryRequestGetsAResponse", broker.pendingRequests() + " requests have no response");
         }
         return violations.isEmpty();
     }

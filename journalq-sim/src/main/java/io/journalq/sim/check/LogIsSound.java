@@ -10,7 +10,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** No idempotent record is there twice, a producer's records are in its order, offsets and epochs rise. */
+/** No record is duplicated, the records of each producer are in order, and offsets and leader epochs increase. */
 public final class LogIsSound {
     private final Violations violations;
 
@@ -19,9 +19,10 @@ public final class LogIsSound {
     }
 
     /**
-     * Looks through everything that a partition holds.
+     * Checks all records of a partition.
      *
-     * @param harmed whether synced data were damaged: leader epochs, which no CRC covers, may then be wrong
+     * @param harmed whether fsynced data were damaged. Leader epochs may then be wrong, because the CRC does not cover
+     *     them
      */
     public void check(PartitionHistory partition, ReadBack found, boolean harmed) {
         Set<String> ids = new HashSet<>();
@@ -30,20 +31,21 @@ public final class LogIsSound {
         for (LogReader.Found record : found.records()) {
             if (last != null
                     && (record.offset() <= last.offset() || (record.leaderEpoch() < last.leaderEpoch() && !harmed))) {
-                violations.report("OffsetsRise", partition + " has " + record + " behind " + last);
+                violations.report("OffsetsIncrease", partition + " has " + record + " after " + last);
             }
             last = record;
             SentRecord sent = record.record();
             if (sent == null) {
-                continue; // reported where it was read
+                continue; // reported when it was read
             }
             if (!ids.add(sent.id())) {
-                violations.report("NothingIsThereTwice", partition + " holds " + sent.id() + " again: " + record);
+                violations.report(
+                        "RecordsAreNotDuplicated", partition + " holds a duplicate of " + sent.id() + ": " + record);
             }
             SentRecord before = lastOf.put(sent.producer(), sent);
             if (before != null && before.number() > sent.number()) {
                 violations.report(
-                        "OrderIsKept", partition + " holds " + sent.id() + " behind " + before.id() + ": " + record);
+                        "OrderIsKept", partition + " holds " + sent.id() + " after " + before.id() + ": " + record);
             }
         }
     }

@@ -16,13 +16,20 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Records leave a log only as somebody asked for: before the offset of DeleteRecords; when they are older than
- * {@code retention.ms}; when what is left is more than {@code retention.bytes}; when a newer record of their key is there, or
- * a tombstone was there for {@code delete.retention.ms}; when their transaction was aborted. What DeleteRecords was
- * acknowledged for never comes back.
+ * Records are removed only for one of these reasons:
+ *
+ * <ul>
+ *   <li>DeleteRecords was called with a higher offset;
+ *   <li>they are older than {@code retention.ms};
+ *   <li>the later records exceed {@code retention.bytes};
+ *   <li>a newer record of their key exists, or a tombstone existed for {@code delete.retention.ms};
+ *   <li>their transaction was aborted.
+ * </ul>
+ *
+ * <p>Records that DeleteRecords has acknowledged never come back.
  */
 final class RemovalIsAllowed {
-    private static final String INVARIANT = "NothingIsRemovedUnasked";
+    private static final String INVARIANT = "RecordsAreRemovedOnlyAsConfigured";
 
     private final Violations violations;
     private final DamageIsContained damage;
@@ -31,11 +38,11 @@ final class RemovalIsAllowed {
     private long clockMs;
     private long removedBySizeBytes;
     private boolean harmed;
-    /** What is missing at the beginning may have been lost, rather than removed. */
-    private boolean mayLack;
+    /** Whether records missing at the beginning may have been lost instead of removed. */
+    private boolean mayBeLost;
 
     private String why = "";
-    /** Records that are there, or were until compaction took them, by key and offset. */
+    /** Records that exist, or existed until compaction removed them, by key and offset. */
     private final Map<String, NavigableMap<Long, SentRecord>> byKey = new HashMap<>();
 
     RemovalIsAllowed(Violations violations, DamageIsContained damage) {
@@ -43,7 +50,7 @@ final class RemovalIsAllowed {
         this.damage = damage;
     }
 
-    /** From now on this partition is judged. */
+    /** Begins to check a partition. */
     void begin(
             PartitionHistory ofPartition,
             ReadBack readBack,
@@ -55,7 +62,7 @@ final class RemovalIsAllowed {
         clockMs = nowMs;
         removedBySizeBytes = 0;
         harmed = end.harmed();
-        mayLack = harmed || (end.powerLost() && !partition.isConsistent());
+        mayBeLost = harmed || (end.powerLost() && !partition.isConsistent());
         why = "";
         byKey.clear();
         if (partition.plan().isCompacted()) {
@@ -75,17 +82,17 @@ final class RemovalIsAllowed {
         long start = found.logStartOffset();
         if (start < partition.deletedForSureUpTo() && !harmed) {
             violations.report(
-                    "TheLogStartNeverGoesBack",
+                    "LogStartNeverMovesBack",
                     partition + " begins at " + start + ", but everything before " + partition.deletedForSureUpTo()
                             + " was deleted; " + end);
         }
         partition.resetLogStart(start);
     }
 
-    /** Whether a record may be missing that was there. */
+    /** Whether a record that existed may be missing. */
     boolean mayBeRemoved(long offset, SentRecord record) {
         if (offset >= found.highWatermark()) {
-            return false; // Nothing that removes records takes the log's end.
+            return false; // Neither deletion nor compaction removes the end of the log.
         }
         if (offset < found.logStartOffset()) {
             return offset < partition.deletedUpTo() || mayBeTooOldOrTooMuch(record);
@@ -117,17 +124,18 @@ final class RemovalIsAllowed {
                 return true;
             }
         }
-        // A newer record may be gone that nobody knows to have been appended: as an old tombstone, or by damage.
-        boolean damagedBehind = damage.isDamagedBehind(partition, offset);
+        // A newer record of unknown outcome may have been appended, and then removed as an old tombstone or lost by
+        // damage.
+        boolean damagedAfter = damage.isDamagedAfter(partition, offset);
         for (SentRecord other : partition.allSent()) {
             if (other != record
                     && record.content().key().equals(other.content().key())
-                    && (damagedBehind || isOldTombstone(other))
+                    && (damagedAfter || isOldTombstone(other))
                     && supersedes(other, record)) {
                 return true;
             }
         }
-        why = "; " + record + " had behind it " + newer;
+        why = "; later records with the key of " + record + ": " + newer;
         return false;
     }
 
@@ -149,12 +157,12 @@ final class RemovalIsAllowed {
         return record.content().tombstone() && record.content().timestampMs() + plan.deleteRetentionMs() <= clockMs;
     }
 
-    /** Explains the last refusal. */
+    /** Details of the last removal that was not allowed. */
     String why() {
         return why;
     }
 
-    /** Everything of the partition was judged. */
+    /** Ends the check of a partition. */
     void end() {
         if (removedBySizeBytes == 0) {
             return;
@@ -163,11 +171,11 @@ final class RemovalIsAllowed {
                 .mapToLong(seen -> seen.record().batchSizeBytes())
                 .sum();
         long mostLeft = partition.sentSizeBytes() - deletedBytes;
-        if (mostLeft < partition.plan().retentionBytes() && partition.deletedUpTo() == 0 && !mayLack) {
+        if (mostLeft < partition.plan().retentionBytes() && partition.deletedUpTo() == 0 && !mayBeLost) {
             violations.report(
                     INVARIANT,
                     partition + " keeps at most " + mostLeft + " bytes from offset " + found.logStartOffset()
-                            + " on, but retention.bytes is " + partition.plan().retentionBytes());
+                            + ", but retention.bytes is " + partition.plan().retentionBytes());
         }
     }
 }

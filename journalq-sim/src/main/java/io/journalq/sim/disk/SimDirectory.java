@@ -6,18 +6,18 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
-/** Names of files and directories, twice: as the system shows them, and as they are on the disk. */
+/** The entries of a directory, twice: as the file system shows them, and as the disk holds them. */
 final class SimDirectory implements SimDisk.Node {
     private final Map<String, SimDisk.Node> shown = new TreeMap<>();
     private final Map<String, SimDisk.Node> onDisk = new TreeMap<>();
     private final List<Change> unsynced = new ArrayList<>();
 
     /**
-     * A change that has not been synced.
+     * A change that has not been fsynced.
      *
-     * @param removed the name that goes; null when none does
-     * @param name the name that comes; null when none does
-     * @param node what it names
+     * @param removed name of the removed entry; null for none
+     * @param name name of the new entry; null for none
+     * @param node the file or directory of the new entry
      */
     private record Change(String removed, String name, SimDisk.Node node) {
         void apply(Map<String, SimDisk.Node> names) {
@@ -67,7 +67,7 @@ final class SimDirectory implements SimDisk.Node {
     @Override
     public void losePower(Random random) {
         if (random.nextBoolean()) {
-            // As a file system with a journal does it: in order, up to some point.
+            // Like a journaling file system: in order, up to a random point.
             unsynced.subList(0, random.nextInt(unsynced.size() + 1)).forEach(change -> change.apply(onDisk));
         } else {
             for (Change change : unsynced) {

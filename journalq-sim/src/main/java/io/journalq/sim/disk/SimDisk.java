@@ -14,8 +14,9 @@ import java.util.Random;
 import java.util.UUID;
 
 /**
- * A simulated disk and the system's page cache over it. A file's writes are safe after its sync, the changes of a directory
- * after the directory's. Every call that changes something is counted, and {@link #crashAfter} makes one of them the last.
+ * A simulated disk with the page cache of the operating system. A write to a file is durable after an fsync of the
+ * file, a change of a directory after an fsync of the directory. Each call that changes something is counted, and
+ * {@link #crashAfter} makes one of them the last.
  */
 public final class SimDisk implements FileStore {
     private static final String TEMPORARY_SUFFIX = ".tmp";
@@ -26,7 +27,7 @@ public final class SimDisk implements FileStore {
     private final SimDirectory root = new SimDirectory();
     private DiskFaults faults = DiskFaults.NONE;
     private long changes;
-    /** How often power came back. */
+    /** Number of power losses so far. */
     private int boots;
 
     private long crashAt = NEVER;
@@ -34,53 +35,54 @@ public final class SimDisk implements FileStore {
     private boolean harmed;
     private boolean lying;
 
-    /** What happens around the disk while it works. */
+    /** Hears what happens in the disk while it works. */
     public interface Surroundings {
-        /** A sync is under way: others may work until it is done. */
+        /** An fsync is running. Other threads may run until it is done. */
         void onSync();
 
-        /** A call takes its time. */
+        /** A call is slow. */
         void onSlow(long ms);
 
-        /** What was not synced yet may never reach the disk. */
+        /** An fsync failed. Data that were not fsynced before may never reach the disk. */
         void onFailedSync();
 
-        /** The last call that was allowed has been made: the process is gone. */
+        /** The last allowed call was made, and the process has crashed. */
         void onCrash();
     }
 
     /** A file or a directory. */
     interface Node {
-        /** Loses what was not synced, or some of it. */
+        /** Loses all or part of the changes that were not fsynced. */
         void losePower(Random random);
     }
 
-    /** What is left after a crash. */
+    /** How the broker crashes. */
     public enum CrashKind {
-        /** The process is killed: the system's page cache, and so everything that was written, stays. */
+        /** The process is killed. Everything that was written survives in the page cache. */
         KILL,
-        /** The machine loses power: of what was not synced, any part may be left. */
+        /** The machine loses power. Any part of the data that were not fsynced may survive. */
         POWER_LOSS
     }
 
     /**
-     * The simulated process is gone: unwinds what it was doing. An error, so that no handler of operating errors keeps it.
+     * The simulated process has crashed. Unwinds the stack. This is an error, so that no handler of operating errors
+     * catches it.
      */
     public static final class Crash extends Error {
         private static final long serialVersionUID = 1L;
 
-        /** The process has crashed. */
+        /** Without a stack trace. */
         public Crash() {
             super("the simulated process has crashed", null, false, false);
         }
     }
 
     /**
-     * A bit that flipped in what a disk held.
+     * A bit that flipped on the disk.
      *
-     * @param file that it is in
-     * @param position of its byte
-     * @param before what the file held
+     * @param file the file that contains it
+     * @param position position of its byte
+     * @param before content of the file before
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     public record Damage(Path file, int position, byte[] before) {}
@@ -94,17 +96,17 @@ public final class SimDisk implements FileStore {
         faults = newFaults;
     }
 
-    /** The call that makes {@code count} more changes is the last one; any part of it may be done. */
+    /** The {@code count}th change from now on is the last. Any part of it may be done. */
     public void crashAfter(long count) {
         crashAt = changes + count;
     }
 
-    /** No call is the last one any more. */
+    /** Cancels {@link #crashAfter}. */
     public void crashNever() {
         crashAt = NEVER;
     }
 
-    /** Changes made so far. */
+    /** Number of changes so far. */
     public long changes() {
         return changes;
     }
@@ -113,17 +115,17 @@ public final class SimDisk implements FileStore {
         return dead;
     }
 
-    /** Whether data that were synced have been damaged. */
+    /** Whether fsynced data have been damaged. */
     public boolean isHarmed() {
         return harmed;
     }
 
-    /** From now on a file's sync does nothing, and says that it did. */
+    /** From now on, an fsync of a file does nothing, and reports success. */
     public void lie() {
         lying = true;
     }
 
-    /** The process is gone: every call fails until {@link #restart}. */
+    /** The process has crashed. Every call fails until {@link #restart}. */
     public void die() {
         dead = true;
     }
@@ -131,7 +133,7 @@ public final class SimDisk implements FileStore {
     /**
      * The process is started again after a crash.
      *
-     * @return what was damaged meanwhile
+     * @return bits that flipped meanwhile
      */
     public List<Damage> restart(CrashKind kind) {
         dead = false;
@@ -160,7 +162,7 @@ public final class SimDisk implements FileStore {
         return UUID.nameUUIDFromBytes(new byte[] {(byte) boots}).toString();
     }
 
-    /** Takes the end of a file away, as if it had never been there. */
+    /** Cuts off the end of a file, on the disk as well. */
     public void cut(Path path, int sizeBytes) {
         if (find(path) instanceof SimFile file) {
             file.truncate(sizeBytes);
@@ -179,7 +181,7 @@ public final class SimDisk implements FileStore {
         return into;
     }
 
-    /** Bytes in all files. */
+    /** Size of all files in bytes. */
     public long usedBytes() {
         return usedBytes(root);
     }
@@ -192,7 +194,7 @@ public final class SimDisk implements FileStore {
         return used;
     }
 
-    // ---- every call passes here
+    // Entry of each call.
 
     private void enter() {
         if (dead) {
@@ -203,7 +205,7 @@ public final class SimDisk implements FileStore {
         }
     }
 
-    /** A change is about to be made. True when it is the last: then a part of it is made, and {@link #crash} is called. */
+    /** A change begins. Returns true if it is the last: the caller then makes part of it and calls {@link #crash}. */
     private boolean enterChange() {
         enter();
         changes++;
@@ -230,7 +232,7 @@ public final class SimDisk implements FileStore {
         }
     }
 
-    // ---- names
+    // Names.
 
     private Node find(Path path) {
         String names = path.toString();
@@ -351,7 +353,7 @@ public final class SimDisk implements FileStore {
             throw new NoSuchFileException(from.toString());
         }
         if (parent(to) != parent) {
-            throw new IOException("files are moved within a directory only");
+            throw new IOException("a file can be moved only within its directory");
         }
         change(() -> parent.move(name(from), name(to)));
     }
@@ -386,7 +388,7 @@ public final class SimDisk implements FileStore {
         found.sync();
     }
 
-    // ---- content
+    // Content.
 
     private void write(Path path, SimFile file, ByteBuffer source, long position) throws IOException {
         boolean last = enterChange();
@@ -441,7 +443,7 @@ public final class SimDisk implements FileStore {
         if (last) {
             throw crash();
         }
-        // What was written meanwhile is not promised.
+        // Data that were written meanwhile are not durable.
         file.sync(lying ? 0 : covered);
     }
 
@@ -452,7 +454,7 @@ public final class SimDisk implements FileStore {
         }
     }
 
-    /** The process lives on for one more call: to be killed in that very instant would be a second fault. */
+    /** Lets the process make one more call: a crash at the same moment would be a second fault. */
     private void spareNextChange() {
         if (crashAt <= changes + 1) {
             crashAt = changes + 2;
@@ -509,7 +511,7 @@ public final class SimDisk implements FileStore {
 
         @Override
         public void close() {
-            // Nothing is kept for a handle.
+            // A handle has no resources.
         }
     }
 }

@@ -7,7 +7,7 @@ import io.journalq.common.protocol.message.OffsetFetchResponse;
 import io.journalq.sim.world.SimBroker;
 import java.util.List;
 
-/** What a restarted broker says that a group has committed for a partition. */
+/** Asks a restarted broker for the committed offset of a group in a partition. */
 public final class CommittedOffsetQuery {
     private static final long UNKNOWN = Long.MIN_VALUE;
     private static final long UNDECIDED = UNKNOWN + 1;
@@ -25,7 +25,7 @@ public final class CommittedOffsetQuery {
         this.history = history;
     }
 
-    /** Begins to ask; {@link #isKnown} says when there is an answer. */
+    /** Sends the request. {@link #isKnown} tells when the result is there. */
     public static CommittedOffsetQuery ask(World world, CommitHistory history) {
         CommittedOffsetQuery asked = new CommittedOffsetQuery(world, history);
         asked.ask(world.broker().connect());
@@ -40,7 +40,7 @@ public final class CommittedOffsetQuery {
         return offset != UNKNOWN;
     }
 
-    /** The committed offset; -1 when there is none. */
+    /** The committed offset; -1 if there is none. */
     public long offset() {
         return offset;
     }
@@ -53,11 +53,15 @@ public final class CommittedOffsetQuery {
                         .setTopics(List.of(new OffsetFetchRequest.OffsetFetchRequestTopics()
                                 .setName(history.partition().topic())
                                 .setPartitionIndexes(List.of(history.partition().partition()))))));
-        from.send(ApiKey.OFFSET_FETCH, FETCH_VERSION, request, answer -> onAnswer(from, (OffsetFetchResponse) answer));
+        from.send(
+                ApiKey.OFFSET_FETCH,
+                FETCH_VERSION,
+                request,
+                message -> onResponse(from, (OffsetFetchResponse) message));
     }
 
-    private void onAnswer(SimBroker.Connection from, OffsetFetchResponse answer) {
-        OffsetFetchResponse.OffsetFetchResponseGroup group = answer.groups().get(0);
+    private void onResponse(SimBroker.Connection from, OffsetFetchResponse response) {
+        OffsetFetchResponse.OffsetFetchResponseGroup group = response.groups().get(0);
         ErrorCode error = ErrorCode.of(group.errorCode());
         if (error == ErrorCode.NONE) {
             OffsetFetchResponse.OffsetFetchResponsePartitions found =
@@ -69,7 +73,7 @@ public final class CommittedOffsetQuery {
             }
         }
         boolean noGroup = error == ErrorCode.COORDINATOR_NOT_AVAILABLE && !history.isAnyAcknowledged();
-        // A transaction that has not ended yet is aborted when its time is up, which may be long.
+        // An open transaction is aborted after its timeout, which may be long.
         boolean undecided = error == ErrorCode.UNSTABLE_OFFSET_COMMIT && tries > MOST_TRIES / 2;
         if (noGroup || undecided) {
             offset = UNDECIDED;
@@ -77,13 +81,13 @@ public final class CommittedOffsetQuery {
             world.later(RETRY_PAUSE_MS, () -> ask(from));
         } else {
             if (!world.isHarmed()) {
-                world.report("GroupsAreServed", history.group() + " is told " + error + " again and again");
+                world.report("GroupsAreServed", history.group() + " gets " + error + " in " + MOST_TRIES + " tries");
             }
             offset = -1;
         }
     }
 
-    /** Whether there was no answer: a transaction that is open holds it back, or no coordinator can be. */
+    /** Whether there is no result, because a transaction is open or because no coordinator can exist. */
     public boolean isUndecided() {
         return offset == UNDECIDED;
     }

@@ -7,7 +7,7 @@ import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 import java.util.List;
 
-/** Commits a consumer's position now and then, one commit at a time, without being a member of its group. */
+/** Commits the position of a consumer from time to time, one commit at a time, without being a member of the group. */
 public final class Committer {
     private static final int LONGEST_PAUSE_MS = 60;
     private static final int FIND_VERSION = 4;
@@ -23,19 +23,19 @@ public final class Committer {
         this.history = world.commits(group, consumer.partition());
     }
 
-    /** Whether its topic is gone, and it with it. */
+    /** Whether the topic of the consumer was deleted. */
     public boolean isDone() {
         return history.partition().isGone();
     }
 
-    /** The broker lives again. */
+    /** A life of the broker begins. */
     public void onStart() {
         connection = world.broker().connect();
         connection.send(
                 ApiKey.FIND_COORDINATOR,
                 FIND_VERSION,
                 new FindCoordinatorRequest().setCoordinatorKeys(List.of(history.group())),
-                answer -> world.deliver(this::pause));
+                message -> world.deliver(this::pause));
     }
 
     private void pause() {

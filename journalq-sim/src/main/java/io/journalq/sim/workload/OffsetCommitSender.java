@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Commits one position, and keeps what is known of it. */
+/** Sends offset commits, and records their results in the history. */
 final class OffsetCommitSender {
     private static final int COMMIT_VERSION = 9;
 
-    /** With these a coordinator says that it has done nothing, and never will. */
+    /** Errors with which a coordinator guarantees that the commit has no effect, now or later. */
     private static final Set<ErrorCode> REFUSALS = EnumSet.of(
             ErrorCode.UNKNOWN_MEMBER_ID,
             ErrorCode.ILLEGAL_GENERATION,
@@ -27,10 +27,10 @@ final class OffsetCommitSender {
     private OffsetCommitSender() {}
 
     /**
-     * Who commits.
+     * The member that commits.
      *
-     * @param memberId empty for one that is no member
-     * @param epoch its generation or member epoch; -1 for one that is no member
+     * @param memberId empty for a client that is not a member
+     * @param epoch generation or member epoch; -1 for a client that is not a member
      */
     record Member(String memberId, int epoch) {
         static final Member NONE = new Member("", -1);
@@ -39,7 +39,7 @@ final class OffsetCommitSender {
     /**
      * Sends a commit.
      *
-     * @param onAnswer hears at the moment when the broker answers
+     * @param onResponse called at the moment when the broker responds
      */
     static void send(
             World world,
@@ -47,7 +47,7 @@ final class OffsetCommitSender {
             CommitHistory history,
             Member member,
             Position position,
-            Consumer<ErrorCode> onAnswer) {
+            Consumer<ErrorCode> onResponse) {
         CommitHistory.Commit commit = history.add(position.offset(), world.nowMs());
         OffsetCommitRequest request = new OffsetCommitRequest()
                 .setGroupId(history.group())
@@ -59,8 +59,8 @@ final class OffsetCommitSender {
                                 .setPartitionIndex(history.partition().partition())
                                 .setCommittedOffset(position.offset())
                                 .setCommittedLeaderEpoch(position.leaderEpoch())))));
-        connection.send(ApiKey.OFFSET_COMMIT, COMMIT_VERSION, request, answer -> {
-            ErrorCode error = answer instanceof OffsetCommitResponse response
+        connection.send(ApiKey.OFFSET_COMMIT, COMMIT_VERSION, request, message -> {
+            ErrorCode error = message instanceof OffsetCommitResponse response
                     ? ErrorCode.of(response.topics().get(0).partitions().get(0).errorCode())
                     : ErrorCode.UNKNOWN_SERVER_ERROR;
             if (error == ErrorCode.NONE) {
@@ -68,10 +68,10 @@ final class OffsetCommitSender {
             } else {
                 commit.fail(REFUSALS.contains(error), world.nowMs());
             }
-            onAnswer.accept(error);
+            onResponse.accept(error);
         });
     }
 
-    /** Where a reader stands, and the leader epoch of what it has read last; -1 when it is not known. */
+    /** The position of a reader, and the leader epoch of the last record that it has read; -1 if it is not known. */
     record Position(long offset, int leaderEpoch) {}
 }

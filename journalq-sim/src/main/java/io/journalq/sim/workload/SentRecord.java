@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** A record that somebody tried to append, and what is known of it. */
+/** A record that a producer tried to append. */
 public final class SentRecord {
     private static final String ID_HEADER = "id";
 
@@ -16,17 +16,17 @@ public final class SentRecord {
     private final String producer;
     private final int number;
     private final Content content;
-    /** Holds its name, and more that follows from it, so that a changed byte shows; null for a tombstone. */
+    /** Contains the id, followed by bytes derived from it, so that each changed byte is found. Null for a tombstone. */
     private final byte[] value;
 
     private SentTransaction transaction;
     private int batchSizeBytes;
 
     /**
-     * What a record is about.
+     * Key, timestamp and kind of a record.
      *
      * @param key null for none
-     * @param tombstone whether it deletes its key
+     * @param tombstone whether the record deletes its key
      */
     public record Content(String key, boolean tombstone, long timestampMs) {
         byte[] keyBytes() {
@@ -35,11 +35,11 @@ public final class SentRecord {
     }
 
     /**
-     * A record about to be sent.
+     * A record that is about to be sent.
      *
-     * @param id names it among all
-     * @param producer who sends it; records of one producer have an order
-     * @param number place in that order
+     * @param id unique id
+     * @param producer name of the producer, whose records have an order
+     * @param number position in that order
      */
     SentRecord(String id, String producer, int number, Content content) {
         this.id = id;
@@ -49,7 +49,7 @@ public final class SentRecord {
         this.value = content.tombstone() ? null : value(id);
     }
 
-    /** Encodes records as one batch. On the heap, so that what a crash leaves lying around is collected. */
+    /** Encodes records as one batch, on the heap, so that a crash in between does not leak a buffer. */
     static ByteBuf encode(BatchBuilder builder, PartitionHistory partition, List<SentRecord> records) {
         for (SentRecord record : records) {
             builder.append(record.content.timestampMs(), record.content.keyBytes(), record.value, record.headers());
@@ -77,7 +77,7 @@ public final class SentRecord {
         return content;
     }
 
-    /** The transaction that it belongs to; null for none. */
+    /** The transaction of the record; null for none. */
     public SentTransaction transaction() {
         return transaction;
     }
@@ -86,7 +86,7 @@ public final class SentRecord {
         transaction = of;
     }
 
-    /** Size of the batch that it is the first of; 0 when it is not. */
+    /** Size of the batch that begins with this record; 0 if none does. */
     public int batchSizeBytes() {
         return batchSizeBytes;
     }
@@ -100,12 +100,12 @@ public final class SentRecord {
         return id + (transaction == null ? " " : " of " + transaction + " ") + content;
     }
 
-    /** A tombstone has its name here. */
+    /** A tombstone has its id in a header. */
     private List<Header> headers() {
         return value != null ? List.of() : List.of(new Header(ID_HEADER, id.getBytes(StandardCharsets.US_ASCII)));
     }
 
-    /** The name that a record seems to have; null when it has none. */
+    /** The id that a record seems to have; null if it has none. */
     static String claimedId(byte[] value, List<Header> headers) {
         if (value == null) {
             return headers.size() == 1 ? new String(headers.get(0).value(), StandardCharsets.US_ASCII) : null;
@@ -118,7 +118,7 @@ public final class SentRecord {
         return null;
     }
 
-    /** Whether a record of this key, value and time is this one. */
+    /** Whether a record with this key, value and timestamp is this record. */
     boolean isHeldBy(byte[] itsKey, byte[] itsValue, long timestampMs) {
         return Arrays.equals(value, itsValue)
                 && Arrays.equals(content.keyBytes(), itsKey)

@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One transaction of a simulated producer, and what is known of it. */
+/** A transaction of a simulated producer. */
 public final class SentTransaction {
     private final String name;
     private final Map<PartitionHistory, List<SentRecord>> records = new LinkedHashMap<>();
-    private Boolean asked;
-    private boolean answered;
+    private Boolean commitRequested;
+    private boolean acknowledged;
 
     SentTransaction(String name) {
         this.name = name;
@@ -20,7 +20,7 @@ public final class SentTransaction {
         return name;
     }
 
-    /** What it wrote, by partition, whether or not it arrived. */
+    /** Its records by partition, whether or not they arrived. */
     public Map<PartitionHistory, List<SentRecord>> records() {
         return records;
     }
@@ -34,32 +34,32 @@ public final class SentTransaction {
         record.setTransaction(this);
     }
 
-    void onAsked(boolean commit) {
-        asked = commit;
+    void onEnding(boolean commit) {
+        commitRequested = commit;
     }
 
-    void onAnswered() {
-        answered = true;
+    void onAcknowledged() {
+        acknowledged = true;
     }
 
-    /** Whether anybody asked to commit it. */
+    /** Whether its producer asked to commit it. */
     public boolean mayBeCommitted() {
-        return asked != null && asked;
+        return commitRequested != null && commitRequested;
     }
 
-    /** Whether its producer was told that it is committed. */
+    /** Whether its commit was acknowledged. */
     public boolean isCommitted() {
-        return answered && asked;
+        return acknowledged && commitRequested;
     }
 
-    /** Whether its producer was told that it is aborted. */
+    /** Whether its abort was acknowledged. */
     public boolean isAborted() {
-        return answered && !asked;
+        return acknowledged && !commitRequested;
     }
 
     @Override
     public String toString() {
-        String end = asked == null ? "not ended" : asked ? "to commit" : "to abort";
-        return "transaction " + name + " (" + end + (answered ? ", answered)" : ")");
+        String end = commitRequested == null ? "not ended" : commitRequested ? "to commit" : "to abort";
+        return "transaction " + name + " (" + end + (acknowledged ? ", acknowledged)" : ")");
     }
 }

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A member by the classic protocol: joins, is told who leads, and has the leader say who owns what. */
+/** A group member of the classic protocol. It joins, and as leader of a generation assigns the partitions. */
 public final class SimClassicMember extends SimGroupMember {
     private static final int JOIN_VERSION = 9;
     private static final int SYNC_VERSION = 5;
@@ -65,11 +65,11 @@ public final class SimClassicMember extends SimGroupMember {
                 .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
                         .setName(PROTOCOL)
                         .setMetadata(Unpooled.EMPTY_BUFFER)));
-        connection().send(ApiKey.JOIN_GROUP, JOIN_VERSION, request, answer -> {
-            if (answer instanceof JoinGroupResponse joined && joined.errorCode() == 0) {
+        connection().send(ApiKey.JOIN_GROUP, JOIN_VERSION, request, message -> {
+            if (message instanceof JoinGroupResponse joined && joined.errorCode() == 0) {
                 group().onGeneration(joined.generationId(), joined.leader());
             }
-            world().deliver(() -> onJoined(answer instanceof JoinGroupResponse joined ? joined : null));
+            world().deliver(() -> onJoined(message instanceof JoinGroupResponse joined ? joined : null));
         });
     }
 
@@ -86,7 +86,7 @@ public final class SimClassicMember extends SimGroupMember {
         }
     }
 
-    /** Every partition to one member, in turn. */
+    /** Assigns each partition to one member, in turn. */
     private List<SyncGroupRequest.SyncGroupRequestAssignment> divide(JoinGroupResponse joined) {
         List<StringBuilder> parts =
                 joined.members().stream().map(member -> new StringBuilder()).toList();
@@ -118,12 +118,12 @@ public final class SimClassicMember extends SimGroupMember {
                 .setProtocolType(TYPE)
                 .setProtocolName(PROTOCOL)
                 .setAssignments(assignments);
-        connection().send(ApiKey.SYNC_GROUP, SYNC_VERSION, request, answer -> {
-            ErrorCode error = answer instanceof SyncGroupResponse response
+        connection().send(ApiKey.SYNC_GROUP, SYNC_VERSION, request, message -> {
+            ErrorCode error = message instanceof SyncGroupResponse response
                     ? ErrorCode.of(response.errorCode())
                     : ErrorCode.UNKNOWN_SERVER_ERROR;
             List<PartitionHistory> granted =
-                    error == ErrorCode.NONE ? read(((SyncGroupResponse) answer).assignment()) : List.of();
+                    error == ErrorCode.NONE ? read(((SyncGroupResponse) message).assignment()) : List.of();
             if (error == ErrorCode.NONE) {
                 group().onSynced(generation);
             }
@@ -165,8 +165,8 @@ public final class SimClassicMember extends SimGroupMember {
                 .setGroupId(group().name())
                 .setGenerationId(generation)
                 .setMemberId(memberId);
-        connection().send(ApiKey.HEARTBEAT, HEARTBEAT_VERSION, request, answer -> world().deliver(() -> {
-            ErrorCode error = answer instanceof HeartbeatResponse response
+        connection().send(ApiKey.HEARTBEAT, HEARTBEAT_VERSION, request, message -> world().deliver(() -> {
+            ErrorCode error = message instanceof HeartbeatResponse response
                     ? ErrorCode.of(response.errorCode())
                     : ErrorCode.UNKNOWN_SERVER_ERROR;
             boolean wait =
@@ -185,7 +185,7 @@ public final class SimClassicMember extends SimGroupMember {
                 .setGroupId(group().name())
                 .setMembers(List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(memberId)));
         forget();
-        connection().send(ApiKey.LEAVE_GROUP, LEAVE_VERSION, request, answer -> world().deliver(
+        connection().send(ApiKey.LEAVE_GROUP, LEAVE_VERSION, request, message -> world().deliver(
                         () -> world().later(10, this::join)));
     }
 }

@@ -6,7 +6,9 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 
-/** Reads one partition from its beginning, batch by batch, and goes on where it was after the broker's restart. */
+/**
+ * Reads one partition from its beginning, batch by batch, and continues at its position after a restart of the broker.
+ */
 public final class SimConsumer {
     private static final int LONGEST_PAUSE_MS = 30;
     private static final int MAX_WAIT_MS = 100;
@@ -20,7 +22,7 @@ public final class SimConsumer {
     private int leaderEpoch = -1;
     private long lastLogStart;
 
-    /** @param readCommitted whether it wants records only when their transactions are committed */
+    /** @param readCommitted whether to read only committed records */
     public SimConsumer(World world, PartitionHistory partition, boolean readCommitted) {
         this.readCommitted = readCommitted;
         this.world = world;
@@ -31,22 +33,22 @@ public final class SimConsumer {
         return partition;
     }
 
-    /** Offset of the next record that it reads. */
+    /** Offset of the next record to read. */
     long position() {
         return position;
     }
 
-    /** Epoch of the record before that; -1 when it is not known. */
+    /** Leader epoch of the last record that was read; -1 if it is not known. */
     int leaderEpoch() {
         return leaderEpoch;
     }
 
-    /** Whether its topic is gone, and it with it. */
+    /** Whether the topic was deleted. */
     public boolean isDone() {
         return partition.isGone();
     }
 
-    /** The broker lives again. */
+    /** A life of the broker begins. */
     public void onStart() {
         connection = world.broker().connect();
         lastLogStart = 0;
@@ -65,8 +67,8 @@ public final class SimConsumer {
         int wait = world.random().nextBoolean() ? MAX_WAIT_MS : 0;
         int maxBytes = SIZES[world.random().nextInt(SIZES.length)];
         LogReader.Ask ask = new LogReader.Ask(partition, from, leaderEpoch, wait, maxBytes, readCommitted);
-        connection.send(ApiKey.FETCH, LogReader.FETCH_VERSION, ask.request(), answer -> {
-            LogReader.Page page = answer instanceof FetchResponse response ? LogReader.read(ask, response) : null;
+        connection.send(ApiKey.FETCH, LogReader.FETCH_VERSION, ask.request(), message -> {
+            LogReader.Page page = message instanceof FetchResponse response ? LogReader.read(ask, response) : null;
             if (page != null) {
                 world.onRead(partition, page.records(), readCommitted);
                 world.did(
@@ -78,12 +80,12 @@ public final class SimConsumer {
         });
     }
 
-    /** Answers to one reader come in order. */
+    /** Responses to one reader are in order, so the log start offset must not decrease. */
     private void checkLogStart(long logStartOffset) {
         if (logStartOffset >= 0) {
             if (logStartOffset < lastLogStart) {
                 world.report(
-                        "TheLogStartNeverGoesBack",
+                        "LogStartNeverMovesBack",
                         partition + " began at " + lastLogStart + ", and now at " + logStartOffset);
             }
             lastLogStart = logStartOffset;
@@ -99,7 +101,7 @@ public final class SimConsumer {
             position = Math.max(position, page.nextOffset());
             leaderEpoch = page.lastEpoch() >= 0 ? page.lastEpoch() : leaderEpoch;
         } else if (page != null && page.error() == ErrorCode.OFFSET_OUT_OF_RANGE) {
-            // Lost or deleted, as the mode allows; the invariants judge that.
+            // The record was lost or deleted. The checks decide whether that was allowed.
             position = Math.max(
                     page.bounds().logStartOffset(),
                     Math.min(position, page.bounds().highWatermark()));

@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A member by the consumer protocol (KIP-848). */
+/** A group member of the consumer protocol (KIP-848). */
 public final class SimConsumerMember extends SimGroupMember {
     private static final int VERSION = 1;
     private static final int REBALANCE_TIMEOUT_MS = 300;
@@ -51,7 +51,7 @@ public final class SimConsumerMember extends SimGroupMember {
                 .setMemberId(memberId())
                 .setMemberEpoch(LEAVES);
         owned().clear();
-        connection().send(ApiKey.CONSUMER_GROUP_HEARTBEAT, VERSION, request, answer -> world().deliver(() -> {
+        connection().send(ApiKey.CONSUMER_GROUP_HEARTBEAT, VERSION, request, message -> world().deliver(() -> {
             incarnation++;
             epoch = 0;
             rest();
@@ -67,11 +67,11 @@ public final class SimConsumerMember extends SimGroupMember {
                 .setRebalanceTimeoutMs(REBALANCE_TIMEOUT_MS)
                 .setSubscribedTopicNames(subscribed().stream().map(Topic::name).toList())
                 .setTopicPartitions(epoch == 0 ? List.of() : ownedByTopic());
-        connection().send(ApiKey.CONSUMER_GROUP_HEARTBEAT, VERSION, request, answer -> {
+        connection().send(ApiKey.CONSUMER_GROUP_HEARTBEAT, VERSION, request, message -> {
             ConsumerGroupHeartbeatResponse response =
-                    answer instanceof ConsumerGroupHeartbeatResponse told ? told : null;
-            List<PartitionHistory> granted = response == null || response.errorCode() != 0 ? null : onTold(response);
-            world().deliver(() -> onAnswer(response, granted));
+                    message instanceof ConsumerGroupHeartbeatResponse heartbeat ? heartbeat : null;
+            List<PartitionHistory> granted = response == null || response.errorCode() != 0 ? null : record(response);
+            world().deliver(() -> onResponse(response, granted));
         });
     }
 
@@ -86,8 +86,11 @@ public final class SimConsumerMember extends SimGroupMember {
         return all;
     }
 
-    /** At the moment of the answer. Returns what it is given; null when that does not change. */
-    private List<PartitionHistory> onTold(ConsumerGroupHeartbeatResponse response) {
+    /**
+     * Records a response at the moment when the broker sends it. Returns the new assignment; null if it does not
+     * change.
+     */
+    private List<PartitionHistory> record(ConsumerGroupHeartbeatResponse response) {
         group().onMemberEpoch(memberId(), response.memberEpoch());
         if (response.assignment() == null) {
             return null;
@@ -112,7 +115,7 @@ public final class SimConsumerMember extends SimGroupMember {
         return granted;
     }
 
-    private void onAnswer(ConsumerGroupHeartbeatResponse response, List<PartitionHistory> granted) {
+    private void onResponse(ConsumerGroupHeartbeatResponse response, List<PartitionHistory> granted) {
         ErrorCode error = response == null ? ErrorCode.UNKNOWN_SERVER_ERROR : ErrorCode.of(response.errorCode());
         if (error == ErrorCode.NONE) {
             epoch = response.memberEpoch();

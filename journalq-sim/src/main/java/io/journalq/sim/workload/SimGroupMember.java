@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A member of a group: keeps its membership alive, but stops now and then for so long that it loses it without knowing, and
- * commits positions of the partitions that it takes for its own. Its position is the end of what anybody knows.
+ * A group member. It sends heartbeats, but pauses from time to time for so long that it loses its membership without
+ * noticing. It commits offsets of the partitions that it believes to own. Its position in a partition is after the last
+ * record that any client has read.
  */
 public abstract class SimGroupMember {
     private static final int LONGEST_PAUSE_MS = 40;
@@ -23,14 +24,14 @@ public abstract class SimGroupMember {
     private SimBroker.Connection connection;
     private SimBroker.Connection commits;
 
-    /** @param topics all that there are, also in the future */
+    /** @param topics all topics; later ones are added */
     SimGroupMember(World world, GroupHistory group, List<Topic> topics) {
         this.world = world;
         this.group = group;
         this.topics = topics;
     }
 
-    /** The broker lives again; the member does not know whether its group does. */
+    /** A life of the broker begins. The member does not know whether its group still exists. */
     public void onStart() {
         connection = world.broker().connect();
         commits = world.broker().connect();
@@ -38,18 +39,18 @@ public abstract class SimGroupMember {
         world.later(LONGEST_PAUSE_MS, this::commit);
     }
 
-    /** There is a new connection. */
+    /** Called when there is a new connection. */
     abstract void onConnected();
 
-    /** What it is to the coordinator. */
+    /** The identity of the member in requests. */
     abstract OffsetCommitSender.Member identity();
 
     abstract boolean isClassic();
 
-    /** Leaves its group, and then calls {@link #rest}. */
+    /** Leaves the group, and then calls {@link #rest}. */
     abstract void leave();
 
-    /** Shows that it is alive, and then calls {@link #rest}. */
+    /** Sends a heartbeat, and then calls {@link #rest}. */
     abstract void heartbeat();
 
     World world() {
@@ -64,19 +65,19 @@ public abstract class SimGroupMember {
         return connection;
     }
 
-    /** What it takes for its own. */
+    /** The partitions that it believes to own. */
     List<PartitionHistory> owned() {
         return owned;
     }
 
-    /** What it wants to read. */
+    /** The topics to which it subscribes. */
     List<Topic> subscribed() {
         return topics.stream()
                 .filter(topic -> topic.state() == Topic.State.PRESENT)
                 .toList();
     }
 
-    /** The partition of that number; null when the topic is not there any more. */
+    /** The partition with a number; null if the topic was deleted. */
     PartitionHistory find(Topic topic, int partition) {
         return topic == null
                         || topic.isGone()
@@ -85,7 +86,7 @@ public abstract class SimGroupMember {
                 : topic.partitions().get(partition);
     }
 
-    /** It goes on some time later. */
+    /** Schedules the next heartbeat, or leaves the group. */
     void rest() {
         boolean stalls = world.random().nextInt(STALL_ODDS) == 0;
         boolean leaves = world.random().nextInt(LEAVE_ODDS) == 0;
@@ -100,11 +101,11 @@ public abstract class SimGroupMember {
         }
         PartitionHistory partition = owned.get(world.random().nextInt(owned.size()));
         OffsetCommitSender.Member member = identity();
-        long askedAtMs = world.nowMs();
+        long sentAtMs = world.nowMs();
         OffsetCommitSender.send(
                 world, commits, world.commits(group.name(), partition), member, partition.readPosition(), error -> {
                     if (error == ErrorCode.NONE) {
-                        group.onCommitted(partition, member, isClassic(), askedAtMs);
+                        group.onCommitted(partition, member, isClassic(), sentAtMs);
                         world.did(isClassic() ? Work.CLASSIC_MEMBERS_COMMITS : Work.CONSUMER_MEMBERS_COMMITS, 1);
                     }
                     world.deliver(() -> world.later(LONGEST_PAUSE_MS, this::commit));

@@ -19,14 +19,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sends records to one partition. An idempotent one has up to five batches under way, and sends again, in order, what was
- * not acknowledged; the other sends each batch once, and does not know what became of it when no answer comes.
+ * Sends records to one partition. An idempotent producer has up to five batches in flight, and sends unacknowledged
+ * batches again in order. Other producers send each batch once, and do not know its outcome if no response arrives.
  */
 public final class SimProducer {
     private static final int MOST_IN_FLIGHT = 5;
     private static final int PRODUCE_VERSION = 12;
     private static final int INIT_VERSION = 4;
-    /** From one that waits for each answer to one that always has as much under way as it may. */
+    /** The shortest makes a producer send as fast as it may, the longest makes it wait for most responses. */
     private static final int[] LONGEST_PAUSES_MS = {1, 4, 20};
 
     private static final int RETRY_PAUSE_MS = 50;
@@ -38,7 +38,7 @@ public final class SimProducer {
     private final boolean idempotent;
     private final int longestPauseMs;
     private final ArrayDeque<Batch> unresolved = new ArrayDeque<>();
-    /** In the order in which they were sent over this connection, which is that of their answers. */
+    /** In the order in which they were sent on this connection, which is the order of the responses. */
     private final ArrayDeque<Batch> inFlight = new ArrayDeque<>();
 
     private SimBroker.Connection connection;
@@ -49,12 +49,12 @@ public final class SimProducer {
     private boolean failed;
     private ErrorCode headError = ErrorCode.NONE;
 
-    /** Records that are sent together. */
+    /** Records of one batch. */
     private static final class Batch {
         private final List<SentRecord> records = new ArrayList<>();
         private final int sequence;
         private final CompressionCodec codec;
-        /** What its answer says that has arrived; null while none has. */
+        /** The error of the response; null if none has arrived. */
         private ErrorCode outcome;
 
         Batch(int sequence, CompressionCodec codec) {
@@ -63,7 +63,7 @@ public final class SimProducer {
         }
     }
 
-    /** A producer that begins to send in the broker's next life. */
+    /** A producer that starts with the next life of the broker. */
     public SimProducer(World world, PartitionHistory partition, String name, boolean idempotent) {
         this.world = world;
         this.partition = partition;
@@ -72,12 +72,12 @@ public final class SimProducer {
         this.longestPauseMs = LONGEST_PAUSES_MS[world.random().nextInt(LONGEST_PAUSES_MS.length)];
     }
 
-    /** Whether its topic is gone, and it with it. */
+    /** Whether the topic was deleted. */
     public boolean isDone() {
         return partition.isGone();
     }
 
-    /** The broker lives again: whatever was under way has no answer. */
+    /** A life of the broker begins. Requests in flight get no response. */
     public void onStart() {
         connection = world.broker().connect();
         inFlight.clear();
@@ -102,7 +102,7 @@ public final class SimProducer {
             return;
         }
         if (failed) {
-            return; // it goes on once all answers are there
+            return; // continues when all responses have arrived
         }
         if (idempotent && producerId == NO_ID) {
             begin();
@@ -118,8 +118,11 @@ public final class SimProducer {
 
     private void begin() {
         connection.send(
-                ApiKey.INIT_PRODUCER_ID, INIT_VERSION, new InitProducerIdRequest().setTransactionalId(null), answer -> {
-                    InitProducerIdResponse response = (InitProducerIdResponse) answer;
+                ApiKey.INIT_PRODUCER_ID,
+                INIT_VERSION,
+                new InitProducerIdRequest().setTransactionalId(null),
+                message -> {
+                    InitProducerIdResponse response = (InitProducerIdResponse) message;
                     ErrorCode error =
                             response == null ? ErrorCode.UNKNOWN_SERVER_ERROR : ErrorCode.of(response.errorCode());
                     if (error == ErrorCode.NONE) {
@@ -162,7 +165,7 @@ public final class SimProducer {
                         .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
                                 .setIndex(partition.partition())
                                 .setRecords(RecordsData.of(encoded))))));
-        connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request, answer -> onAnswer(batch, answer));
+        connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request, message -> onResponse(batch, message));
     }
 
     private ByteBuf encode(Batch batch) {
@@ -174,10 +177,13 @@ public final class SimProducer {
         }
     }
 
-    /** At the moment when the broker answers: from now on its promise holds, whether or not the answer arrives. */
-    private void onAnswer(Batch batch, ApiMessage answer) {
+    /**
+     * Called at the moment when the broker responds. From then on, its guarantee holds, whether or not the response
+     * arrives.
+     */
+    private void onResponse(Batch batch, ApiMessage message) {
         ErrorCode error = ErrorCode.UNKNOWN_SERVER_ERROR;
-        if (answer instanceof ProduceResponse response) {
+        if (message instanceof ProduceResponse response) {
             ProduceResponse.PartitionProduceResponse data =
                     response.responses().get(0).partitionResponses().get(0);
             error = ErrorCode.of(data.errorCode());
@@ -218,14 +224,13 @@ public final class SimProducer {
         if (partition.isGone()) {
             return;
         }
-        if (isRefusedForGood(headError)) {
-            // On a full disk the state of producers may not be kept.
+        if (isFatal(headError)) {
+            // On a full disk, the state of producers may be lost.
             boolean forgotten = world.diskFillsUp() && partition.losesItsBeginning();
             if (!world.isHarmed() && !forgotten && !partition.mayBreakSequences()) {
-                world.violations()
-                        .report("ARuleAbidingProducerIsServed", name + " on " + partition + " is told " + headError);
+                world.violations().report("ValidProducersAreServed", name + " on " + partition + " gets " + headError);
             }
-            // What became of the rest is unknown; a new identity begins a new order.
+            // The outcome of the other batches is unknown. A new producer id begins a new order.
             unresolved.clear();
             producerId = NO_ID;
         }
@@ -234,7 +239,7 @@ public final class SimProducer {
         pause();
     }
 
-    private static boolean isRefusedForGood(ErrorCode error) {
+    private static boolean isFatal(ErrorCode error) {
         return error == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
                 || error == ErrorCode.UNKNOWN_PRODUCER_ID
                 || error == ErrorCode.INVALID_PRODUCER_EPOCH;

@@ -29,8 +29,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes to several partitions in transactions of the first generation, one after the other, and commits most of them. What
- * goes wrong on the way ends the transaction: its producer begins anew, which aborts what was open.
+ * Writes transactions to several partitions, one after the other, with the first version of the transaction protocol,
+ * and commits most of them. After an error, the producer starts again with a new epoch, which aborts the open
+ * transaction.
  */
 public final class SimTransactionalProducer {
     private static final int FIND_VERSION = 4;
@@ -46,10 +47,13 @@ public final class SimTransactionalProducer {
     private static final int TXN_COMMIT_VERSION = 3;
     private static final int OFFSETS_ODDS = 3;
     private static final int MOST_PARTITIONS = 3;
-    /** Its own marker, and that of whoever ends it when it does not. */
+    /** The marker of the producer, and the marker of the coordinator if the producer does not end the transaction. */
     private static final int MARKERS_SIZE_BYTES = 2 * TransactionMarker.BATCH_SIZE_BYTES;
 
-    /** Transactions whose ends a new coordinator may write again: what it knows of the last one may be lost. */
+    /**
+     * Number of transactions whose markers a new coordinator may write again, because it may have lost the newest
+     * state.
+     */
     private static final int ENDED_AGAIN = 2;
 
     private final World world;
@@ -65,19 +69,19 @@ public final class SimTransactionalProducer {
     private int waiting;
     private boolean failed;
 
-    /** @param topics all that there are, also in the future */
+    /** @param topics all topics; later ones are added */
     public SimTransactionalProducer(World world, List<Topic> topics, String id) {
         this.world = world;
         this.topics = topics;
         this.id = id;
     }
 
-    /** Every transaction that was begun. */
+    /** All transactions that were begun. */
     public List<SentTransaction> transactions() {
         return transactions;
     }
 
-    /** The broker lives again: whatever was under way has no answer. */
+    /** A life of the broker begins. Requests in flight get no response. */
     public void onStart() {
         connection = world.broker().connect();
         transactions.stream()
@@ -87,7 +91,10 @@ public final class SimTransactionalProducer {
         FindCoordinatorRequest request =
                 new FindCoordinatorRequest().setKeyType(TRANSACTIONS).setCoordinatorKeys(List.of(id));
         connection.send(
-                ApiKey.FIND_COORDINATOR, FIND_VERSION, request, answer -> world.deliver(() -> restart(RETRY_PAUSE_MS)));
+                ApiKey.FIND_COORDINATOR,
+                FIND_VERSION,
+                request,
+                message -> world.deliver(() -> restart(RETRY_PAUSE_MS)));
     }
 
     private void restart(int longestMs) {
@@ -101,8 +108,8 @@ public final class SimTransactionalProducer {
                 ApiKey.INIT_PRODUCER_ID,
                 INIT_VERSION,
                 request,
-                answer -> world.deliver(() -> {
-                    if (answer instanceof InitProducerIdResponse response && response.errorCode() == 0) {
+                message -> world.deliver(() -> {
+                    if (message instanceof InitProducerIdResponse response && response.errorCode() == 0) {
                         producerId = response.producerId();
                         epoch = response.producerEpoch();
                         sequences.clear();
@@ -114,7 +121,7 @@ public final class SimTransactionalProducer {
                 }));
     }
 
-    /** Where it writes next: to what is there. */
+    /** The partitions of the next transaction, of topics that exist. */
     private List<PartitionHistory> choosePartitions() {
         return topics.stream()
                 .filter(topic -> topic.state() == Topic.State.PRESENT)
@@ -154,8 +161,8 @@ public final class SimTransactionalProducer {
                 ApiKey.ADD_PARTITIONS_TO_TXN,
                 ADD_VERSION,
                 request,
-                answer -> world.deliver(() -> {
-                    boolean taken = answer instanceof AddPartitionsToTxnResponse response
+                message -> world.deliver(() -> {
+                    boolean taken = message instanceof AddPartitionsToTxnResponse response
                             && response.resultsByTopicV3AndBelow().stream()
                                     .flatMap(topic -> topic.resultsByPartition().stream())
                                     .allMatch(partition -> partition.partitionErrorCode() == 0);
@@ -180,17 +187,17 @@ public final class SimTransactionalProducer {
                             .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
                                     .setIndex(partition.partition())
                                     .setRecords(RecordsData.of(encode(partition, records)))))));
-            connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request, answer -> {
+            connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request, message -> {
                 boolean stored = false;
-                if (answer instanceof ProduceResponse response) {
+                if (message instanceof ProduceResponse response) {
                     var data = response.responses().get(0).partitionResponses().get(0);
                     stored = data.errorCode() == 0;
                     for (int i = 0; stored && i < records.size(); i++) {
                         world.onAcknowledged(partition, records.get(i), data.baseOffset() + i);
                     }
                 }
-                boolean itsStored = stored;
-                world.deliver(() -> onWritten(transaction, itsStored));
+                boolean allStored = stored;
+                world.deliver(() -> onWritten(transaction, allStored));
             });
         });
     }
@@ -236,8 +243,8 @@ public final class SimTransactionalProducer {
                 ApiKey.ADD_OFFSETS_TO_TXN,
                 ADD_OFFSETS_VERSION,
                 request,
-                answer -> world.deliver(() -> {
-                    if (answer instanceof AddOffsetsToTxnResponse response && response.errorCode() == 0) {
+                message -> world.deliver(() -> {
+                    if (message instanceof AddOffsetsToTxnResponse response && response.errorCode() == 0) {
                         commitOffsets(transaction);
                     } else {
                         restart(RETRY_PAUSE_MS);
@@ -263,8 +270,8 @@ public final class SimTransactionalProducer {
                 ApiKey.TXN_OFFSET_COMMIT,
                 TXN_COMMIT_VERSION,
                 request,
-                answer -> world.deliver(() -> {
-                    boolean taken = answer instanceof TxnOffsetCommitResponse response
+                message -> world.deliver(() -> {
+                    boolean taken = message instanceof TxnOffsetCommitResponse response
                             && response.topics().get(0).partitions().get(0).errorCode() == 0;
                     if (taken) {
                         end(transaction, position);
@@ -274,10 +281,10 @@ public final class SimTransactionalProducer {
                 }));
     }
 
-    /** @param position committed with the transaction; null for none */
+    /** @param position the position to commit in the transaction; null for none */
     private void end(SentTransaction transaction, OffsetCommitSender.Position position) {
         boolean commit = world.random().nextInt(4) > 0;
-        transaction.onAsked(commit);
+        transaction.onEnding(commit);
         CommitHistory.Commit offsets = commit && position != null
                 ? history(transaction).add(position.offset(), world.nowMs()).inTransaction()
                 : null;
@@ -286,11 +293,11 @@ public final class SimTransactionalProducer {
                 .setProducerId(producerId)
                 .setProducerEpoch(epoch)
                 .setCommitted(commit);
-        connection.send(ApiKey.END_TXN, END_VERSION, request, answer -> {
+        connection.send(ApiKey.END_TXN, END_VERSION, request, message -> {
             boolean ended =
-                    answer instanceof EndTxnResponse response && ErrorCode.of(response.errorCode()) == ErrorCode.NONE;
+                    message instanceof EndTxnResponse response && ErrorCode.of(response.errorCode()) == ErrorCode.NONE;
             if (ended) {
-                transaction.onAnswered();
+                transaction.onAcknowledged();
                 world.did(commit ? Work.TRANSACTIONS_COMMITTED : Work.TRANSACTIONS_ABORTED, 1);
                 if (offsets != null) {
                     offsets.acknowledge(world.nowMs());

@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** What all clients of one simulation share. */
+/** State that all clients of one simulation share. */
 public final class World {
-    private static final long LONGEST_WAY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long LONGEST_DELIVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Scheduler scheduler;
     private final Random random;
@@ -31,18 +31,18 @@ public final class World {
     private boolean harmed;
     private boolean diskFillsUp;
 
-    /** What clients get done, by kind: a kind that does nothing finds nothing, and nobody would notice. */
+    /** What clients do, by kind. A kind that does nothing tests nothing, which must not go unnoticed. */
     public enum Work {
-        /** Batches that were acknowledged. */
+        /** Acknowledged batches of producers that are not idempotent. */
         PLAIN_BATCHES,
         IDEMPOTENT_BATCHES,
         TRANSACTIONS_COMMITTED,
         TRANSACTIONS_ABORTED,
-        /** Of positions as well as records. */
+        /** Transactions that also commit offsets. */
         TRANSACTIONS_WITH_OFFSETS,
-        /** By consumers of all records. */
+        /** Records that consumers of all records have read. */
         RECORDS_READ,
-        /** By consumers of committed records. */
+        /** Records that consumers of committed records have read. */
         COMMITTED_RECORDS_READ,
         POSITIONS_COMMITTED,
         CLASSIC_MEMBERS_COMMITS,
@@ -54,18 +54,18 @@ public final class World {
 
     private record Commits(String group, PartitionHistory partition) {}
 
-    /** Hears what clients learn about records, at the moment when they learn it. */
+    /** Hears what clients learn about records, at the moment when the broker responds. */
     public interface Listener {
-        /** A producer is told that its record is at {@code offset}. */
+        /** The broker acknowledges a record at {@code offset}. */
         void onAcknowledged(PartitionHistory partition, SentRecord record, long offset, long nowMs);
 
         /** A client reads a record. */
         void onRead(PartitionHistory partition, LogReader.Found found, long nowMs);
 
-        /** A client that reads only committed records reads one; {@link #onRead} has heard of it before. */
+        /** A client that reads only committed records reads one, after {@link #onRead} was called for it. */
         void onCommittedRead(PartitionHistory partition, LogReader.Found found);
 
-        /** Synced data were damaged. */
+        /** Fsynced data were damaged. */
         void onHarmed();
     }
 
@@ -76,58 +76,60 @@ public final class World {
         this.listener = listener;
     }
 
-    /** The broker's life of now. */
+    /** The broker in its current life. */
     public SimBroker broker() {
         return broker;
     }
 
-    /** A new life of the broker. */
+    /** A life of the broker begins. */
     public void setBroker(SimBroker next) {
         broker = next;
     }
 
-    /** Synced data were damaged: things may be missing or refused from now on, but nothing wrong may be served. */
+    /** Fsynced data were damaged. From now on, data may be missing or refused, but nothing wrong may be served. */
     public void setHarmed() {
         harmed = true;
         listener.onHarmed();
     }
 
-    /** Whether synced data were damaged. */
+    /** Whether fsynced data were damaged. */
     public boolean isHarmed() {
         return harmed;
     }
 
-    /** The disk has so little room that it fills up: see {@link #diskFillsUp}. */
+    /** The disk is so small that it becomes full, see {@link #diskFillsUp}. */
     public void setDiskFillsUp() {
         diskFillsUp = true;
     }
 
-    /** Whether records may be deleted without the state of their producers being kept first, as only that makes room. */
+    /**
+     * Whether records may be deleted before the state of their producers is saved, because only deletion makes space.
+     */
     boolean diskFillsUp() {
         return diskFillsUp;
     }
 
-    /** Records that were acknowledged or read so far, each time counted. */
+    /** Number of acknowledgements and reads of records so far. */
     public long records() {
         return records;
     }
 
-    /** What clients got done so far. */
+    /** What the clients have done so far. */
     public Map<Work, Long> work() {
         return Collections.unmodifiableMap(work);
     }
 
-    /** A client got something done. */
+    /** A client has done something. */
     void did(Work kind, long count) {
         work.merge(kind, count, Long::sum);
     }
 
-    /** What a group committed for a partition. */
+    /** The commits of a group for a partition. */
     CommitHistory commits(String group, PartitionHistory partition) {
         return commits.computeIfAbsent(new Commits(group, partition), key -> new CommitHistory(group, partition));
     }
 
-    /** What every group committed for every partition that is there. */
+    /** The commits of all groups for all partitions that exist. */
     public List<CommitHistory> allCommits() {
         commits.keySet().removeIf(key -> key.partition().isGone());
         return List.copyOf(commits.values());
@@ -149,12 +151,12 @@ public final class World {
         return scheduler.nowMs();
     }
 
-    /** The time of day that the broker knows. */
+    /** The time of day in the simulation. */
     public long clockMs() {
         return SimClock.EPOCH_MS + scheduler.nowMs();
     }
 
-    /** Runs {@code work} after a random time, in this life of the broker only. */
+    /** Runs {@code work} after a random time, if the life of the broker has not ended by then. */
     void later(long longestMs, Runnable work) {
         SimBroker now = broker;
         scheduler.soon(Scheduler.Kind.CLIENT, TimeUnit.MILLISECONDS.toNanos(longestMs), () -> {
@@ -164,10 +166,10 @@ public final class World {
         });
     }
 
-    /** An answer travels to its client. */
+    /** Delivers a response to its client after a random time. */
     void deliver(Runnable work) {
         SimBroker now = broker;
-        scheduler.soon(Scheduler.Kind.CLIENT, LONGEST_WAY_NANOS, () -> {
+        scheduler.soon(Scheduler.Kind.CLIENT, LONGEST_DELIVERY_NANOS, () -> {
             if (broker == now) {
                 work.run();
             }
@@ -180,7 +182,7 @@ public final class World {
         listener.onAcknowledged(partition, record, offset, nowMs());
     }
 
-    /** Somebody reads records; some readers want them only when their transactions are committed. */
+    /** A client reads records. */
     void onRead(PartitionHistory partition, List<LogReader.Found> found, boolean readCommitted) {
         records += found.size();
         for (LogReader.Found one : found) {
@@ -192,27 +194,27 @@ public final class World {
         }
     }
 
-    /** Everything that a partition holds after a restart. */
+    /** All records of a partition were read after a restart. */
     public void onReadBack(PartitionHistory partition, List<LogReader.Found> found) {
         onRead(partition, found, false);
     }
 
-    /** Reports a broken promise. */
+    /** Reports a violation. */
     public void report(String invariant, String details) {
         violations.report(invariant, details);
     }
 
-    /** Has time pass until {@code done}, or until nothing more can happen. */
+    /** Runs the simulation until {@code done}, or until no event is left. */
     public void runUntil(BooleanSupplier done) {
         if (!scheduler.runUntil(done)) {
-            violations.report("EveryRequestIsAnswered", "nothing more happens");
+            violations.report("EveryRequestGetsAResponse", "no event is left");
         }
     }
 
     void onProducerId(long producerId) {
-        // A damaged metadata log may have forgotten which ids are given.
+        // A damaged metadata log may have lost the last assigned id.
         if (!producerIds.add(producerId) && !harmed) {
-            violations.report("IdsAreGivenOnce", "producer id " + producerId + " was given twice");
+            violations.report("ProducerIdsAreUnique", "producer id " + producerId + " was assigned twice");
         }
     }
 }
