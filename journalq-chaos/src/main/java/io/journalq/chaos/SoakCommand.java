@@ -1,12 +1,12 @@
 package io.journalq.chaos;
 
+import io.journalq.chaos.hostile.MetricsPage;
 import io.journalq.client.Admin;
 import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
 import java.io.BufferedWriter;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -91,7 +91,7 @@ final class SoakCommand implements Callable<Integer> {
             try (ClientThreads load =
                     new ClientThreads(ledger, broker.address(), Math.max(1, 1_000 * producers / rate))) {
                 begin(load, transactions);
-                samples = sample(broker, URI.create("http://127.0.0.1:" + metricsPort + "/metrics"), ledger);
+                samples = sample(broker, new MetricsPage(metricsPort), ledger);
             }
             System.out.printf(
                     Locale.ROOT,
@@ -137,7 +137,7 @@ final class SoakCommand implements Callable<Integer> {
         Churn.begin(load, names);
     }
 
-    private List<List<Double>> sample(BrokerUnderTest broker, URI metrics, Ledger ledger) throws Exception {
+    private List<List<Double>> sample(BrokerUnderTest broker, MetricsPage metrics, Ledger ledger) throws Exception {
         List<List<Double>> samples = new ArrayList<>();
         long startNanos = System.nanoTime();
         long endNanos = startNanos + (long) (minutes * TimeUnit.MINUTES.toNanos(1));

@@ -1,14 +1,10 @@
 package io.journalq.chaos;
 
+import io.journalq.chaos.hostile.MetricsPage;
 import io.journalq.chaos.hostile.ProcessUse;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +32,7 @@ record SoakSample(List<Double> values) {
     private static final int COLLECTION_LIMIT_SECONDS = 60;
 
     /** Samples a process of this machine, from {@code /proc} and its metrics page. */
-    static SoakSample of(long pid, URI metrics) throws IOException, InterruptedException {
+    static SoakSample of(long pid, MetricsPage metrics) throws IOException, InterruptedException {
         Process collection = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
                         Long.toString(pid),
@@ -47,35 +43,19 @@ record SoakSample(List<Double> values) {
         if (!collection.waitFor(COLLECTION_LIMIT_SECONDS, TimeUnit.SECONDS)) {
             collection.destroyForcibly();
         }
-        List<String> page = page(metrics);
+        MetricsPage.Sample page = metrics.sample();
         Path proc = Path.of("/proc", Long.toString(pid));
         ProcessUse use = ProcessUse.of(pid);
         return new SoakSample(List.of(
                 (double) use.residentKib(),
-                sum(page, "jvm_memory_used_bytes{area=\"heap\"") / BYTES_PER_KIB,
-                sum(page, "jvm_memory_used_bytes{area=\"nonheap\"") / BYTES_PER_KIB,
-                (sum(page, "journalq_buffers_direct_bytes{") + sum(page, "jvm_buffer_memory_used_bytes{id=\"direct\""))
+                page.sum("jvm_memory_used_bytes", "area=\"heap\"") / BYTES_PER_KIB,
+                page.sum("jvm_memory_used_bytes", "area=\"nonheap\"") / BYTES_PER_KIB,
+                (page.sum("journalq_buffers_direct_bytes") + page.sum("jvm_buffer_memory_used_bytes", "id=\"direct\""))
                         / BYTES_PER_KIB,
                 count(proc.resolve("fd")),
                 (double) ProcessUse.statusNumber(proc, "Threads:"),
-                sum(page, "journalq_network_connections "),
+                page.sum("journalq_network_connections"),
                 use.processorSeconds()));
-    }
-
-    private static List<String> page(URI metrics) throws IOException, InterruptedException {
-        HttpRequest request =
-                HttpRequest.newBuilder(metrics).timeout(Duration.ofMinutes(1)).build();
-        return HttpClient.newHttpClient()
-                .send(request, HttpResponse.BodyHandlers.ofLines())
-                .body()
-                .toList();
-    }
-
-    private static double sum(List<String> page, String prefix) {
-        return page.stream()
-                .filter(line -> line.startsWith(prefix))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                .sum();
     }
 
     private static double count(Path directory) throws IOException {

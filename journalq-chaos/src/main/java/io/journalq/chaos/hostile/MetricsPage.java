@@ -35,7 +35,8 @@ public final class MetricsPage {
 
     /** Values by metric name with labels. */
     public record Sample(Map<String, Double> values) {
-        private double sum(String name) {
+        /** The sum of a metric over all its labels. */
+        public double sum(String name) {
             return values.entrySet().stream()
                     .filter(entry ->
                             entry.getKey().equals(name) || entry.getKey().startsWith(name + "{"))
@@ -43,12 +44,20 @@ public final class MetricsPage {
                     .sum();
         }
 
+        /**
+         * The sum of a metric over the series with a label.
+         *
+         * @param label the first label as the page shows it, such as {@code area="heap"}
+         */
+        public double sum(String name, String label) {
+            return values.entrySet().stream()
+                    .filter(entry -> entry.getKey().startsWith(name + "{" + label))
+                    .mapToDouble(Map.Entry::getValue)
+                    .sum();
+        }
+
         public long heapMegabytes() {
-            return (long) (values.entrySet().stream()
-                            .filter(entry -> entry.getKey().startsWith("jvm_memory_used_bytes{area=\"heap\""))
-                            .mapToDouble(Map.Entry::getValue)
-                            .sum()
-                    / BYTES_PER_MEGABYTE);
+            return (long) (sum("jvm_memory_used_bytes", "area=\"heap\"") / BYTES_PER_MEGABYTE);
         }
 
         public long directMegabytes() {
