@@ -214,7 +214,7 @@ class DistributionTest {
     }
 
     @Test
-    void shouldKeepWhatOnlyTheBenchmarksNeedApart() throws Exception {
+    void shouldKeepTestToolsAndTheirLibrariesApartWhenPackaged() throws Exception {
         assertThat(jars(home.resolve("lib")))
                 .contains("journalq-server", "journalq-client", "HdrHistogram", "lz4-java")
                 .doesNotContain("journalq-bench", "journalq-sim", "journalq-chaos")
