@@ -214,12 +214,13 @@ class DistributionTest {
     }
 
     @Test
-    void shouldKeepWhatOnlyTheBenchmarksNeedApart() throws Exception {
+    void shouldKeepTestToolsAndTheirLibrariesApartWhenPackaged() throws Exception {
         assertThat(jars(home.resolve("lib")))
                 .contains("journalq-server", "journalq-client", "HdrHistogram", "lz4-java")
-                .doesNotContain("journalq-bench", "kafka-clients", "jmh-core", "jopt-simple", "commons-math3");
+                .doesNotContain("journalq-bench", "journalq-sim", "journalq-chaos")
+                .doesNotContain("kafka-clients", "jmh-core", "jopt-simple", "commons-math3");
         assertThat(jars(home.resolve("lib/bench")))
-                .contains("journalq-bench", "kafka-clients", "jmh-core")
+                .contains("journalq-bench", "journalq-sim", "journalq-chaos", "kafka-clients", "jmh-core")
                 .doesNotContain("journalq-server", "journalq-common");
 
         assertThat(done(command("journalq-bench", "produce", "--help")).out()).contains("--case");

@@ -34,7 +34,7 @@ class DocumentedCommandsTest {
     private static final Terminal NOBODY = new Terminal(
             new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "");
     private static final Pattern CODE = Pattern.compile("(?s)```\\w*\\n(.*?)```|`([^`\\n]+)`");
-    /** A module that Maven is told of has a program's name, too. */
+    /** Not after {@code -pl}: Maven modules have the names of programs. */
     private static final Pattern COMMAND =
             Pattern.compile("(?:^|(?<!-pl)\\s)(?:bin/)?(journalq(?:-server|-bench|-sim|-chaos)?) ([^|;<>#]+)");
 

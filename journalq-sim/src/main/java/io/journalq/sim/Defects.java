@@ -6,6 +6,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
+import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.util.concurrent.CompletionException;
@@ -14,8 +15,8 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * Defects that the broker survives, and only logs: an unexpected exception is one, an operating error is none. Each belongs
- * to the simulation of the thread that logs it.
+ * Finds defects that the broker survives and only logs. An unexpected exception is a defect, an operating error is not.
+ * A defect is reported to the simulation that runs on the logging thread.
  */
 public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final Defects LISTENER = new Defects();
@@ -25,15 +26,15 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     private Defects() {}
 
-    /** As {@link #listen(Violations, Consumer)}, where nobody reads the warnings. */
+    /** Like {@link #listen(Violations, Consumer)}, without a reader of the log. */
     public static void listen(Violations violations) {
         listen(violations, null);
     }
 
     /**
-     * From now on defects of this thread are reported to {@code violations}; nothing else is logged. Any thread.
+     * Reports defects of this thread to {@code violations} from now on. Nothing else is logged. Any thread.
      *
-     * @param log takes this thread's errors and warnings; null for nobody
+     * @param log takes the errors and warnings of this thread; null for none
      */
     public static synchronized void listen(Violations violations, Consumer<String> log) {
         VIOLATIONS.set(violations);
@@ -72,7 +73,7 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
             boolean expected = IOException.class.isAssignableFrom(type)
                     || java.io.UncheckedIOException.class.isAssignableFrom(type)
                     || RejectedExecutionException.class.isAssignableFrom(type)
-                    || io.journalq.sim.disk.SimCrash.class.isAssignableFrom(type);
+                    || SimDisk.Crash.class.isAssignableFrom(type);
             return !expected;
         } catch (ClassNotFoundException unknown) {
             return true;
@@ -80,9 +81,9 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     }
 
     static String describe(Throwable defect) {
-        java.io.StringWriter words = new java.io.StringWriter();
-        defect.printStackTrace(new java.io.PrintWriter(words));
-        String all = words.toString();
+        java.io.StringWriter text = new java.io.StringWriter();
+        defect.printStackTrace(new java.io.PrintWriter(text));
+        String all = text.toString();
         return all.substring(0, Math.min(MAX_WORDS, all.length()));
     }
 }

@@ -8,14 +8,17 @@ import io.journalq.sim.workload.TopicPlan;
 import java.util.Random;
 
 /**
- * What a seed stands for: the broker's settings, how its disk misbehaves, and how often it goes down.
+ * What a seed determines: the settings of the broker, the faults of its disk, and its crashes.
  *
- * @param loops shards of the broker
- * @param consistent whether the broker's own topics are kept in that mode
- * @param flushIntervalMs of the broker's own topics
- * @param faults while clients work; starts and checks have none, unless {@code faultyStarts}
+ * @param loops number of shards of the broker
+ * @param consistent whether the internal topics have the delivery mode {@code consistent}
+ * @param flushIntervalMs flush interval of the internal topics
+ * @param longestPoolDelayMs longest time that a blocking task waits for a thread
+ * @param faults faults while clients work. Starts and checks have none, unless {@code faultyStarts}
+ * @param faultyStarts whether the disk also has faults while the broker starts
  * @param lives how often the broker is started
- * @param powerLossOdds one crash in so many is a loss of power, the others kill the process
+ * @param powerLossOdds a crash is a power loss with a probability of 1 / powerLossOdds; all other crashes kill the
+ *     process
  */
 record Scenario(
         int loops,
@@ -80,7 +83,7 @@ record Scenario(
         }
     }
 
-    /** In every other scenario all compressed batches are too large for a loop to look into. */
+    /** In about half of the scenarios, compressed batches are too large to be validated on a loop. */
     private String inlineMaxBytes() {
         return longestPoolDelayMs % 2 == 0 ? "1" : "1048576";
     }

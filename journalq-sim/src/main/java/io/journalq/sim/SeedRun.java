@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
 /**
- * Runs seeds one after the other, on any number of threads: a seed runs in one of them, from its beginning to its end. Safe
- * for all of these threads.
+ * Runs a range of seeds on any number of threads. Each seed runs on one thread from its beginning to its end.
+ * Thread-safe.
  */
 final class SeedRun {
     private final LongFunction<SimResult> simulation;
@@ -19,10 +19,12 @@ final class SeedRun {
     private Tally tally = new Tally(0, 0, 0, 0);
 
     /**
-     * What the seeds came to so far.
+     * The results so far.
      *
-     * @param seeds that were run
-     * @param broken how many of them broke a promise
+     * @param seeds number of seeds that were run
+     * @param crashes number of crashes in these
+     * @param records number of records that were acknowledged or read
+     * @param broken number of seeds with a violation
      */
     record Tally(long seeds, long crashes, long records, long broken) {
         Tally plus(SimResult result, boolean sound) {
@@ -34,8 +36,10 @@ final class SeedRun {
     /**
      * Which seeds to run, and how.
      *
-     * @param twice whether each runs twice, and is broken when the two differ
-     * @param keepGoing whether to go on after one that broke a promise
+     * @param first the first seed
+     * @param count the number of seeds
+     * @param twice whether to run each seed twice, and report a violation if the two runs differ
+     * @param keepGoing whether to continue after a violation
      */
     record Plan(long first, long count, boolean twice, boolean keepGoing) {}
 
@@ -43,7 +47,7 @@ final class SeedRun {
      * Prepares a run.
      *
      * @param simulation runs one seed; called by several threads at a time
-     * @param onBroken takes each result with a broken promise; by one thread at a time
+     * @param onBroken takes each result with a violation; called by one thread at a time
      */
     SeedRun(Plan plan, LongFunction<SimResult> simulation, Consumer<SimResult> onBroken) {
         this.next = plan.first();
@@ -55,10 +59,10 @@ final class SeedRun {
     }
 
     /**
-     * Starts so many threads.
+     * Starts {@code threads} threads.
      *
-     * @return complete when all seeds are done, or those that were under way when {@link #stop} was called; failed with what
-     *     a simulation threw, at the latest then
+     * @return completes when all seeds are done, or after {@link #stop} when the running seeds are done. Fails with the
+     *     exception of a simulation.
      */
     CompletableFuture<Void> start(int threads) {
         CompletableFuture<?>[] all = new CompletableFuture<?>[threads];
@@ -70,7 +74,7 @@ final class SeedRun {
         return CompletableFuture.allOf(all);
     }
 
-    /** No further seed is begun. */
+    /** Stops the run: no further seed begins. */
     synchronized void stop() {
         stopped = true;
     }
@@ -83,13 +87,13 @@ final class SeedRun {
         for (Long seed = take(); seed != null; seed = take()) {
             SimResult result = simulation.apply(seed);
             if (twice) {
-                result = result.against(simulation.apply(seed));
+                result = result.comparedWith(simulation.apply(seed));
             }
             onDone(result);
         }
     }
 
-    /** Null when there is none left. */
+    /** The next seed; null if there is none left. */
     private synchronized Long take() {
         return stopped || next >= end ? null : next++;
     }

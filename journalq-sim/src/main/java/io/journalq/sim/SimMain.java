@@ -13,37 +13,40 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs seeds until they are done, the time is up, or a promise is broken. */
+/** Runs seeds until all are done, the time has passed, or a guarantee is broken. */
 @Command(
         name = "journalq-sim",
         mixinStandardHelpOptions = true,
         description =
-                "Runs a whole broker on simulated time and disks, crashes it at any point, and checks what it promised.",
+                "Runs a broker on a simulated clock and disk, crashes it at any point, and checks what it guarantees.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:every promise was kept", "1:a promise was broken; the command that replays it is printed"})
+        exitCodeList = {"0:no guarantee was broken", "1:a guarantee was broken: the command that replays it is printed"
+        })
 public final class SimMain implements Callable<Integer> {
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long WAIT_MS = 100;
 
-    @Option(names = "--seed", description = "The first seed; a random one when it is not given.")
+    @Option(names = "--seed", description = "The first seed (default: a random one).")
     private Long seed;
 
-    @Option(names = "--seeds", defaultValue = "1", description = "How many seeds, from the first one on (default: 1).")
+    @Option(names = "--seeds", defaultValue = "1", description = "Number of seeds, from the first one on (default: 1).")
     private long seeds;
 
-    @Option(names = "--minutes", description = "Stop after so many minutes, whatever is left.")
+    @Option(names = "--minutes", description = "Stop after this number of minutes, even if seeds are left.")
     private Double minutes;
 
-    @Option(names = "--twice", description = "Run every seed twice and compare the hashes of what happened.")
+    @Option(names = "--twice", description = "Run each seed twice, and compare the hashes of all events.")
     private boolean twice;
 
-    @Option(names = "--keep-going", description = "Go on after a broken promise, and count.")
+    @Option(
+            names = "--keep-going",
+            description = "Continue after a broken guarantee, and count the seeds that break one.")
     private boolean keepGoing;
 
     @Option(
             names = "--parallel",
             defaultValue = "1",
-            description = "How many seeds run at a time, each in a thread of its own (default: 1).")
+            description = "Number of seeds that run at the same time, each on a thread of its own (default: 1).")
     private int parallel;
 
     @Spec
@@ -53,7 +56,7 @@ public final class SimMain implements Callable<Integer> {
         System.exit(commandLine().execute(arguments));
     }
 
-    /** The program as it is typed: its options and help. */
+    /** The command line with its options and help. */
     public static CommandLine commandLine() {
         return new CommandLine(new SimMain());
     }
@@ -84,7 +87,7 @@ public final class SimMain implements Callable<Integer> {
         return run.tally().broken() == 0 ? 0 : 1;
     }
 
-    /** Waits for it, but not for long. */
+    /** Waits for the end of the run, but only for a short time. */
     private static boolean isDone(CompletableFuture<Void> run) throws InterruptedException, ExecutionException {
         try {
             run.get(WAIT_MS, TimeUnit.MILLISECONDS);
@@ -103,14 +106,14 @@ public final class SimMain implements Callable<Integer> {
     }
 
     private static void explain(SimResult result) {
-        result.violations().forEach(words -> System.out.println("VIOLATION " + words));
+        result.violations().forEach(violation -> System.out.println("VIOLATION " + violation));
         System.out.printf(Locale.ROOT, "replay with: bin/journalq-sim --seed %d%n", result.seed());
     }
 
     private static void report(SeedRun.Tally tally, long tookNanos) {
         System.out.printf(
                 Locale.ROOT,
-                "%d seeds, %d crashes, %d records, %d seeds with violations; %.0f seeds a minute%n",
+                "%d seeds, %d crashes, %d records, %d seeds with violations; %.0f seeds per minute%n",
                 tally.seeds(),
                 tally.crashes(),
                 tally.records(),

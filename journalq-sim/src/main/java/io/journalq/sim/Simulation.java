@@ -5,14 +5,14 @@ import io.journalq.sim.check.CommittedViewIsRight;
 import io.journalq.sim.check.DamageIsContained;
 import io.journalq.sim.check.LogIsSound;
 import io.journalq.sim.check.NothingAcknowledgedIsLost;
+import io.journalq.sim.check.SeenContent;
 import io.journalq.sim.check.TransactionsAreWhole;
-import io.journalq.sim.disk.CrashKind;
-import io.journalq.sim.disk.Damage;
 import io.journalq.sim.disk.DiskFaults;
-import io.journalq.sim.disk.SimCrash;
 import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.disk.SimDisk.CrashKind;
+import io.journalq.sim.disk.SimDisk.Damage;
 import io.journalq.sim.workload.CommitHistory;
-import io.journalq.sim.workload.CommittedOffset;
+import io.journalq.sim.workload.CommittedOffsetQuery;
 import io.journalq.sim.workload.ReadBack;
 import io.journalq.sim.workload.TopicInventory;
 import io.journalq.sim.workload.World;
@@ -20,7 +20,6 @@ import io.journalq.sim.world.Interference;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimSlices;
-import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.util.List;
@@ -30,8 +29,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * One seed: a broker lives, crashes and lives again, with clients at work; after every start all that is promised is
- * compared with all that is there. Everything follows from the seed. One thread.
+ * Runs one seed: a broker starts, serves clients and crashes, several times. After each start, everything that it
+ * guarantees is compared with everything that it has. The seed determines everything. One thread.
  */
 public final class Simulation implements SimDisk.Surroundings {
     private static final long LIFE_MS = 400;
@@ -43,7 +42,6 @@ public final class Simulation implements SimDisk.Surroundings {
 
     private final long seed;
     private final Random random;
-    private final Trace trace = new Trace();
     private final Scheduler scheduler;
     private final Violations violations = new Violations();
     private final SimDisk disk;
@@ -51,7 +49,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private final SimSlices slices;
     private final SimBroker.Plan plan;
     private final World world;
-    private final Clients clients;
+    private final SimClients clients;
     private final DamageIsContained damage = new DamageIsContained(violations);
     private final NothingAcknowledgedIsLost losses = new NothingAcknowledgedIsLost(violations, damage);
     private final TransactionsAreWhole transactions = new TransactionsAreWhole(violations);
@@ -65,39 +63,42 @@ public final class Simulation implements SimDisk.Surroundings {
     private long slowNanos;
     private int crashes;
 
-    /** The broker could not be started any more, for a good reason. */
+    /** The broker could not be started any more, for an expected reason. */
     private boolean stopped;
 
     private Simulation(long seed) {
         this.seed = seed;
         this.random = new Random(seed);
-        this.scheduler = new Scheduler(random, trace);
+        this.scheduler = new Scheduler(random);
         this.disk = new SimDisk(random, this);
         this.scenario = Scenario.of(random);
         this.slices = new SimSlices(random, disk, scenario.faults().writeErrorOdds());
         this.plan = new SimBroker.Plan(
                 scenario.config(random), disk, slices, scenario.loops(), scenario.longestPoolDelayMs());
-        this.world = new World(scheduler, random, trace, violations);
+        this.world = new World(scheduler, random, violations, new SeenContent(violations));
         if (scenario.faults().capacityBytes() < Long.MAX_VALUE) {
             world.setDiskFillsUp();
         }
-        this.clients = new Clients(world, random);
+        this.clients = new SimClients(world, random);
         this.commits = new CommitsAreKept(violations, scenario.consistent(), scenario.flushIntervalMs());
     }
 
-    /** Runs one seed to its end, or to the first broken promise. */
+    /** Runs one seed to its end, or to the first violation. */
     public static SimResult run(long seed) {
         return run(new Simulation(seed));
     }
 
-    /** As {@link #run(long)}, on a disk that takes every sync for done and does nothing: promises cannot be kept on it. */
+    /**
+     * Like {@link #run(long)}, but on a disk that reports each fsync as done without doing it. No guarantee can be kept
+     * on such a disk.
+     */
     static SimResult runOnALyingDisk(long seed) {
         Simulation simulation = new Simulation(seed);
         simulation.disk.lie();
         return run(simulation);
     }
 
-    /** As {@link #run(long)}, with a bug planted between the broker and its clients. */
+    /** Like {@link #run(long)}, with a bug planted between the broker and its clients. */
     static SimResult run(long seed, Interference planted) {
         Simulation simulation = new Simulation(seed);
         simulation.interference = planted;
@@ -114,20 +115,20 @@ public final class Simulation implements SimDisk.Surroundings {
         return simulation.result();
     }
 
-    private void onLog(String words) {
-        if (interference.logs(words)) {
-            damage.onLog(words);
+    private void onLog(String text) {
+        if (interference.logs(text)) {
+            damage.onLog(text);
         }
     }
 
     private SimResult result() {
         if (!violations.isEmpty()) {
-            violations.report("Circumstances", scenario + ", life before ended with " + lastEnd);
+            violations.report("Circumstances", scenario + ", the previous life ended with " + lastEnd);
         }
         return new SimResult(
                 seed,
-                trace.hash(),
-                trace.events(),
+                scheduler.trace().hash(),
+                scheduler.trace().events(),
                 crashes,
                 world.records(),
                 new TreeMap<>(world.work()),
@@ -167,12 +168,12 @@ public final class Simulation implements SimDisk.Surroundings {
         crash();
     }
 
-    /** As an operator does; it may crash on the way. */
+    /** Stops the broker as an operator does. It may crash meanwhile. */
     private void stop() {
         try {
             broker.stop();
-        } catch (IOException | SimCrash | IllegalStateException interrupted) {
-            trace.add(3, scheduler.nowNanos());
+        } catch (IOException | SimDisk.Crash | IllegalStateException interrupted) {
+            scheduler.trace().add(3, scheduler.nowNanos());
         }
     }
 
@@ -186,12 +187,12 @@ public final class Simulation implements SimDisk.Surroundings {
             broker = null;
         }
         scheduler.clear();
-        trace.add(kind.name().hashCode(), disk.changes());
+        scheduler.trace().add(kind.name().hashCode(), disk.changes());
         long slackMs = FLUSHER_TICK_MS + 3 * scenario.longestPoolDelayMs() + TimeUnit.NANOSECONDS.toMillis(slowNanos);
         boolean powerLost = kind == CrashKind.POWER_LOSS;
         long atMs = Math.min(scheduler.nowMs(), firstFailedSyncMs);
         if (lastEnd != null) {
-            // The broker did not live long enough since then for anybody to look.
+            // The broker crashed again before it could be checked. The effects of both ends count.
             powerLost |= lastEnd.powerLost();
             atMs = Math.min(atMs, lastEnd.atMs());
         }
@@ -213,7 +214,7 @@ public final class Simulation implements SimDisk.Surroundings {
         }
     }
 
-    /** A start under faults, or cut short by a crash, is followed by another until one succeeds. */
+    /** Starts the broker. If a start fails because of faults or a crash, starts it again until a start succeeds. */
     private void start(boolean first) {
         for (int tries = 0; broker == null && violations.isEmpty(); tries++) {
             boolean faulty = scenario.faultyStarts() && !first && tries < MOST_FAULTY_STARTS;
@@ -224,12 +225,12 @@ public final class Simulation implements SimDisk.Surroundings {
             String refusal = tryToStart();
             if (refusal != null) {
                 if (disk.isHarmed() && tries >= MOST_FAULTY_STARTS) {
-                    // It has found the damage, and says so; what is not served now was not served wrongly.
+                    // The broker has found the damage and refuses to start, so that it serves nothing wrong.
                     stopped = true;
                     return;
                 }
                 if (!faulty && !disk.isHarmed() && !disk.isDead()) {
-                    violations.report("ABrokerStarts", refusal);
+                    violations.report("BrokerStarts", refusal);
                 }
                 crash();
             }
@@ -242,36 +243,36 @@ public final class Simulation implements SimDisk.Surroundings {
         }
     }
 
-    /** Null when the broker serves all that it should, else why not. */
+    /** Tries to start the broker. Returns null if it serves all partitions, otherwise the reason why not. */
     private String tryToStart() {
         try {
             broker = SimBroker.start(plan, scheduler, random, violations);
             if (disk.isDead()) {
-                return "it crashed";
+                return "the broker crashed";
             }
             return broker.offlinePartitions() == 0 ? null : broker.offlinePartitions() + " partitions are offline";
-        } catch (IOException | IllegalStateException | SimCrash refused) {
+        } catch (IOException | IllegalStateException | SimDisk.Crash refused) {
             return Defects.describe(refused);
         }
     }
 
     private void check() {
         TopicInventory inventory = TopicInventory.ask(world);
-        if (!isAnswered(inventory::isKnown)) {
+        if (!completes(inventory::isKnown)) {
             return;
         }
         clients.settleTopics(inventory);
         List<ReadBack> committed = clients.readEverything(true);
-        if (!isAnswered(() -> committed.stream().allMatch(ReadBack::isDone))) {
+        if (!completes(() -> committed.stream().allMatch(ReadBack::isDone))) {
             return;
         }
         List<ReadBack> readings = clients.readEverything(false);
-        List<CommittedOffset> offsets = clients.askForCommits();
-        if (!isAnswered(() ->
-                readings.stream().allMatch(ReadBack::isDone) && offsets.stream().allMatch(CommittedOffset::isKnown))) {
+        List<CommittedOffsetQuery> offsets = clients.queryCommits();
+        if (!completes(() -> readings.stream().allMatch(ReadBack::isDone)
+                && offsets.stream().allMatch(CommittedOffsetQuery::isKnown))) {
             return;
         }
-        readings.forEach(reading -> clients.judge(reading, losses, soundness, lastEnd));
+        readings.forEach(reading -> clients.check(reading, losses, soundness, lastEnd));
         if (!lastEnd.harmed() && !world.isHarmed()) {
             for (int i = 0; i < readings.size(); i++) {
                 committedView.check(committed.get(i), readings.get(i));
@@ -283,10 +284,10 @@ public final class Simulation implements SimDisk.Surroundings {
         firstFailedSyncMs = Long.MAX_VALUE;
     }
 
-    private void check(CommittedOffset found, List<ReadBack> readings) {
+    private void check(CommittedOffsetQuery found, List<ReadBack> readings) {
         CommitHistory history = found.history();
         if (found.isUndecided()) {
-            commits.postpone(history, lastEnd); // What was committed before still counts.
+            commits.postpone(history, lastEnd); // Earlier commits still count.
             return;
         }
         long end = readings.stream()
@@ -294,18 +295,18 @@ public final class Simulation implements SimDisk.Surroundings {
                 .mapToLong(ReadBack::highWatermark)
                 .findFirst()
                 .orElseThrow();
-        if (end >= 0) { // else nothing of it could be read, which was judged before
+        if (end >= 0) { // -1: the partition could not be read, which was checked before
             commits.check(history, found.offset(), end, lastEnd);
         }
         history.reset(found.offset(), scheduler.nowMs());
     }
 
-    /** Whether it comes true in the time that a request may take. */
-    private boolean isAnswered(BooleanSupplier done) {
+    /** Runs the simulation until {@code done}, and reports a violation if that takes longer than a request may. */
+    private boolean completes(BooleanSupplier done) {
         long limitMs = scheduler.nowMs() + CHECK_MS;
         scheduler.runUntil(() -> scheduler.nowMs() > limitMs || done.getAsBoolean());
         if (!done.getAsBoolean()) {
-            violations.report("EveryRequestIsAnswered", broker.unanswered() + " requests wait in vain");
+            violations.report("EveryRequestGetsAResponse", broker.pendingRequests() + " requests have no response");
         }
         return violations.isEmpty();
     }

@@ -17,14 +17,14 @@ import io.journalq.common.protocol.message.OffsetFetchResponse;
 import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
-import io.journalq.sim.disk.Damage;
 import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.disk.SimDisk.Damage;
 import io.journalq.sim.world.Interference;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;
 
-/** What a broker could do wrong, and the promise that it then breaks. */
+/** Defects that a broker could have, and the guarantee that each of them breaks. */
 enum PlantedBug implements Interference {
     KEEPS_LESS_THAN_ASKED("NothingAcknowledgedIsLost") {
         @Override
@@ -38,7 +38,7 @@ enum PlantedBug implements Interference {
             return withConfig(request, "retention.ms", "1", "segment.bytes", "1024");
         }
     },
-    DELETES_TOO_MUCH("NothingIsRemovedUnasked") {
+    DELETES_TOO_MUCH("RecordsAreRemovedOnlyAsConfigured") {
         @Override
         public ApiMessage onRequest(ApiMessage request) {
             return withConfig(request, "retention.bytes", "1");
@@ -46,8 +46,8 @@ enum PlantedBug implements Interference {
     },
     LEAVES_A_BATCH_OUT("NothingAcknowledgedIsLost") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            return withRecords(answer, batches -> {
+        public ApiMessage onResponse(ApiMessage message) {
+            return withRecords(message, batches -> {
                 int second = RecordBatch.sizeBytes(batches, 0);
                 if (last(batches) <= second) {
                     return batches;
@@ -60,19 +60,19 @@ enum PlantedBug implements Interference {
     },
     GIVES_AN_OFFSET_TWICE("OffsetsKeepTheirContent") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            if (answer instanceof ProduceResponse response) {
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof ProduceResponse response) {
                 ProduceResponse.PartitionProduceResponse data =
                         response.responses().get(0).partitionResponses().get(0);
                 data.setBaseOffset(data.baseOffset() / 7 * 7);
             }
-            return answer;
+            return message;
         }
     },
-    APPENDS_TWICE("NothingIsThereTwice") {
+    APPENDS_TWICE("RecordsAreNotDuplicated") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            return withRecords(answer, batches -> {
+        public ApiMessage onResponse(ApiMessage message) {
+            return withRecords(message, batches -> {
                 int last = last(batches);
                 long next = RecordBatch.nextOffset(batches, last);
                 ByteBuf twice = Unpooled.copiedBuffer(batches, batches.slice(last, batches.readableBytes() - last));
@@ -83,8 +83,8 @@ enum PlantedBug implements Interference {
     },
     CHANGES_A_RECORD("CorruptionIsNeverServed") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            return withRecords(answer, batches -> {
+        public ApiMessage onResponse(ApiMessage message) {
+            return withRecords(message, batches -> {
                 int sizeBytes = RecordBatch.sizeBytes(batches, 0);
                 if (RecordBatch.compressionId(batches, 0) == 0 && !RecordBatch.isControl(batches, 0)) {
                     batches.setByte(sizeBytes - 4, batches.getByte(sizeBytes - 4) ^ 1);
@@ -97,20 +97,20 @@ enum PlantedBug implements Interference {
     },
     CANNOT_READ("EverythingIsReadable") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            if (answer instanceof FetchResponse response) {
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof FetchResponse response) {
                 partition(response).setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code());
             }
-            return answer;
+            return message;
         }
     },
-    SHOWS_WHAT_WAS_ABORTED("NothingUncommittedIsSeen") {
+    SHOWS_WHAT_WAS_ABORTED("OnlyCommittedRecordsAreVisible") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            if (answer instanceof FetchResponse response) {
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof FetchResponse response) {
                 partition(response).setAbortedTransactions(List.of());
             }
-            return answer;
+            return message;
         }
     },
     ABORTS_WHAT_WAS_COMMITTED("TransactionsAreWhole") {
@@ -119,16 +119,16 @@ enum PlantedBug implements Interference {
             return request instanceof EndTxnRequest end ? end.setCommitted(false) : request;
         }
     },
-    TURNS_THE_START_BACK("TheLogStartNeverGoesBack") {
+    TURNS_THE_START_BACK("LogStartNeverMovesBack") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            if (answer instanceof FetchResponse response && partition(response).highWatermark() % 2 == 0) {
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof FetchResponse response && partition(response).highWatermark() % 2 == 0) {
                 partition(response).setLogStartOffset(0);
             }
-            return answer;
+            return message;
         }
     },
-    DELETES_NOTHING("TheLogStartNeverGoesBack") {
+    DELETES_NOTHING("LogStartNeverMovesBack") {
         @Override
         public ApiMessage forge(ApiMessage request) {
             if (!(request instanceof DeleteRecordsRequest delete)) {
@@ -157,26 +157,26 @@ enum PlantedBug implements Interference {
     },
     INVENTS_COMMITS("NoCommitBeyondTheData") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            if (answer instanceof OffsetFetchResponse response
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof OffsetFetchResponse response
                     && response.groups().get(0).errorCode() == 0) {
                 response.groups().get(0).topics().get(0).partitions().get(0).setCommittedOffset(1_000_000);
             }
-            return answer;
+            return message;
         }
     },
-    TAKES_COMMITS_OF_THE_FENCED("GroupsAreOfOneMind") {
+    TAKES_COMMITS_OF_THE_FENCED("GroupMembersAgree") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            return answer instanceof OffsetCommitResponse ? committed() : answer;
+        public ApiMessage onResponse(ApiMessage message) {
+            return message instanceof OffsetCommitResponse ? committed() : message;
         }
     },
-    GIVES_A_PRODUCER_ID_TWICE("IdsAreGivenOnce") {
+    GIVES_A_PRODUCER_ID_TWICE("ProducerIdsAreUnique") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            return answer instanceof InitProducerIdResponse response
+        public ApiMessage onResponse(ApiMessage message) {
+            return message instanceof InitProducerIdResponse response
                     ? response.setProducerId(response.producerId() / 2 * 2)
-                    : answer;
+                    : message;
         }
     },
     CUTS_BEHIND_DAMAGE("DamageIsContained") {
@@ -189,21 +189,21 @@ enum PlantedBug implements Interference {
     },
     DROPS_DAMAGE_SILENTLY("DamageIsReported") {
         @Override
-        public boolean logs(String words) {
+        public boolean logs(String message) {
             return false;
         }
     },
-    FORGETS_A_PRODUCER("ARuleAbidingProducerIsServed") {
+    FORGETS_A_PRODUCER("ValidProducersAreServed") {
         @Override
-        public ApiMessage onAnswer(ApiMessage answer) {
-            if (answer instanceof ProduceResponse response) {
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof ProduceResponse response) {
                 ProduceResponse.PartitionProduceResponse data =
                         response.responses().get(0).partitionResponses().get(0);
                 if (data.baseOffset() > 10) {
                     data.setErrorCode(ErrorCode.UNKNOWN_PRODUCER_ID.code()).setBaseOffset(-1);
                 }
             }
-            return answer;
+            return message;
         }
     };
 
@@ -213,7 +213,7 @@ enum PlantedBug implements Interference {
         this.invariant = invariant;
     }
 
-    /** The promise that it breaks. */
+    /** The name of the guarantee that it breaks. */
     String invariant() {
         return invariant;
     }
@@ -232,7 +232,7 @@ enum PlantedBug implements Interference {
                         .setPartitions(List.of(new OffsetCommitResponse.OffsetCommitResponsePartition()))));
     }
 
-    /** With other settings than were asked for; topics that are compacted stay as they are. */
+    /** Changes the settings of a topic that is created. Compacted topics keep theirs. */
     private static ApiMessage withConfig(ApiMessage request, String... namesAndValues) {
         if (request instanceof CreateTopicsRequest create) {
             List<CreateTopicsRequest.CreatableTopicConfig> configs =
@@ -250,9 +250,9 @@ enum PlantedBug implements Interference {
         return request;
     }
 
-    /** The records, copied and changed, if there are any. */
-    private static ApiMessage withRecords(ApiMessage answer, Change change) {
-        if (answer instanceof FetchResponse response) {
+    /** Changes a copy of the records, if the response has any. */
+    private static ApiMessage withRecords(ApiMessage message, Change change) {
+        if (message instanceof FetchResponse response) {
             RecordsData records = partition(response).records();
             ByteBuf batches = records == null ? null : records.buffer();
             if (batches != null && batches.isReadable()) {
@@ -261,10 +261,10 @@ enum PlantedBug implements Interference {
                 partition(response).setRecords(RecordsData.of(change.of(copy)));
             }
         }
-        return answer;
+        return message;
     }
 
-    /** Where the last batch begins. */
+    /** Position of the last batch. */
     private static int last(ByteBuf batches) {
         int at = 0;
         while (at + RecordBatch.sizeBytes(batches, at) < batches.readableBytes()) {

@@ -6,9 +6,12 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every promise can be broken: a planted bug is found, and told by its name. */
+/** Each check works: it finds a planted bug, and reports the name of the broken guarantee. */
 class PlantedBugsTest {
-    /** Until it is found: a few are enough for most, a fenced member's commit comes in three to five of 1,000. */
+    /**
+     * Seeds to try until the bug is found. A few are enough for most. A fenced member's commit occurs in three to five
+     * of 1,000.
+     */
     private static final int SEEDS = 1_000;
 
     @ParameterizedTest
@@ -16,7 +19,7 @@ class PlantedBugsTest {
     void shouldFindTheBrokenPromiseWhenABugIsPlanted(PlantedBug bug) {
         // when
         boolean found = LongStream.range(0, SEEDS).anyMatch(seed -> Simulation.run(seed, bug).violations().stream()
-                .anyMatch(words -> words.startsWith(bug.invariant())));
+                .anyMatch(violation -> violation.startsWith(bug.invariant())));
 
         // then
         assertThat(found).as("%s breaks %s", bug, bug.invariant()).isTrue();

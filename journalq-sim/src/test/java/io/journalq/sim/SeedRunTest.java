@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
 
-/** Many seeds, several at a time. */
+/** Runs of many seeds, several at the same time. */
 class SeedRunTest {
     private static final long FIRST = 400;
     private static final int COUNT = 24;
@@ -53,7 +53,7 @@ class SeedRunTest {
 
     @Test
     void shouldFindDefectsOfItsOwnThreadOnlyWhenSeedsRunAtTheSameTime() {
-        // given: every other one has a planted bug
+        // given a planted bug in every second seed
         SeedRun run = run(
                 false,
                 true,
@@ -96,7 +96,7 @@ class SeedRunTest {
 
         assertThat(broken).singleElement().satisfies(result -> {
             assertThat(result.seed()).isEqualTo(FIRST);
-            assertThat(result.violations()).singleElement().asString().startsWith("TwoRunsAreTheSame");
+            assertThat(result.violations()).singleElement().asString().startsWith("RunsAreIdentical");
         });
     }
 

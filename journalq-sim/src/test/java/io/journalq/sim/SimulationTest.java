@@ -2,7 +2,7 @@ package io.journalq.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.journalq.sim.workload.Work;
+import io.journalq.sim.workload.World.Work;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Every seed is a test of its own; these are the ones of every build. More: {@code bin/journalq-sim --help}. */
+/** Runs the seeds of every build. For more, see {@code bin/journalq-sim --help}. */
 class SimulationTest {
     private static final long FIRST_SEED = 1;
     private static final int SEEDS = Integer.getInteger("journalq.sim.seeds", 2_000);
@@ -38,11 +38,11 @@ class SimulationTest {
         assertThat(broken).allSatisfy(result -> assertThat(result.violations())
                 .as("replay with: bin/journalq-sim --seed %d", result.seed())
                 .isEmpty());
-        // It was about something.
+        // The run was not empty.
         assertThat(run.tally().seeds()).isEqualTo(SEEDS);
         assertThat(run.tally().crashes()).isGreaterThan(SEEDS);
         assertThat(run.tally().records()).isGreaterThan(20L * SEEDS);
-        // And every kind of client took part in it.
+        // Each kind of client took part.
         assertThat(work).containsOnlyKeys(Work.values());
         assertThat(work).allSatisfy((kind, count) -> assertThat(count)
                 .as("%s in %d seeds, each twice", kind, SEEDS)

@@ -21,7 +21,6 @@ import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimSlices;
-import io.journalq.sim.world.Trace;
 import io.journalq.sim.world.Violations;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -165,7 +164,7 @@ public final class ServerTarget implements FuzzTarget {
         Violations violations = new Violations();
         Defects.listen(violations);
         Random random = new Random(1);
-        Scheduler scheduler = new Scheduler(random, new Trace());
+        Scheduler scheduler = new Scheduler(random);
         SimDisk disk = new SimDisk(random, new QuietSurroundings());
         SimBroker.Plan plan = new SimBroker.Plan(CONFIG, disk, new SimSlices(random, disk, 0), 1, 0);
         SimBroker broker = SimBroker.start(plan, scheduler, random, violations);

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Those who want records only when their transactions are committed get exactly these, up to the last stable offset: what
- * they read is held against all records and the ends of transactions among them.
+ * Readers of committed records get exactly the records of committed transactions, up to the last stable offset. What
+ * they read is compared with all records and with the markers among them.
  */
 public final class CommittedViewIsRight {
     private static final String INVARIANT = "CommittedViewIsRight";
@@ -25,24 +25,25 @@ public final class CommittedViewIsRight {
     }
 
     /**
-     * Compares the two.
+     * Compares two readings.
      *
-     * @param committed read first
-     * @param everything read later: by then retention and compaction may have taken some away
+     * @param committed the reading of committed records, which came first
+     * @param everything the reading of all records. Retention and compaction may have removed records since the first
+     *     one
      */
     public void check(ReadBack committed, ReadBack everything) {
         Set<Long> shown = new HashSet<>();
         committed.records().forEach(record -> shown.add(record.offset()));
         if (everything.partition().plan().isCompacted()) {
-            return; // Markers may have gone meanwhile, with all that they ended.
+            return; // Compaction may have removed markers with the records of their transactions.
         }
-        Map<Long, Boolean> fates = fates(everything);
+        Map<Long, Boolean> outcomes = outcomes(everything);
         for (LogReader.Found record : everything.records()) {
             if (record.offset() < everything.logStartOffset()) {
-                continue; // The markers behind it may have gone with it.
+                continue; // Its marker may have been removed as well.
             }
             boolean stable = record.offset() < committed.lastStableOffset();
-            Boolean isCommitted = record.isTransactional() ? fates.get(record.offset()) : Boolean.TRUE;
+            Boolean isCommitted = record.isTransactional() ? outcomes.get(record.offset()) : Boolean.TRUE;
             boolean isShown = shown.contains(record.offset());
             if (isShown && !Boolean.TRUE.equals(isCommitted)) {
                 violations.report(INVARIANT, committed.partition() + " shows " + record + ", which is not committed");
@@ -51,7 +52,7 @@ public final class CommittedViewIsRight {
                 violations.report(
                         INVARIANT,
                         committed.partition() + " is stable up to " + committed.lastStableOffset() + ", but " + record
-                                + " has not ended");
+                                + " is of an open transaction");
             }
             if (stable && !isShown && Boolean.TRUE.equals(isCommitted)) {
                 violations.report(INVARIANT, committed.partition() + " hides " + record + ", which is committed");
@@ -61,15 +62,19 @@ public final class CommittedViewIsRight {
             if (record.offset() >= committed.lastStableOffset()) {
                 violations.report(
                         INVARIANT,
-                        committed.partition() + " shows " + record + " behind " + committed.lastStableOffset());
+                        committed.partition() + " shows " + record + " at or after the last stable offset "
+                                + committed.lastStableOffset());
             }
         }
     }
 
-    /** Whether a transactional record's transaction is committed, by offset; not there while it is open. */
-    private static Map<Long, Boolean> fates(ReadBack reading) {
+    /**
+     * For each transactional record whether its transaction is committed, by offset. Records of open transactions are
+     * absent.
+     */
+    private static Map<Long, Boolean> outcomes(ReadBack reading) {
         Map<Long, List<Long>> open = new HashMap<>();
-        Map<Long, Boolean> fates = new HashMap<>();
+        Map<Long, Boolean> outcomes = new HashMap<>();
         List<LogReader.Found> all = new ArrayList<>(reading.records());
         all.addAll(reading.markers());
         all.sort(Comparator.comparingLong(LogReader.Found::offset));
@@ -77,13 +82,13 @@ public final class CommittedViewIsRight {
             if (record.isMarker()) {
                 List<Long> ended = open.remove(record.producerId());
                 if (ended != null) {
-                    ended.forEach(offset -> fates.put(offset, record.commits()));
+                    ended.forEach(offset -> outcomes.put(offset, record.commits()));
                 }
             } else if (record.isTransactional()) {
                 open.computeIfAbsent(record.producerId(), none -> new ArrayList<>())
                         .add(record.offset());
             }
         }
-        return fates;
+        return outcomes;
     }
 }

@@ -2,7 +2,7 @@ package io.journalq.sim.check;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.sim.disk.Damage;
+import io.journalq.sim.disk.SimDisk.Damage;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
 import io.journalq.sim.world.Violations;
@@ -15,26 +15,27 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A flipped bit costs the batch that it is in, and no other; and if it costs that, the broker says so, by the name of the
- * file. It may also say so to the reader, by refusing to read that batch and no other.
+ * A flipped bit may cost only the batch that contains it. If that batch is lost, the log of the broker names the file,
+ * or the broker refuses to serve the batch.
  *
- * <p>Not held to this: writes that went astray, which leave the same holes as a power loss in what was never synced; what
- * only a damaged write-ahead file held; and, after a power loss, what is behind a batch with several flipped bits.
+ * <p>The following damage is exempt: misdirected writes, which leave the same holes as a power loss in data that were
+ * never fsynced; records that only a damaged write-ahead file held; and, after a power loss, what follows a batch with
+ * several flipped bits.
  */
 public final class DamageIsContained {
     private final Violations violations;
     private final List<DamagedBatch> batches = new ArrayList<>();
-    /** Segments that the broker's log named. */
-    private final Set<String> toldOf = new HashSet<>();
+    /** Segments that the log of the broker has named. */
+    private final Set<String> namedInLog = new HashSet<>();
     /** Directories with a flipped bit that cannot be attributed to a batch. */
     private final Set<String> unknown = new HashSet<>();
 
-    /** File and position of every flipped bit, for the report of a violation. */
+    /** File and position of each flipped bit, for the details of a violation. */
     private final List<String> flips = new ArrayList<>();
 
-    private boolean anythingGoes;
+    private boolean exempt;
 
-    /** Offsets of a batch with a flipped bit, and its segment's name without the suffix. */
+    /** The offsets of a batch with a flipped bit, and the name of its segment without the suffix. */
     private record DamagedBatch(String directory, String segment, long firstOffset, long lastOffset) {
         boolean isOf(PartitionHistory partition) {
             return directory.equals(DamageIsContained.directory(partition));
@@ -51,7 +52,7 @@ public final class DamageIsContained {
         String name = file.getFileName().toString();
         flips.add(file + " at byte " + damage.position());
         if (name.endsWith(".wal")) {
-            anythingGoes = true;
+            exempt = true;
         }
         if (!name.matches("\\d{20}\\..*") || name.matches(".*\\.(index|snapshot|txnindex)(\\..*)?")) {
             return;
@@ -61,7 +62,7 @@ public final class DamageIsContained {
         for (int at = 0; at + RecordBatch.HEADER_SIZE_BYTES <= log.readableBytes(); ) {
             int sizeBytes = RecordBatch.sizeBytes(log, at);
             if (sizeBytes < RecordBatch.HEADER_SIZE_BYTES || RecordBatch.magic(log, at) != 2) {
-                unknown.add(directory); // It was damaged before, or never written.
+                unknown.add(directory); // The batch was damaged before, or never written.
                 return;
             }
             if (damage.position() < at + sizeBytes) {
@@ -78,36 +79,39 @@ public final class DamageIsContained {
         }
     }
 
-    /** Writes went astray, and nobody can tell what they left. */
+    /** Writes were misdirected. What they left is unknown. */
     public void onMisdirectedWrites() {
-        anythingGoes = true;
+        exempt = true;
     }
 
-    /** The broker logged something. */
-    public void onLog(String words) {
+    /** The broker logged an error or a warning. */
+    public void onLog(String message) {
         for (DamagedBatch batch : batches) {
-            if (words.contains(batch.segment())) {
-                toldOf.add(batch.segment());
+            if (message.contains(batch.segment())) {
+                namedInLog.add(batch.segment());
             }
         }
     }
 
-    /** Whether a record that is missing was in a damaged batch, or was refused to the reader. */
+    /**
+     * Whether damage explains that a record is missing. Reports a violation if the record was in a damaged batch and
+     * the broker neither logged nor refused it.
+     */
     boolean explains(PartitionHistory partition, long offset, ReadBack found, boolean powerLost) {
-        if (anythingGoes || found.corrupt() != null || unknown.contains(directory(partition))) {
+        if (exempt || found.corrupt() != null || unknown.contains(directory(partition))) {
             return true;
         }
-        if (powerLost && isBehindSeveralFlippedBits(partition, offset)) {
+        if (powerLost && followsSeveralFlippedBits(partition, offset)) {
             return true;
         }
         boolean refused = found.unreadable().contains(offset);
         for (DamagedBatch batch : batches) {
             if (batch.isOf(partition) && offset >= batch.firstOffset() && offset <= batch.lastOffset()) {
-                if (!refused && !toldOf.contains(batch.segment())) {
+                if (!refused && !namedInLog.contains(batch.segment())) {
                     violations.report(
                             "DamageIsReported",
                             partition + " lost offset " + offset + " to a flipped bit in " + batch
-                                    + ", and the broker's log does not say so");
+                                    + ", and the log of the broker does not name the segment");
                 }
                 return true;
             }
@@ -115,17 +119,20 @@ public final class DamageIsContained {
         return false;
     }
 
-    /** Whether two bits of one batch before {@code offset} were flipped: after a power loss, it may look like a torn write. */
-    private boolean isBehindSeveralFlippedBits(PartitionHistory partition, long offset) {
+    /**
+     * Whether two bits flipped in one batch before {@code offset}. After a power loss, such a batch may look like a
+     * torn write.
+     */
+    private boolean followsSeveralFlippedBits(PartitionHistory partition, long offset) {
         Set<DamagedBatch> once = new HashSet<>();
         return batches.stream()
                 .filter(batch -> batch.isOf(partition) && batch.lastOffset() < offset)
                 .anyMatch(batch -> !once.add(batch));
     }
 
-    /** Whether a batch behind {@code offset} was damaged, or may have been. */
-    boolean isDamagedBehind(PartitionHistory partition, long offset) {
-        return anythingGoes
+    /** Whether a batch after {@code offset} was damaged, or may have been. */
+    boolean isDamagedAfter(PartitionHistory partition, long offset) {
+        return exempt
                 || unknown.contains(directory(partition))
                 || batches.stream().anyMatch(batch -> batch.isOf(partition) && batch.lastOffset() > offset);
     }
@@ -136,6 +143,6 @@ public final class DamageIsContained {
 
     @Override
     public String toString() {
-        return "damaged are " + batches + ", by bits that flipped in " + flips;
+        return "damaged batches " + batches + ", flipped bits " + flips;
     }
 }

@@ -3,14 +3,14 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
-import io.journalq.sim.workload.Sent;
+import io.journalq.sim.workload.SentRecord;
 import io.journalq.sim.world.Violations;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** No idempotent record is there twice, a producer's records are in its order, offsets and epochs rise. */
+/** No record is duplicated, the records of each producer are in order, and offsets and leader epochs increase. */
 public final class LogIsSound {
     private final Violations violations;
 
@@ -19,31 +19,33 @@ public final class LogIsSound {
     }
 
     /**
-     * Looks through everything that a partition holds.
+     * Checks all records of a partition.
      *
-     * @param harmed whether synced data were damaged: leader epochs, which no CRC covers, may then be wrong
+     * @param harmed whether fsynced data were damaged. Leader epochs may then be wrong, because the CRC does not cover
+     *     them
      */
     public void check(PartitionHistory partition, ReadBack found, boolean harmed) {
         Set<String> ids = new HashSet<>();
-        Map<String, Sent> lastOf = new HashMap<>();
+        Map<String, SentRecord> lastOf = new HashMap<>();
         LogReader.Found last = null;
         for (LogReader.Found record : found.records()) {
             if (last != null
                     && (record.offset() <= last.offset() || (record.leaderEpoch() < last.leaderEpoch() && !harmed))) {
-                violations.report("OffsetsRise", partition + " has " + record + " behind " + last);
+                violations.report("OffsetsIncrease", partition + " has " + record + " after " + last);
             }
             last = record;
-            Sent sent = record.record();
+            SentRecord sent = record.record();
             if (sent == null) {
-                continue; // reported where it was read
+                continue; // reported when it was read
             }
             if (!ids.add(sent.id())) {
-                violations.report("NothingIsThereTwice", partition + " holds " + sent.id() + " again: " + record);
+                violations.report(
+                        "RecordsAreNotDuplicated", partition + " holds a duplicate of " + sent.id() + ": " + record);
             }
-            Sent before = lastOf.put(sent.producer(), sent);
+            SentRecord before = lastOf.put(sent.producer(), sent);
             if (before != null && before.number() > sent.number()) {
                 violations.report(
-                        "OrderIsKept", partition + " holds " + sent.id() + " behind " + before.id() + ": " + record);
+                        "OrderIsKept", partition + " holds " + sent.id() + " after " + before.id() + ": " + record);
             }
         }
     }

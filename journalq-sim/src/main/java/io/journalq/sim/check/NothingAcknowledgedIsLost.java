@@ -10,10 +10,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What was acknowledged, or shown to anybody, is there after a restart at its offset, unless {@link RemovalIsAllowed}. In mode
- * {@code eventual} power loss may take what was written within the flush interval, and what a flush then takes. In mode
- * {@code performance} every end, and every failing write, may take what nobody has read and was acknowledged within the write
- * interval.
+ * After a restart, each record that was acknowledged or read is at its offset, unless {@link RemovalIsAllowed} explains
+ * its absence or the delivery mode allows the loss.
+ *
+ * <p>In mode {@code eventual}, a power loss may take what was written within the flush interval plus the duration of a
+ * flush. In mode {@code performance}, each crash and each failing write may take records that nobody has read and that
+ * were acknowledged within the write interval.
  */
 public final class NothingAcknowledgedIsLost {
     private final Violations violations;
@@ -21,12 +23,12 @@ public final class NothingAcknowledgedIsLost {
     private final DamageIsContained damage;
 
     /**
-     * How the broker's last life ended.
+     * How the last life of the broker ended.
      *
-     * @param powerLost whether what was not synced may be gone
-     * @param harmed whether data were damaged: see {@link DamageIsContained}
-     * @param atMs when it ended
-     * @param writesFailed whether the disk refused to take something
+     * @param powerLost whether data that were not fsynced may be lost
+     * @param harmed whether data were damaged, see {@link DamageIsContained}
+     * @param writesFailed whether the disk may have refused writes
+     * @param atMs time of the end
      * @param slackMs how much longer than its interval a write or a flush may take
      */
     public record End(boolean powerLost, boolean harmed, boolean writesFailed, long atMs, long slackMs) {}
@@ -37,12 +39,12 @@ public final class NothingAcknowledgedIsLost {
         this.removals = new RemovalIsAllowed(violations, damage);
     }
 
-    /** Compares what was read after a restart with what was seen before it, and forgets what was allowed to be lost. */
+    /** Compares a reading after a restart with what was seen before, and forgets allowed losses. */
     public void check(PartitionHistory partition, ReadBack found, End end, long clockMs) {
         TreeMap<Long, LogReader.Found> present = new TreeMap<>();
         found.records().forEach(record -> present.put(record.offset(), record));
         if (end.powerLost()) {
-            // Ends of transactions may be lost too, which nobody has seen.
+            // Markers may be lost as well, which no client has seen.
             partition.cuts().add(present.isEmpty() ? 0 : present.lastKey() + 1);
             if (!partition.isConsistent()) {
                 partition.onPowerLoss();
@@ -68,7 +70,7 @@ public final class NothingAcknowledgedIsLost {
             if (!lost) {
                 violations.report(
                         end.harmed() ? "DamageIsContained" : "NothingAcknowledgedIsLost",
-                        partition + " offset " + offset + " held " + seen + ", now " + now + "; the log reaches from "
+                        partition + " offset " + offset + " held " + seen + ", now " + now + "; the log extends from "
                                 + found.logStartOffset() + " to " + found.highWatermark() + ", " + end
                                 + removals.why() + (end.harmed() ? "; " + damage : ""));
                 return;
@@ -81,7 +83,9 @@ public final class NothingAcknowledgedIsLost {
         removals.end();
     }
 
-    /** The offsets of what was deleted are not free again, unless they are lost with all that came after them. */
+    /**
+     * Checks that the offsets of deleted records are not assigned again, unless these and all later records are lost.
+     */
     private void checkEnd(PartitionHistory partition, ReadBack found, End end) {
         Map<Long, Seen> beyond = partition.deleted().tailMap(found.highWatermark(), true);
         for (Iterator<Map.Entry<Long, Seen>> rest = beyond.entrySet().iterator(); rest.hasNext(); ) {
@@ -89,8 +93,8 @@ public final class NothingAcknowledgedIsLost {
             if (!end.harmed() && !mayBeLost(partition, entry.getValue(), end)) {
                 violations.report(
                         "NothingAcknowledgedIsLost",
-                        partition + " held " + entry + ", which was deleted, and ends at " + found.highWatermark()
-                                + " now, " + end);
+                        partition + " held " + entry + ", which was deleted, and now ends at " + found.highWatermark()
+                                + ", " + end);
                 return;
             }
             partition.onLost(entry.getKey(), entry.getValue().leaderEpoch());
@@ -101,10 +105,10 @@ public final class NothingAcknowledgedIsLost {
     private static boolean mayBeLost(PartitionHistory partition, Seen seen, End end) {
         long writtenAtMs = seen.atMs() + partition.writeIntervalMs() + end.slackMs();
         if (partition.isAcknowledgedFromMemory() && end.powerLost() && end.writesFailed()) {
-            return true; // It may have been written long after it was acknowledged.
+            return true; // The record may have been written long after its acknowledgement.
         }
         if (partition.isAcknowledgedFromMemory() && seen.leaderEpoch() < 0) {
-            // Nobody has read it: it may never have left the memory.
+            // No client has read the record. It may have been in memory only.
             if (end.writesFailed() || writtenAtMs >= end.atMs()) {
                 return true;
             }

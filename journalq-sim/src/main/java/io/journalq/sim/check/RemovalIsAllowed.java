@@ -3,9 +3,9 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
-import io.journalq.sim.workload.Sent;
+import io.journalq.sim.workload.SentRecord;
+import io.journalq.sim.workload.SentTransaction;
 import io.journalq.sim.workload.TopicPlan;
-import io.journalq.sim.workload.Transaction;
 import io.journalq.sim.world.Violations;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,13 +16,20 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Records leave a log only as somebody asked for: before the offset of DeleteRecords; when they are older than
- * {@code retention.ms}; when what is left is more than {@code retention.bytes}; when a newer record of their key is there, or
- * a tombstone was there for {@code delete.retention.ms}; when their transaction was aborted. What DeleteRecords was
- * acknowledged for never comes back.
+ * Records are removed only for one of these reasons:
+ *
+ * <ul>
+ *   <li>DeleteRecords was called with a higher offset;
+ *   <li>they are older than {@code retention.ms};
+ *   <li>the later records exceed {@code retention.bytes};
+ *   <li>a newer record of their key exists, or a tombstone existed for {@code delete.retention.ms};
+ *   <li>their transaction was aborted.
+ * </ul>
+ *
+ * <p>Records that DeleteRecords has acknowledged never come back.
  */
 final class RemovalIsAllowed {
-    private static final String INVARIANT = "NothingIsRemovedUnasked";
+    private static final String INVARIANT = "RecordsAreRemovedOnlyAsConfigured";
 
     private final Violations violations;
     private final DamageIsContained damage;
@@ -31,19 +38,19 @@ final class RemovalIsAllowed {
     private long clockMs;
     private long removedBySizeBytes;
     private boolean harmed;
-    /** What is missing at the beginning may have been lost, rather than removed. */
-    private boolean mayLack;
+    /** Whether records missing at the beginning may have been lost instead of removed. */
+    private boolean mayBeLost;
 
     private String why = "";
-    /** Records that are there, or were until compaction took them, by key and offset. */
-    private final Map<String, NavigableMap<Long, Sent>> byKey = new HashMap<>();
+    /** Records that exist, or existed until compaction removed them, by key and offset. */
+    private final Map<String, NavigableMap<Long, SentRecord>> byKey = new HashMap<>();
 
     RemovalIsAllowed(Violations violations, DamageIsContained damage) {
         this.violations = violations;
         this.damage = damage;
     }
 
-    /** From now on this partition is judged. */
+    /** Begins to check a partition. */
     void begin(
             PartitionHistory ofPartition,
             ReadBack readBack,
@@ -55,7 +62,7 @@ final class RemovalIsAllowed {
         clockMs = nowMs;
         removedBySizeBytes = 0;
         harmed = end.harmed();
-        mayLack = harmed || (end.powerLost() && !partition.isConsistent());
+        mayBeLost = harmed || (end.powerLost() && !partition.isConsistent());
         why = "";
         byKey.clear();
         if (partition.plan().isCompacted()) {
@@ -67,7 +74,7 @@ final class RemovalIsAllowed {
         checkStart(end);
     }
 
-    private void addKey(long offset, Sent record) {
+    private void addKey(long offset, SentRecord record) {
         byKey.computeIfAbsent(record.content().key(), none -> new TreeMap<>()).put(offset, record);
     }
 
@@ -75,17 +82,17 @@ final class RemovalIsAllowed {
         long start = found.logStartOffset();
         if (start < partition.deletedForSureUpTo() && !harmed) {
             violations.report(
-                    "TheLogStartNeverGoesBack",
+                    "LogStartNeverMovesBack",
                     partition + " begins at " + start + ", but everything before " + partition.deletedForSureUpTo()
                             + " was deleted; " + end);
         }
         partition.resetLogStart(start);
     }
 
-    /** Whether a record may be missing that was there. */
-    boolean mayBeRemoved(long offset, Sent record) {
+    /** Whether a record that existed may be missing. */
+    boolean mayBeRemoved(long offset, SentRecord record) {
         if (offset >= found.highWatermark()) {
-            return false; // Nothing that removes records takes the log's end.
+            return false; // Neither deletion nor compaction removes the end of the log.
         }
         if (offset < found.logStartOffset()) {
             return offset < partition.deletedUpTo() || mayBeTooOldOrTooMuch(record);
@@ -93,7 +100,7 @@ final class RemovalIsAllowed {
         return partition.plan().isCompacted() && mayBeCompacted(offset, record);
     }
 
-    private boolean mayBeTooOldOrTooMuch(Sent record) {
+    private boolean mayBeTooOldOrTooMuch(SentRecord record) {
         return switch (partition.plan().cleanup()) {
             case BY_AGE -> record.content().timestampMs() + partition.plan().retentionMs() < clockMs;
             case BY_SIZE -> {
@@ -104,34 +111,36 @@ final class RemovalIsAllowed {
         };
     }
 
-    private boolean mayBeCompacted(long offset, Sent record) {
+    private boolean mayBeCompacted(long offset, SentRecord record) {
         if (mayBeAborted(record) || isOldTombstone(record)) {
             return true;
         }
-        List<Sent> newer = new ArrayList<>(byKey.getOrDefault(record.content().key(), Collections.emptyNavigableMap())
-                .tailMap(offset, false)
-                .values());
-        for (Sent other : newer) {
+        List<SentRecord> newer =
+                new ArrayList<>(byKey.getOrDefault(record.content().key(), Collections.emptyNavigableMap())
+                        .tailMap(offset, false)
+                        .values());
+        for (SentRecord other : newer) {
             if (supersedes(other, record)) {
                 return true;
             }
         }
-        // A newer record may be gone that nobody knows to have been appended: as an old tombstone, or by damage.
-        boolean damagedBehind = damage.isDamagedBehind(partition, offset);
-        for (Sent other : partition.allSent()) {
+        // A newer record of unknown outcome may have been appended, and then removed as an old tombstone or lost by
+        // damage.
+        boolean damagedAfter = damage.isDamagedAfter(partition, offset);
+        for (SentRecord other : partition.allSent()) {
             if (other != record
                     && record.content().key().equals(other.content().key())
-                    && (damagedBehind || isOldTombstone(other))
+                    && (damagedAfter || isOldTombstone(other))
                     && supersedes(other, record)) {
                 return true;
             }
         }
-        why = "; " + record + " had behind it " + newer;
+        why = "; later records with the key of " + record + ": " + newer;
         return false;
     }
 
-    private boolean supersedes(Sent other, Sent record) {
-        Transaction transaction = other.transaction();
+    private boolean supersedes(SentRecord other, SentRecord record) {
+        SentTransaction transaction = other.transaction();
         boolean counts = transaction == null || transaction.mayBeCommitted();
         long minLagMs = partition.plan().compaction().minLagMs();
         return counts
@@ -139,21 +148,21 @@ final class RemovalIsAllowed {
                 && record.content().timestampMs() + minLagMs <= clockMs;
     }
 
-    private static boolean mayBeAborted(Sent record) {
+    private static boolean mayBeAborted(SentRecord record) {
         return record.transaction() != null && !record.transaction().isCommitted();
     }
 
-    private boolean isOldTombstone(Sent record) {
+    private boolean isOldTombstone(SentRecord record) {
         TopicPlan.CompactionPlan plan = partition.plan().compaction();
         return record.content().tombstone() && record.content().timestampMs() + plan.deleteRetentionMs() <= clockMs;
     }
 
-    /** Explains the last refusal. */
+    /** Details of the last removal that was not allowed. */
     String why() {
         return why;
     }
 
-    /** Everything of the partition was judged. */
+    /** Ends the check of a partition. */
     void end() {
         if (removedBySizeBytes == 0) {
             return;
@@ -162,11 +171,11 @@ final class RemovalIsAllowed {
                 .mapToLong(seen -> seen.record().batchSizeBytes())
                 .sum();
         long mostLeft = partition.sentSizeBytes() - deletedBytes;
-        if (mostLeft < partition.plan().retentionBytes() && partition.deletedUpTo() == 0 && !mayLack) {
+        if (mostLeft < partition.plan().retentionBytes() && partition.deletedUpTo() == 0 && !mayBeLost) {
             violations.report(
                     INVARIANT,
                     partition + " keeps at most " + mostLeft + " bytes from offset " + found.logStartOffset()
-                            + " on, but retention.bytes is " + partition.plan().retentionBytes());
+                            + ", but retention.bytes is " + partition.plan().retentionBytes());
         }
     }
 }

@@ -3,17 +3,18 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.PartitionHistory.Seen;
-import io.journalq.sim.workload.Sent;
-import io.journalq.sim.workload.Transaction;
+import io.journalq.sim.workload.SentRecord;
+import io.journalq.sim.workload.SentTransaction;
+import io.journalq.sim.workload.World;
 import io.journalq.sim.world.Violations;
 import java.util.Map;
 
 /**
- * An offset keeps its content: whoever reads it again, or hears of it again, finds the same record. Where a loss was
- * allowed, the offset may come back with another record, but only in a newer leader epoch. And nothing is served that
- * nobody sent.
+ * An offset keeps its content: each client that reads it, or receives its acknowledgement, finds the same record. If a
+ * loss was allowed, the offset may get another record, but only in a newer leader epoch. No record is served that no
+ * producer sent.
  */
-public final class SeenContent {
+public final class SeenContent implements World.Listener {
     private static final String INVARIANT = "OffsetsKeepTheirContent";
 
     private final Violations violations;
@@ -23,17 +24,19 @@ public final class SeenContent {
         this.violations = violations;
     }
 
-    /** Leader epochs are outside of a batch's CRC: on a damaged disk they prove nothing any more. */
-    public void setHarmed() {
+    /** On a damaged disk, leader epochs prove nothing, because the CRC of a batch does not cover them. */
+    @Override
+    public void onHarmed() {
         harmed = true;
     }
 
-    /** A producer is told that its record is at {@code offset}. */
-    public void onAcknowledged(PartitionHistory partition, Sent record, long offset, long nowMs) {
+    @Override
+    public void onAcknowledged(PartitionHistory partition, SentRecord record, long offset, long nowMs) {
         Seen before = partition.seen().get(offset);
         Seen known = before == null ? partition.deleted().get(offset) : before;
         if (known != null && !known.id().equals(record.id())) {
-            // A damaged transaction log may give an epoch twice, and a batch be taken for one that is there.
+            // After damage to the transaction log, an epoch may be assigned twice, and a batch may be taken for a
+            // duplicate.
             if (!harmed) {
                 violations.report(
                         INVARIANT,
@@ -48,19 +51,21 @@ public final class SeenContent {
         }
     }
 
-    /** Somebody reads a record. */
+    @Override
     public void onRead(PartitionHistory partition, LogReader.Found found, long nowMs) {
         if (found.record() == null) {
             violations.report(
-                    "CorruptionIsNeverServed", partition + " offset " + found.offset() + " holds what nobody sent");
+                    "CorruptionIsNeverServed",
+                    partition + " offset " + found.offset() + " holds a record that no producer sent");
             return;
         }
         Seen before = partition.seen().get(found.offset());
         if (harmed && before != null && before.leaderEpoch() < 0 && !before.id().equals(found.id())) {
-            // Only its producer knew of it, and was told of one that was taken for it: see onAcknowledged.
+            // Only its producer knew the record, and received the acknowledgement of another one: see onAcknowledged.
             before = null;
         }
-        // No checksum covers a batch's offset: where compaction left gaps, one that a flipped bit has moved may fit.
+        // The CRC does not cover the offset of a batch. A batch that a flipped bit has moved may fit into a gap that
+        // compaction left.
         boolean mayBeMoved = harmed && partition.plan().isCompacted();
         Seen deleted = partition.deleted().get(found.offset());
         if (deleted != null && !deleted.id().equals(found.id())) {
@@ -95,14 +100,14 @@ public final class SeenContent {
         }
     }
 
-    /** Somebody reads a record who wants those of committed transactions only. */
+    @Override
     public void onCommittedRead(PartitionHistory partition, LogReader.Found found) {
-        Transaction transaction = found.record() == null ? null : found.record().transaction();
+        SentTransaction transaction =
+                found.record() == null ? null : found.record().transaction();
         if (transaction != null && !harmed && (!transaction.mayBeCommitted() || transaction.isAborted())) {
             violations.report(
-                    "NothingUncommittedIsSeen",
-                    partition + " shows " + found + " to a reader of committed records, though it is of "
-                            + transaction);
+                    "OnlyCommittedRecordsAreVisible",
+                    partition + " shows " + found + " of " + transaction + " to a reader of committed records");
         }
     }
 

@@ -3,8 +3,8 @@ package io.journalq.sim.check;
 import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.PartitionHistory;
 import io.journalq.sim.workload.ReadBack;
-import io.journalq.sim.workload.Sent;
-import io.journalq.sim.workload.Transaction;
+import io.journalq.sim.workload.SentRecord;
+import io.journalq.sim.workload.SentTransaction;
 import io.journalq.sim.world.Violations;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * No transaction is torn: it is not committed in one partition and aborted in another, nor committed when nobody asked for
- * that, nor ended otherwise than its producer was told.
+ * Transactions are atomic: a transaction is not committed in one partition and aborted in another, is committed only if
+ * its producer asked for that, and ends as its producer was told.
  */
 public final class TransactionsAreWhole {
     private static final String INVARIANT = "TransactionsAreWhole";
@@ -29,20 +29,22 @@ public final class TransactionsAreWhole {
         this.violations = violations;
     }
 
-    /** Reads the ends of transactions out of the logs, and holds them against what their producer knows. */
-    public void check(List<ReadBack> readings, List<Transaction> transactions) {
+    /** Compares the markers in the logs with what the producers know. */
+    public void check(List<ReadBack> readings, List<SentTransaction> transactions) {
         committed.clear();
         aborted.clear();
-        readings.forEach(this::sort);
-        for (Transaction transaction : transactions) {
+        readings.forEach(this::collect);
+        for (SentTransaction transaction : transactions) {
             check(transaction);
         }
     }
 
-    /** Records by the marker behind them; those of open transactions are neither. */
-    private void sort(ReadBack reading) {
+    /**
+     * Collects the records of committed and of aborted transactions. Records of open transactions are in neither set.
+     */
+    private void collect(ReadBack reading) {
         if (reading.partition().plan().isCompacted()) {
-            return; // Markers may have gone while it was read, with all that they ended.
+            return; // Compaction may have removed markers with the records of their transactions.
         }
         Map<Long, List<String>> open = new HashMap<>();
         List<LogReader.Found> all = new ArrayList<>(reading.records());
@@ -50,7 +52,7 @@ public final class TransactionsAreWhole {
         all.sort(Comparator.comparingLong(LogReader.Found::offset));
         for (LogReader.Found record : all) {
             if (record.offset() < reading.logStartOffset()) {
-                continue; // The markers behind it may have gone with it.
+                continue; // Its marker may have been removed as well.
             }
             if (record.isMarker()) {
                 List<String> ended = open.remove(record.producerId());
@@ -64,28 +66,27 @@ public final class TransactionsAreWhole {
         }
     }
 
-    private void check(Transaction transaction) {
-        String somewhereCommitted = null;
-        String somewhereAborted = null;
-        for (Map.Entry<PartitionHistory, List<Sent>> entry :
+    private void check(SentTransaction transaction) {
+        String someCommitted = null;
+        String someAborted = null;
+        for (Map.Entry<PartitionHistory, List<SentRecord>> entry :
                 transaction.records().entrySet()) {
-            for (Sent record : entry.getValue()) {
+            for (SentRecord record : entry.getValue()) {
                 if (committed.contains(record.id())) {
-                    somewhereCommitted = record.id() + " in " + entry.getKey();
+                    someCommitted = record.id() + " in " + entry.getKey();
                 }
                 if (aborted.contains(record.id())) {
-                    somewhereAborted = record.id() + " in " + entry.getKey();
+                    someAborted = record.id() + " in " + entry.getKey();
                 }
             }
         }
-        if (somewhereCommitted != null && (somewhereAborted != null || !transaction.mayBeCommitted())) {
+        if (someCommitted != null && (someAborted != null || !transaction.mayBeCommitted())) {
             violations.report(
-                    INVARIANT,
-                    transaction + ": committed is " + somewhereCommitted + ", aborted is " + somewhereAborted);
+                    INVARIANT, transaction + ": committed record " + someCommitted + ", aborted record " + someAborted);
         }
-        if ((transaction.isCommitted() && somewhereAborted != null)
-                || (transaction.isAborted() && somewhereCommitted != null)) {
-            violations.report(INVARIANT, transaction + ", but " + somewhereCommitted + somewhereAborted);
+        if ((transaction.isCommitted() && someAborted != null) || (transaction.isAborted() && someCommitted != null)) {
+            violations.report(
+                    INVARIANT, transaction + ": committed record " + someCommitted + ", aborted record " + someAborted);
         }
     }
 }

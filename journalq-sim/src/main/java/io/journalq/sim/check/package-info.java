@@ -1,5 +1,2 @@
-/**
- * The promises, one file each: what they compare, and when what is found breaks them. In: histories and what was read
- * back. Out: violations.
- */
+/** The checks, one file for each guarantee. In: histories, and what was read back. Out: violations. */
 package io.journalq.sim.check;

@@ -3,11 +3,11 @@ package io.journalq.sim.disk;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Bytes that grow at their end, in time that does not depend on how many are there. */
+/** A byte sequence that grows at its end in amortized constant time per byte. */
 final class Bytes {
     private static final byte[] EMPTY = {};
 
-    /** Zeros behind {@link #size}. */
+    /** Zero from {@link #size} on. */
     private byte[] array = EMPTY;
 
     private int size;
@@ -16,7 +16,7 @@ final class Bytes {
         return size;
     }
 
-    /** Puts into {@code target} what is there from {@code position} on; returns how many bytes. */
+    /** Copies bytes from {@code position} on into {@code target}. Returns how many. */
     int read(ByteBuffer target, long position) {
         int count = (int) Math.max(0, Math.min(target.remaining(), size - position));
         target.put(array, (int) Math.min(position, size), count);
@@ -33,7 +33,7 @@ final class Bytes {
         size = Math.max(size, position + data.length);
     }
 
-    /** Cuts the end off, or adds zeros. */
+    /** Cuts off the end, or appends zeros. */
     void resize(int newSize) {
         ensure(newSize);
         if (newSize < size) {
@@ -46,7 +46,7 @@ final class Bytes {
         array[position] ^= (byte) (1 << bit);
     }
 
-    /** Becomes the same as {@code other}. */
+    /** Replaces the content with that of {@code other}. */
     void copy(Bytes other) {
         array = other.toArray();
         size = array.length;

@@ -1,16 +1,17 @@
 package io.journalq.sim.disk;
 
 /**
- * How a disk behaves besides losing what was not synced. Odds are one in so many calls; 0 for never.
+ * Faults of a disk. A fault with odds of {@code n} happens in one of {@code n} calls on average, and never if {@code n}
+ * is 0.
  *
- * @param writeErrorOdds a write fails after a part of it
+ * @param writeErrorOdds a write fails after part of it
  * @param readErrorOdds a read fails
- * @param syncErrorOdds a sync fails: what it should have written is marked clean, and never written again
- * @param slowOdds a call takes long
- * @param slowMs the longest that it then takes, in milliseconds
- * @param misdirectOdds a write goes to another place on the disk, while the page cache holds it where it belongs
- * @param flippedBits bits that flip whenever the broker goes down
- * @param capacityBytes room for the content of all files; {@link Long#MAX_VALUE} for no end
+ * @param syncErrorOdds an fsync fails: data that it should have written are marked clean and never written again
+ * @param slowOdds a call is slow
+ * @param slowMs longest duration of a slow call, in milliseconds
+ * @param misdirectOdds a write goes to a wrong position on the disk, while the page cache has it in the right place
+ * @param flippedBits number of bits that flip each time the broker is down
+ * @param capacityBytes space for the content of all files; {@link Long#MAX_VALUE} for unlimited
  */
 public record DiskFaults(
         int writeErrorOdds,
@@ -23,12 +24,12 @@ public record DiskFaults(
         long capacityBytes) {
     public static final DiskFaults NONE = new DiskFaults(0, 0, 0, 0, 0, 0, 0, Long.MAX_VALUE);
 
-    /** Whether the disk, or a journal that was fenced, may not take what is to be written. */
+    /** Whether writes may fail, because of the disk or because a journal was fenced after a failed fsync. */
     public boolean refusesWrites() {
         return writeErrorOdds > 0 || syncErrorOdds > 0 || capacityBytes < Long.MAX_VALUE;
     }
 
-    /** Whether synced data may be damaged, which nothing above can prevent, but must detect. */
+    /** Whether fsynced data may be damaged. Software cannot prevent that, but must detect it. */
     public boolean damagesSyncedData() {
         return misdirectOdds > 0 || flippedBits > 0;
     }

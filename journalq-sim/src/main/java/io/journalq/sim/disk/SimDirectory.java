@@ -6,21 +6,21 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
-/** Names of files and directories, twice: as the system shows them, and as they are on the disk. */
-final class SimDirectory extends SimNode {
-    private final Map<String, SimNode> shown = new TreeMap<>();
-    private final Map<String, SimNode> onDisk = new TreeMap<>();
+/** The entries of a directory, twice: as the file system shows them, and as the disk holds them. */
+final class SimDirectory implements SimDisk.Node {
+    private final Map<String, SimDisk.Node> shown = new TreeMap<>();
+    private final Map<String, SimDisk.Node> onDisk = new TreeMap<>();
     private final List<Change> unsynced = new ArrayList<>();
 
     /**
-     * A change that has not been synced.
+     * A change that has not been fsynced.
      *
-     * @param removed the name that goes; null when none does
-     * @param name the name that comes; null when none does
-     * @param node what it names
+     * @param removed name of the removed entry; null for none
+     * @param name name of the new entry; null for none
+     * @param node the file or directory of the new entry
      */
-    private record Change(String removed, String name, SimNode node) {
-        void apply(Map<String, SimNode> names) {
+    private record Change(String removed, String name, SimDisk.Node node) {
+        void apply(Map<String, SimDisk.Node> names) {
             if (removed != null) {
                 names.remove(removed);
             }
@@ -30,7 +30,7 @@ final class SimDirectory extends SimNode {
         }
     }
 
-    SimNode get(String name) {
+    SimDisk.Node get(String name) {
         return shown.get(name);
     }
 
@@ -38,11 +38,11 @@ final class SimDirectory extends SimNode {
         return new ArrayList<>(shown.keySet());
     }
 
-    Iterable<SimNode> nodes() {
+    Iterable<SimDisk.Node> nodes() {
         return shown.values();
     }
 
-    void put(String name, SimNode node) {
+    void put(String name, SimDisk.Node node) {
         change(new Change(null, name, node));
     }
 
@@ -65,9 +65,9 @@ final class SimDirectory extends SimNode {
     }
 
     @Override
-    void losePower(Random random) {
+    public void losePower(Random random) {
         if (random.nextBoolean()) {
-            // As a file system with a journal does it: in order, up to some point.
+            // Like a journaling file system: in order, up to a random point.
             unsynced.subList(0, random.nextInt(unsynced.size() + 1)).forEach(change -> change.apply(onDisk));
         } else {
             for (Change change : unsynced) {

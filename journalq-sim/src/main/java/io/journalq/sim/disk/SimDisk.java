@@ -14,8 +14,9 @@ import java.util.Random;
 import java.util.UUID;
 
 /**
- * A simulated disk and the system's page cache over it. A file's writes are safe after its sync, the changes of a directory
- * after the directory's. Every call that changes something is counted, and {@link #crashAfter} makes one of them the last.
+ * A simulated disk with the page cache of the operating system. A write to a file is durable after an fsync of the
+ * file, a change of a directory after an fsync of the directory. Each call that changes something is counted, and
+ * {@link #crashAfter} makes one of them the last.
  */
 public final class SimDisk implements FileStore {
     private static final String TEMPORARY_SUFFIX = ".tmp";
@@ -26,7 +27,7 @@ public final class SimDisk implements FileStore {
     private final SimDirectory root = new SimDirectory();
     private DiskFaults faults = DiskFaults.NONE;
     private long changes;
-    /** How often power came back. */
+    /** Number of power losses so far. */
     private int boots;
 
     private long crashAt = NEVER;
@@ -34,20 +35,57 @@ public final class SimDisk implements FileStore {
     private boolean harmed;
     private boolean lying;
 
-    /** What happens around the disk while it works. */
+    /** Hears what happens in the disk while it works. */
     public interface Surroundings {
-        /** A sync is under way: others may work until it is done. */
+        /** An fsync is running. Other threads may run until it is done. */
         void onSync();
 
-        /** A call takes its time. */
+        /** A call is slow. */
         void onSlow(long ms);
 
-        /** What was not synced yet may never reach the disk. */
+        /** An fsync failed. Data that were not fsynced before may never reach the disk. */
         void onFailedSync();
 
-        /** The last call that was allowed has been made: the process is gone. */
+        /** The last allowed call was made, and the process has crashed. */
         void onCrash();
     }
+
+    /** A file or a directory. */
+    interface Node {
+        /** Loses all or part of the changes that were not fsynced. */
+        void losePower(Random random);
+    }
+
+    /** How the broker crashes. */
+    public enum CrashKind {
+        /** The process is killed. Everything that was written survives in the page cache. */
+        KILL,
+        /** The machine loses power. Any part of the data that were not fsynced may survive. */
+        POWER_LOSS
+    }
+
+    /**
+     * The simulated process has crashed. Unwinds the stack. This is an error, so that no handler of operating errors
+     * catches it.
+     */
+    public static final class Crash extends Error {
+        private static final long serialVersionUID = 1L;
+
+        /** Without a stack trace. */
+        public Crash() {
+            super("the simulated process has crashed", null, false, false);
+        }
+    }
+
+    /**
+     * A bit that flipped on the disk.
+     *
+     * @param file the file that contains it
+     * @param position position of its byte
+     * @param before content of the file before
+     */
+    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+    public record Damage(Path file, int position, byte[] before) {}
 
     public SimDisk(Random random, Surroundings surroundings) {
         this.random = random;
@@ -58,17 +96,17 @@ public final class SimDisk implements FileStore {
         faults = newFaults;
     }
 
-    /** The call that makes {@code count} more changes is the last one; any part of it may be done. */
+    /** The {@code count}th change from now on is the last. Any part of it may be done. */
     public void crashAfter(long count) {
         crashAt = changes + count;
     }
 
-    /** No call is the last one any more. */
+    /** Cancels {@link #crashAfter}. */
     public void crashNever() {
         crashAt = NEVER;
     }
 
-    /** Changes made so far. */
+    /** Number of changes so far. */
     public long changes() {
         return changes;
     }
@@ -77,17 +115,17 @@ public final class SimDisk implements FileStore {
         return dead;
     }
 
-    /** Whether data that were synced have been damaged. */
+    /** Whether fsynced data have been damaged. */
     public boolean isHarmed() {
         return harmed;
     }
 
-    /** From now on a file's sync does nothing, and says that it did. */
+    /** From now on, an fsync of a file does nothing, and reports success. */
     public void lie() {
         lying = true;
     }
 
-    /** The process is gone: every call fails until {@link #restart}. */
+    /** The process has crashed. Every call fails until {@link #restart}. */
     public void die() {
         dead = true;
     }
@@ -95,7 +133,7 @@ public final class SimDisk implements FileStore {
     /**
      * The process is started again after a crash.
      *
-     * @return what was damaged meanwhile
+     * @return bits that flipped meanwhile
      */
     public List<Damage> restart(CrashKind kind) {
         dead = false;
@@ -124,7 +162,7 @@ public final class SimDisk implements FileStore {
         return UUID.nameUUIDFromBytes(new byte[] {(byte) boots}).toString();
     }
 
-    /** Takes the end of a file away, as if it had never been there. */
+    /** Cuts off the end of a file, on the disk as well. */
     public void cut(Path path, int sizeBytes) {
         if (find(path) instanceof SimFile file) {
             file.truncate(sizeBytes);
@@ -143,41 +181,41 @@ public final class SimDisk implements FileStore {
         return into;
     }
 
-    /** Bytes in all files. */
+    /** Size of all files in bytes. */
     public long usedBytes() {
         return usedBytes(root);
     }
 
     private static long usedBytes(SimDirectory directory) {
         long used = 0;
-        for (SimNode node : directory.nodes()) {
+        for (Node node : directory.nodes()) {
             used += node instanceof SimDirectory inner ? usedBytes(inner) : ((SimFile) node).sizeBytes();
         }
         return used;
     }
 
-    // ---- every call passes here
+    // Entry of each call.
 
     private void enter() {
         if (dead) {
-            throw new SimCrash();
+            throw new Crash();
         }
         if (happens(faults.slowOdds())) {
             surroundings.onSlow(1 + random.nextInt(faults.slowMs()));
         }
     }
 
-    /** A change is about to be made. True when it is the last: then a part of it is made, and {@link #crash} is called. */
+    /** A change begins. Returns true if it is the last: the caller then makes part of it and calls {@link #crash}. */
     private boolean enterChange() {
         enter();
         changes++;
         return changes >= crashAt;
     }
 
-    private SimCrash crash() {
+    private Crash crash() {
         dead = true;
         surroundings.onCrash();
-        return new SimCrash();
+        return new Crash();
     }
 
     private boolean happens(int odds) {
@@ -194,11 +232,11 @@ public final class SimDisk implements FileStore {
         }
     }
 
-    // ---- names
+    // Names.
 
-    private SimNode find(Path path) {
+    private Node find(Path path) {
         String names = path.toString();
-        SimNode node = root;
+        Node node = root;
         for (int from = 0; from < names.length(); ) {
             int separator = names.indexOf(path.getFileSystem().getSeparator(), from);
             int to = separator < 0 ? names.length() : separator;
@@ -213,7 +251,7 @@ public final class SimDisk implements FileStore {
 
     private SimDirectory parent(Path path) throws IOException {
         Path parent = path.getParent();
-        SimNode node = parent == null ? root : find(parent);
+        Node node = parent == null ? root : find(parent);
         if (node instanceof SimDirectory directory) {
             return directory;
         }
@@ -229,7 +267,7 @@ public final class SimDisk implements FileStore {
         enter();
         SimDirectory in = root;
         for (Path name : directory) {
-            SimNode node = in.get(name.toString());
+            Node node = in.get(name.toString());
             if (node == null) {
                 SimDirectory parent = in;
                 SimDirectory created = new SimDirectory();
@@ -262,7 +300,7 @@ public final class SimDisk implements FileStore {
     }
 
     private SimFile file(Path file, boolean create) throws IOException {
-        SimNode node = find(file);
+        Node node = find(file);
         if (node == null && create) {
             SimDirectory parent = parent(file);
             SimFile created = new SimFile();
@@ -315,7 +353,7 @@ public final class SimDisk implements FileStore {
             throw new NoSuchFileException(from.toString());
         }
         if (parent(to) != parent) {
-            throw new IOException("files are moved within a directory only");
+            throw new IOException("a file can be moved only within its directory");
         }
         change(() -> parent.move(name(from), name(to)));
     }
@@ -323,7 +361,7 @@ public final class SimDisk implements FileStore {
     @Override
     public void delete(Path path) throws IOException {
         enter();
-        SimNode node = find(path);
+        Node node = find(path);
         if (node == null) {
             return;
         }
@@ -339,7 +377,7 @@ public final class SimDisk implements FileStore {
     @Override
     public void syncDirectory(Path directory) throws IOException {
         boolean last = enterChange();
-        SimNode node = find(directory);
+        Node node = find(directory);
         if (!(node instanceof SimDirectory found)) {
             throw new NoSuchFileException(directory.toString());
         }
@@ -350,7 +388,7 @@ public final class SimDisk implements FileStore {
         found.sync();
     }
 
-    // ---- content
+    // Content.
 
     private void write(Path path, SimFile file, ByteBuffer source, long position) throws IOException {
         boolean last = enterChange();
@@ -394,7 +432,7 @@ public final class SimDisk implements FileStore {
         int covered = file.unsyncedCount();
         surroundings.onSync();
         if (dead) {
-            throw new SimCrash();
+            throw new Crash();
         }
         if (happens(faults.syncErrorOdds())) {
             surroundings.onFailedSync();
@@ -405,7 +443,7 @@ public final class SimDisk implements FileStore {
         if (last) {
             throw crash();
         }
-        // What was written meanwhile is not promised.
+        // Data that were written meanwhile are not durable.
         file.sync(lying ? 0 : covered);
     }
 
@@ -416,7 +454,7 @@ public final class SimDisk implements FileStore {
         }
     }
 
-    /** The process lives on for one more call: to be killed in that very instant would be a second fault. */
+    /** Lets the process make one more call: a crash at the same moment would be a second fault. */
     private void spareNextChange() {
         if (crashAt <= changes + 1) {
             crashAt = changes + 2;
@@ -473,7 +511,7 @@ public final class SimDisk implements FileStore {
 
         @Override
         public void close() {
-            // Nothing is kept for a handle.
+            // A handle has no resources.
         }
     }
 }

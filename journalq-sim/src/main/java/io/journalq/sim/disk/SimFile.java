@@ -7,17 +7,17 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** The content of one file, twice: as the page cache holds it, and as the disk does. */
-final class SimFile extends SimNode {
+/** The content of one file, twice: as the page cache holds it, and as the disk holds it. */
+final class SimFile implements SimDisk.Node {
     private final Bytes cached = new Bytes();
     private final Bytes onDisk = new Bytes();
     private final List<Change> unsynced = new ArrayList<>();
 
     /**
-     * A change that has not been synced.
+     * A change that has not been fsynced.
      *
-     * @param data what was written; null for a new size
-     * @param position where, or the new size
+     * @param data the written bytes; null for a new size
+     * @param position position of the bytes, or the new size
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     private record Change(byte[] data, int position) {}
@@ -26,12 +26,12 @@ final class SimFile extends SimNode {
         return cached.size();
     }
 
-    /** Puts into {@code target} what is there from {@code position} on; returns how many bytes. */
+    /** Copies bytes from {@code position} on into {@code target}. Returns how many. */
     int read(ByteBuffer target, long position) {
         return cached.read(target, position);
     }
 
-    /** All that is there. */
+    /** The whole content. */
     byte[] content() {
         return cached.toArray();
     }
@@ -50,14 +50,17 @@ final class SimFile extends SimNode {
         return unsynced.size();
     }
 
-    /** The oldest {@code count} changes reach the disk. */
+    /** Writes the oldest {@code count} changes to the disk. */
     void sync(int count) {
         List<Change> oldest = unsynced.subList(0, Math.min(count, unsynced.size()));
         oldest.forEach(this::apply);
         oldest.clear();
     }
 
-    /** Some of the changes reach the disk; the others never will, though the page cache goes on to show them. */
+    /**
+     * Writes a random part of the changes to the disk. The others are never written, but stay visible in the page
+     * cache.
+     */
     void failSync(Random random) {
         for (Change change : unsynced) {
             if (random.nextBoolean()) {
@@ -67,13 +70,13 @@ final class SimFile extends SimNode {
         unsynced.clear();
     }
 
-    /** The last change goes astray: on the disk it overwrites another place of this file. */
+    /** Misdirects the last change: on the disk, it overwrites another position of this file. */
     void misdirectLast(Random random) {
         Change last = unsynced.remove(unsynced.size() - 1);
         if (last.data() != null && onDisk.size() > 0) {
-            int elsewhere = random.nextInt(onDisk.size());
-            int count = Math.min(last.data().length, onDisk.size() - elsewhere);
-            apply(new Change(Arrays.copyOf(last.data(), count), elsewhere));
+            int wrongPosition = random.nextInt(onDisk.size());
+            int count = Math.min(last.data().length, onDisk.size() - wrongPosition);
+            apply(new Change(Arrays.copyOf(last.data(), count), wrongPosition));
         }
     }
 
@@ -86,7 +89,7 @@ final class SimFile extends SimNode {
     }
 
     @Override
-    void losePower(Random random) {
+    public void losePower(Random random) {
         switch (random.nextInt(6)) {
             case 0 -> {}
             case 1 -> unsynced.forEach(this::apply);
@@ -121,7 +124,7 @@ final class SimFile extends SimNode {
         }
     }
 
-    /** Any stretch of a write; the file's new size may be there before its content. */
+    /** Writes any part of a change. The file may get its new size before its content. */
     private void applyTorn(Change change, Random random) {
         if (change.data() == null || change.data().length == 0) {
             return;
@@ -136,9 +139,9 @@ final class SimFile extends SimNode {
     }
 
     /**
-     * Flips one bit of what the file shows.
+     * Flips one bit of the content.
      *
-     * @return which byte; -1 when there is none
+     * @return position of its byte; -1 if the file is empty
      */
     int flipBit(Random random) {
         if (cached.size() == 0) {
@@ -150,7 +153,7 @@ final class SimFile extends SimNode {
         if (unsynced.isEmpty()) {
             onDisk.write(flipped, at);
         } else {
-            unsynced.add(new Change(flipped, at)); // It comes after what is to be written there.
+            unsynced.add(new Change(flipped, at)); // The flip comes after the writes that are still due.
         }
         return at;
     }

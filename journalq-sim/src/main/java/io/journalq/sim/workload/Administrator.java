@@ -8,13 +8,14 @@ import io.journalq.common.protocol.message.DeleteRecordsRequest;
 import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.DeleteTopicsResponse;
+import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Deletes records, and creates and deletes topics while others use them; one thing after the other. */
+/** Deletes records, and creates and deletes topics while clients use them. It sends one request at a time. */
 public final class Administrator {
     private static final int CREATE_VERSION = 7;
     private static final int DELETE_VERSION = 6;
@@ -24,7 +25,7 @@ public final class Administrator {
     private static final int MOST_TOPICS = 3;
     private static final int TIMEOUT_MS = 60_000;
 
-    /** What a broker says that could not write its metadata. */
+    /** Errors of a broker that could not write its metadata. */
     private static final Set<ErrorCode> FENCED = EnumSet.of(ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NOT_CONTROLLER);
 
     private final World world;
@@ -34,10 +35,10 @@ public final class Administrator {
     private int lastNumber;
 
     /**
-     * Begins with no topic.
+     * Prepares an administrator without topics.
      *
-     * @param topics every topic that was ever asked for is added here
-     * @param onPresent hears of each that somebody was told of
+     * @param topics receives each topic for which a create request was sent
+     * @param onPresent called for each topic that the broker has confirmed
      */
     public Administrator(World world, List<Topic> topics, Consumer<Topic> onPresent) {
         this.world = world;
@@ -45,7 +46,7 @@ public final class Administrator {
         this.onPresent = onPresent;
     }
 
-    /** The broker lives again. */
+    /** A life of the broker begins. */
     public void onStart() {
         connection = world.broker().connect();
         pause();
@@ -73,7 +74,7 @@ public final class Administrator {
         }
     }
 
-    /** Creates a topic; {@code then} runs when the answer has come. */
+    /** Creates a topic. {@code then} runs when the response has arrived. */
     public void create(SimBroker.Connection over, Runnable then) {
         Topic topic = new Topic(
                 newName(), TopicPlan.of(world.random()), 1 + world.random().nextInt(MOST_PARTITIONS));
@@ -85,9 +86,9 @@ public final class Administrator {
                         .setNumPartitions(topic.partitions().size())
                         .setReplicationFactor((short) 1)
                         .setConfigs(topic.plan().configs())));
-        over.send(ApiKey.CREATE_TOPICS, CREATE_VERSION, request, answer -> {
+        over.send(ApiKey.CREATE_TOPICS, CREATE_VERSION, request, message -> {
             CreateTopicsResponse.CreatableTopicResult result =
-                    ((CreateTopicsResponse) answer).topics().get(0);
+                    ((CreateTopicsResponse) message).topics().get(0);
             if (result.errorCode() == 0) {
                 topic.onPresent(result.topicId());
                 world.did(Work.TOPICS_CREATED, 1);
@@ -103,7 +104,7 @@ public final class Administrator {
         });
     }
 
-    /** The name of a topic that went in an earlier life, if there is one, else a new one. */
+    /** The name of a topic that was deleted in an earlier life of the broker, or a new one. */
     private String newName() {
         for (Topic topic : topics) {
             if (topic.isGoneSinceLastLife() && world.random().nextBoolean()) {
@@ -123,9 +124,9 @@ public final class Administrator {
         DeleteTopicsRequest request = new DeleteTopicsRequest()
                 .setTimeoutMs(TIMEOUT_MS)
                 .setTopics(List.of(new DeleteTopicsRequest.DeleteTopicState().setTopicId(topic.id())));
-        connection.send(ApiKey.DELETE_TOPICS, DELETE_VERSION, request, answer -> {
+        connection.send(ApiKey.DELETE_TOPICS, DELETE_VERSION, request, message -> {
             ErrorCode error = ErrorCode.of(
-                    ((DeleteTopicsResponse) answer).responses().get(0).errorCode());
+                    ((DeleteTopicsResponse) message).responses().get(0).errorCode());
             if (error == ErrorCode.NONE) {
                 topic.onGone();
                 world.did(Work.TOPICS_DELETED, 1);
@@ -150,15 +151,18 @@ public final class Administrator {
                         .setPartitions(List.of(new DeleteRecordsRequest.DeleteRecordsPartition()
                                 .setPartitionIndex(partition.partition())
                                 .setOffset(offset)))));
-        connection.send(ApiKey.DELETE_RECORDS, DELETE_RECORDS_VERSION, request, answer -> {
-            DeleteRecordsResponse.DeleteRecordsPartitionResult result = ((DeleteRecordsResponse) answer)
+        connection.send(ApiKey.DELETE_RECORDS, DELETE_RECORDS_VERSION, request, message -> {
+            DeleteRecordsResponse.DeleteRecordsPartitionResult result = ((DeleteRecordsResponse) message)
                     .topics()
                     .get(0)
                     .partitions()
                     .get(0);
             if (result.errorCode() == 0) {
                 if (!takes || result.lowWatermark() < offset) {
-                    world.report("RecordsAreDeleted", partition + ": " + result.lowWatermark() + " after " + offset);
+                    world.report(
+                            "RecordsAreDeleted",
+                            partition + ": low watermark " + result.lowWatermark() + " after a request to delete up to "
+                                    + offset);
                 }
                 partition.onDeleted(offset);
                 world.did(Work.RECORDS_DELETED, 1);

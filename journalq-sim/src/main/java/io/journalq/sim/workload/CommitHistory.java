@@ -3,7 +3,7 @@ package io.journalq.sim.workload;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one group committed for one partition, whoever of its members did, and what they were told. */
+/** The commits of one group for one partition, by any of its members, and their responses. */
 public final class CommitHistory {
     private final String group;
     private final PartitionHistory partition;
@@ -12,20 +12,21 @@ public final class CommitHistory {
     /** One commit. */
     public static final class Commit {
         private final long offset;
-        private final long askedAtMs;
-        private long answeredAtMs = -1;
+        private final long sentAtMs;
+        private long respondedAtMs = -1;
         private long acknowledgedAtMs = -1;
         private boolean transactional;
         private boolean refused;
 
-        private Commit(long offset, long askedAtMs) {
+        private Commit(long offset, long sentAtMs) {
             this.offset = offset;
-            this.askedAtMs = askedAtMs;
+            this.sentAtMs = sentAtMs;
         }
 
         @Override
         public String toString() {
-            String outcome = refused ? " (refused)" : acknowledgedAtMs < 0 ? " (no answer)" : " at " + acknowledgedAtMs;
+            String outcome =
+                    refused ? " (refused)" : acknowledgedAtMs < 0 ? " (no response)" : " at " + acknowledgedAtMs;
             return offset + outcome;
         }
 
@@ -33,49 +34,49 @@ public final class CommitHistory {
             return offset;
         }
 
-        /** When the group was told that it is safe; -1 when it was not. */
+        /** When the commit was acknowledged; -1 if it was not. */
         public long acknowledgedAtMs() {
             return acknowledgedAtMs;
         }
 
-        /** Whether it came into force with the end of a transaction, some time after the acknowledgement. */
+        /** Whether the commit took effect with the end of a transaction, which may be after the acknowledgement. */
         public boolean isTransactional() {
             return transactional;
         }
 
-        /** Whether the group was told that nothing was committed. */
+        /** Whether the response said that nothing was committed. */
         public boolean isRefused() {
             return refused;
         }
 
-        /** Whether it was asked for when {@code other} had been answered. */
+        /** Whether the commit was sent after the response to {@code other}. */
         public boolean follows(Commit other) {
-            return other.answeredAtMs >= 0 && askedAtMs > other.answeredAtMs;
+            return other.respondedAtMs >= 0 && sentAtMs > other.respondedAtMs;
         }
 
-        long askedAtMs() {
-            return askedAtMs;
+        long sentAtMs() {
+            return sentAtMs;
         }
 
         void acknowledge(long nowMs) {
-            answeredAtMs = nowMs;
+            respondedAtMs = nowMs;
             acknowledgedAtMs = nowMs;
         }
 
-        /** @param nothingDone whether it is sure that nothing was committed */
+        /** @param nothingDone whether the response guarantees that nothing was committed */
         void fail(boolean nothingDone, long nowMs) {
-            answeredAtMs = nowMs;
+            respondedAtMs = nowMs;
             refused = nothingDone;
         }
 
-        /** From now on nothing is asked of it. */
-        public void disclaim() {
+        /** The commit may be lost from now on. */
+        public void release() {
             acknowledgedAtMs = -1;
         }
 
         private void end(long atMs) {
-            disclaim();
-            answeredAtMs = answeredAtMs < 0 ? atMs : answeredAtMs;
+            release();
+            respondedAtMs = respondedAtMs < 0 ? atMs : respondedAtMs;
         }
 
         Commit inTransaction() {
@@ -97,7 +98,7 @@ public final class CommitHistory {
         return partition;
     }
 
-    /** Every commit that may count: what the last restart showed, and what was tried since. */
+    /** All commits that may be in effect: what the last restart showed, and later ones. */
     public List<Commit> commits() {
         return commits;
     }
@@ -113,8 +114,9 @@ public final class CommitHistory {
     }
 
     /**
-     * Begins anew with what a restart showed; -1 when there is no commit. What was committed before comes back when that
-     * is lost in turn: it may have come into force after the start, with the end of a transaction.
+     * Begins a new history with the offset that a restart showed; -1 if there is no commit. The earlier commits are
+     * kept. An earlier commit may come back if this one is lost, because it may have taken effect after the start with
+     * the end of a transaction.
      */
     public void reset(long offset, long nowMs) {
         commits.forEach(commit -> commit.end(nowMs - 1));

@@ -4,11 +4,11 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What members of one group were told: who leads a generation, who owns a partition. What is told later is newer, as a
- * group's coordinator speaks with one voice.
+ * What the coordinator told the members of one group: the leader of a generation, and the owner of a partition. Later
+ * responses are newer, because a group has one coordinator.
  */
 public final class GroupHistory {
-    private static final String INVARIANT = "GroupsAreOfOneMind";
+    private static final String INVARIANT = "GroupMembersAgree";
 
     private final World world;
     private final String name;
@@ -20,9 +20,9 @@ public final class GroupHistory {
     private long newestAtMs;
 
     /**
-     * A partition was given to a member.
+     * An assignment of a partition to a member.
      *
-     * @param atMs when it was told
+     * @param atMs time of the response
      */
     private record Grant(String memberId, int epoch, long atMs) {}
 
@@ -35,7 +35,7 @@ public final class GroupHistory {
         return name;
     }
 
-    /** Power loss may have taken the group's newest states: what was told before proves nothing any more. */
+    /** Forgets everything: a power loss may have taken the newest states of the group. */
     public void forget() {
         leaders.clear();
         owners.clear();
@@ -44,7 +44,7 @@ public final class GroupHistory {
         syncedGeneration = -1;
     }
 
-    /** A member of the classic protocol is told of a generation. */
+    /** A member of the classic protocol learns its generation. */
     void onGeneration(int generation, String leader) {
         String known = leaders.putIfAbsent(generation, leader);
         if (known != null && !known.equals(leader)) {
@@ -57,44 +57,45 @@ public final class GroupHistory {
         }
     }
 
-    /** The generation's members know what they own: from now on it outlives the broker. */
+    /** The members of a generation have their assignments. From now on, the generation survives a crash. */
     void onSynced(int generation) {
         syncedGeneration = Math.max(syncedGeneration, generation);
     }
 
-    /** The broker is gone, and with it every generation that was not synced. */
+    /** The broker has crashed. Generations without assignments are lost. */
     public void onCrash() {
         leaders.keySet().removeIf(generation -> generation > syncedGeneration);
         newestGeneration = Math.min(newestGeneration, syncedGeneration);
     }
 
-    /** A member of the consumer protocol is told its epoch. */
+    /** A member of the consumer protocol learns its epoch. */
     void onMemberEpoch(String memberId, int epoch) {
         Integer known = epochs.put(memberId, epoch);
         if (known != null && known > epoch) {
-            world.report(
-                    INVARIANT, name + " tells " + memberId + " epoch " + epoch + ", and told it " + known + " before");
+            world.report(INVARIANT, name + " sends " + memberId + " epoch " + epoch + " after epoch " + known);
         }
     }
 
-    /** A member is told that a partition is its own. */
+    /** A member learns that it owns a partition. */
     void onGranted(PartitionHistory partition, String memberId, int epoch) {
         owners.put(partition, new Grant(memberId, epoch, world.nowMs()));
     }
 
-    /** A commit of a member's was taken. */
-    void onCommitted(PartitionHistory partition, OffsetCommits.Member member, boolean classic, long askedAtMs) {
-        if (classic && member.epoch() < newestGeneration && newestAtMs < askedAtMs) {
+    /** A commit of a member was acknowledged. */
+    void onCommitted(PartitionHistory partition, OffsetCommitSender.Member member, boolean classic, long sentAtMs) {
+        if (classic && member.epoch() < newestGeneration && newestAtMs < sentAtMs) {
             world.report(
                     INVARIANT,
-                    name + " takes a commit of " + member + ", though generation " + newestGeneration
-                            + " began before");
+                    name + " acknowledges a commit of " + member + " after the beginning of generation "
+                            + newestGeneration);
         }
         Grant owner = owners.get(partition);
         boolean other = owner != null && !owner.memberId().equals(member.memberId());
-        if (other && owner.epoch() >= member.epoch() && owner.atMs() < askedAtMs) {
+        if (other && owner.epoch() >= member.epoch() && owner.atMs() < sentAtMs) {
             world.report(
-                    INVARIANT, name + " takes a commit of " + member + " for " + partition + ", owned by " + owner);
+                    INVARIANT,
+                    name + " acknowledges a commit of " + member + " for " + partition + ", which is owned by "
+                            + owner);
         }
     }
 }

@@ -4,7 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest;
 import java.util.List;
 
-/** Makes the broker's own topics small, so that they are rolled and compacted in the time that there is. */
+/** Gives the internal topics small segments, so that these are rolled and compacted during a simulation. */
 public final class InternalTopicSettings {
     private static final int VERSION = 1;
     private static final byte TOPIC = 2;
@@ -13,7 +13,7 @@ public final class InternalTopicSettings {
 
     private InternalTopicSettings() {}
 
-    /** Has it done some time in this life; a topic that is not there yet stays as it will be. */
+    /** Sends the request at a random time. A topic that does not exist yet keeps its defaults. */
     public static void shrink(World world) {
         world.later(LONGEST_PAUSE_MS, () -> world.broker()
                 .connect()
@@ -22,7 +22,7 @@ public final class InternalTopicSettings {
                         VERSION,
                         new IncrementalAlterConfigsRequest()
                                 .setResources(List.of(resource("__consumer_offsets"), resource("__transaction_state"))),
-                        answer -> {}));
+                        message -> {}));
     }
 
     private static IncrementalAlterConfigsRequest.AlterConfigsResource resource(String topic) {

@@ -14,11 +14,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Reads what one Fetch answer holds, as a client that checks every CRC. */
+/** Reads the records of one Fetch response, like a client that checks every CRC. */
 public final class LogReader {
     private static final int MAX_DECOMPRESSED_BYTES = 1 << 20;
     private static final int EVERYTHING = 1 << 20;
-    /** Without sessions, by name. */
+    /** A version without fetch sessions and with topic names. */
     static final int FETCH_VERSION = 12;
 
     private final Ask ask;
@@ -35,7 +35,7 @@ public final class LogReader {
         this.aborted = new Aborted(ask.readCommitted() ? data.abortedTransactions() : null);
     }
 
-    /** What a record is to transactions. */
+    /** The role of a record in transactions. */
     public enum Kind {
         PLAIN,
         TRANSACTIONAL,
@@ -46,23 +46,23 @@ public final class LogReader {
     /**
      * One record.
      *
-     * @param record null for a marker, and when nobody sent what it holds
-     * @param leaderEpoch of its batch
-     * @param producerId of its batch; -1 for none
+     * @param record null for a marker, and for a record that no producer sent
+     * @param leaderEpoch leader epoch of its batch
+     * @param producerId producer id of its batch; -1 for none
      */
-    public record Found(long offset, Sent record, int leaderEpoch, long producerId, Kind kind) {
+    public record Found(long offset, SentRecord record, int leaderEpoch, long producerId, Kind kind) {
         @Override
         public String toString() {
             return id() + " at " + offset + " of epoch " + leaderEpoch + " and producer " + producerId + " (" + kind
                     + ")";
         }
 
-        /** Null for a marker, and when nobody sent what it holds. */
+        /** Id of the record; null for a marker, and for a record that no producer sent. */
         public String id() {
             return record == null ? null : record.id();
         }
 
-        /** Whether it ends a transaction, and is no record of a producer. */
+        /** Whether this is a transaction marker. */
         public boolean isMarker() {
             return kind == Kind.COMMIT || kind == Kind.ABORT;
         }
@@ -77,14 +77,14 @@ public final class LogReader {
     }
 
     /**
-     * What one answer holds of a partition.
+     * The content of one response for a partition.
      *
-     * @param records from the asked offset on
-     * @param markers ends of transactions among them
-     * @param nextOffset where to read next
-     * @param lastEpoch of what stands before that; -1 when nothing was read
-     * @param corrupt why what follows cannot be read; null when it can
-     * @param diverging where what the reader has read before is not what is there; its epoch is -1 when it is
+     * @param records records from the requested offset on
+     * @param markers transaction markers among them
+     * @param nextOffset offset at which to continue
+     * @param lastEpoch leader epoch of the last batch; -1 if nothing was read
+     * @param corrupt why the rest cannot be read; null if it can
+     * @param diverging where the log diverges from what the reader has read; its epoch is -1 if it does not
      */
     public record Page(
             ErrorCode error,
@@ -96,14 +96,14 @@ public final class LogReader {
             String corrupt,
             FetchResponse.EpochEndOffset diverging) {}
 
-    /** Where a partition begins, is stable up to, and ends; -1 when it was not said. */
+    /** Log start offset, last stable offset and high watermark; -1 for those that the response does not have. */
     public record Bounds(long logStartOffset, long lastStableOffset, long highWatermark) {}
 
     /**
-     * What is asked for.
+     * A request.
      *
-     * @param lastFetchedEpoch of the record before {@code offset}; -1 when it is not known
-     * @param readCommitted whether records are wanted only when their transactions are committed
+     * @param lastFetchedEpoch leader epoch of the record before {@code offset}; -1 if it is not known
+     * @param readCommitted whether to read only committed records
      */
     record Ask(
             PartitionHistory partition,
@@ -129,7 +129,7 @@ public final class LogReader {
         }
     }
 
-    /** Reads the one partition that was asked for, and gives its buffers back. */
+    /** Reads the partition of the request, and releases the buffers of the response. */
     static Page read(Ask ask, FetchResponse response) {
         FetchResponse.PartitionData data =
                 response.responses().get(0).partitions().get(0);
@@ -186,16 +186,16 @@ public final class LogReader {
         }
     }
 
-    /** A marker's key holds a version and then its type: 0 for abort, 1 for commit (KIP-98). */
+    /** The key of a marker holds a version, followed by the type: 0 for abort, 1 for commit (KIP-98). */
     private static Kind end(ByteBuf key) {
         return key.getShort(key.readerIndex() + Short.BYTES) == 1 ? Kind.COMMIT : Kind.ABORT;
     }
 
-    /** Null when nobody sent it. */
-    private Sent record(BatchReader reader) {
+    /** The sent record; null if no producer sent it. */
+    private SentRecord record(BatchReader reader) {
         byte[] value = bytes(reader.value());
-        String id = Sent.claimedId(value, reader.headers());
-        Sent record = id == null ? null : ask.partition().find(id);
+        String id = SentRecord.claimedId(value, reader.headers());
+        SentRecord record = id == null ? null : ask.partition().find(id);
         return record != null && record.isHeldBy(bytes(reader.key()), value, reader.timestampMs()) ? record : null;
     }
 
@@ -203,14 +203,14 @@ public final class LogReader {
         return buffer == null ? null : ByteBufUtil.getBytes(buffer);
     }
 
-    /** What readers of committed records leave out, as they are told with the answer (KIP-98). */
+    /** The aborted transactions that the response lists, which readers of committed records skip (KIP-98). */
     private static final class Aborted {
         private final List<FetchResponse.AbortedTransaction> coming = new ArrayList<>();
         private final Set<Long> producers = new HashSet<>();
 
-        Aborted(List<FetchResponse.AbortedTransaction> told) {
-            if (told != null) {
-                coming.addAll(told);
+        Aborted(List<FetchResponse.AbortedTransaction> listed) {
+            if (listed != null) {
+                coming.addAll(listed);
             }
         }
 

@@ -8,14 +8,14 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What clients know of one partition. */
+/** What all clients know about one partition. */
 public final class PartitionHistory {
     private static final int KEYS = 6;
     private static final int TOMBSTONE_ODDS = 6;
 
     private final Topic topic;
     private final int partition;
-    private final Map<String, Sent> sent = new HashMap<>();
+    private final Map<String, SentRecord> sent = new HashMap<>();
     private final NavigableMap<Long, Seen> seen = new TreeMap<>();
     private final NavigableMap<Long, Seen> deleted = new TreeMap<>();
     private final NavigableMap<Long, Integer> lostEpochs = new TreeMap<>();
@@ -30,11 +30,11 @@ public final class PartitionHistory {
     /**
      * A record that was acknowledged or read.
      *
-     * @param leaderEpoch in which it was written; -1 when only its acknowledgement was seen
-     * @param atMs since when it is known
-     * @param acknowledged whether its producer was told that it is safe
+     * @param leaderEpoch leader epoch of the record; -1 if only its acknowledgement was seen
+     * @param atMs time when it was first seen
+     * @param acknowledged whether it was acknowledged to its producer
      */
-    public record Seen(Sent record, int leaderEpoch, long atMs, boolean acknowledged) {
+    public record Seen(SentRecord record, int leaderEpoch, long atMs, boolean acknowledged) {
         public String id() {
             return record.id();
         }
@@ -62,7 +62,7 @@ public final class PartitionHistory {
         return topic.plan();
     }
 
-    /** Whether its topic is deleted, or about to be: nobody has anything to do here any more. */
+    /** Whether the topic is deleted, or about to be. Clients stop using it. */
     public boolean isGone() {
         return topic.isGone();
     }
@@ -75,7 +75,7 @@ public final class PartitionHistory {
         return plan().promise().isConsistent();
     }
 
-    /** Whether something is acknowledged before it is written. */
+    /** Whether records are acknowledged before they are written. */
     public boolean isAcknowledgedFromMemory() {
         return writeIntervalMs() > 0;
     }
@@ -88,69 +88,69 @@ public final class PartitionHistory {
         return plan().promise().flushIntervalMs();
     }
 
-    /** What the next record is about. */
-    Sent.Content newContent(World world) {
+    /** The content of a new record. */
+    SentRecord.Content newContent(World world) {
         if (!plan().isCompacted()) {
-            return new Sent.Content(null, false, world.clockMs());
+            return new SentRecord.Content(null, false, world.clockMs());
         }
         boolean tombstone = world.random().nextInt(TOMBSTONE_ODDS) == 0;
-        return new Sent.Content("key" + world.random().nextInt(KEYS), tombstone, world.clockMs());
+        return new SentRecord.Content("key" + world.random().nextInt(KEYS), tombstone, world.clockMs());
     }
 
-    /** Remembers a record before it is sent. */
-    void add(Sent record) {
+    /** Adds a record before it is sent. */
+    void add(SentRecord record) {
         sent.put(record.id(), record);
     }
 
-    /** A batch with {@code first} as its first record is about to be sent. */
-    void onBatch(Sent first, int sizeBytes) {
+    /** A batch that begins with {@code first} is about to be sent. */
+    void onBatch(SentRecord first, int sizeBytes) {
         if (first.batchSizeBytes() == 0) {
             first.setBatchSizeBytes(sizeBytes);
             sentSizeBytes += sizeBytes;
         }
     }
 
-    /** The end of a transaction may be written. */
+    /** A transaction marker may be written. */
     void onMarker(int sizeBytes) {
         sentSizeBytes += sizeBytes;
     }
 
-    /** Bytes of everything that may have been appended ever. */
+    /** Size of everything that may have been appended, in bytes. */
     public long sentSizeBytes() {
         return sentSizeBytes;
     }
 
-    /** The record of that name; null when nobody sent it. */
-    public Sent find(String id) {
+    /** The record with an id; null if no producer sent it. */
+    public SentRecord find(String id) {
         return sent.get(id);
     }
 
-    /** Everything that may have been appended. */
-    public Iterable<Sent> allSent() {
+    /** All records that may have been appended. */
+    public Iterable<SentRecord> allSent() {
         return sent.values();
     }
 
-    /** What was acknowledged or read, by offset. */
+    /** Records that were acknowledged or read, by offset. */
     public NavigableMap<Long, Seen> seen() {
         return seen;
     }
 
-    /** What was there and was then deleted, as was asked for or as the topic's settings say. */
+    /** Records that were seen and then removed by a request or by the settings of the topic, by offset. */
     public NavigableMap<Long, Seen> deleted() {
         return deleted;
     }
 
-    /** For offsets whose records were lost as their mode allows: the epoch in which those were written, if it is known. */
+    /** For each offset whose record was lost as its mode allows, the leader epoch of that record, if known. */
     public NavigableMap<Long, Integer> lostEpochs() {
         return lostEpochs;
     }
 
-    /** Where the log ended after it had lost something: positions behind that were moved back to there. */
+    /** The ends of the log after losses. Committed offsets beyond one of these were moved back to it. */
     public Set<Long> cuts() {
         return cuts;
     }
 
-    /** Whether the last offsets may hold nothing: power loss may leave that, and it stays until something is appended. */
+    /** Whether the log may end with offsets without records. A power loss may leave these until the next append. */
     public boolean mayEndInAGap(long endOffset, boolean powerLost) {
         if (powerLost) {
             gapEnd = endOffset;
@@ -158,12 +158,12 @@ public final class PartitionHistory {
         return gapEnd == endOffset;
     }
 
-    /** The largest start of the log that anybody was told of in this life of the broker, or found at its start. */
+    /** The largest log start offset that a client has seen in this life of the broker, or that the restart showed. */
     public long logStartOffset() {
         return logStartOffset;
     }
 
-    /** Begins a life with what was found. */
+    /** Sets the log start offset that a restart showed. */
     public void resetLogStart(long offset) {
         logStartOffset = offset;
     }
@@ -172,19 +172,19 @@ public final class PartitionHistory {
         logStartOffset = Math.max(logStartOffset, offset);
     }
 
-    /** What was acknowledged or read is lost, as its mode allows; it was written in {@code leaderEpoch}, -1 if unknown. */
+    /** A record was lost as its mode allows. {@code leaderEpoch} is its leader epoch; -1 if it is not known. */
     public void onLost(long offset, int leaderEpoch) {
         if (leaderEpoch >= 0) {
             lostEpochs.put(offset, leaderEpoch);
         }
     }
 
-    /** A power loss may have taken a batch and left one behind it. */
+    /** A power loss may have taken a batch and kept a later one. */
     public void onPowerLoss() {
         powerLost = true;
     }
 
-    /** Whether a producer's oldest batch may be refused, as one behind it is there. */
+    /** Whether the oldest batch of a producer may be refused because a later one exists. */
     boolean mayBreakSequences() {
         return powerLost;
     }
@@ -194,12 +194,12 @@ public final class PartitionHistory {
         return deletedUpTo > 0 || !deleted.isEmpty();
     }
 
-    /** The largest offset before which somebody asked to delete. */
+    /** The largest offset of a DeleteRecords request. */
     public long deletedUpTo() {
         return deletedUpTo;
     }
 
-    /** The largest offset before which everything is deleted, as somebody was told. */
+    /** The largest offset of an acknowledged DeleteRecords request. */
     public long deletedForSureUpTo() {
         return deletedForSureUpTo;
     }
@@ -212,20 +212,20 @@ public final class PartitionHistory {
         deletedForSureUpTo = Math.max(deletedForSureUpTo, offset);
     }
 
-    /** Offset behind the last record that is known. */
+    /** Offset after the last known record. */
     long knownEnd() {
         return seen.isEmpty() ? logStartOffset : seen.lastKey() + 1;
     }
 
-    /** Where a reader stands that has read the last record that anybody has. */
-    OffsetCommits.Position readPosition() {
+    /** The position after the last record that any client has read. */
+    OffsetCommitSender.Position readPosition() {
         for (Map.Entry<Long, Seen> one : seen.descendingMap().entrySet()) {
             if (one.getValue().leaderEpoch() >= 0) {
-                return new OffsetCommits.Position(
+                return new OffsetCommitSender.Position(
                         one.getKey() + 1, one.getValue().leaderEpoch());
             }
         }
-        return new OffsetCommits.Position(0, -1);
+        return new OffsetCommitSender.Position(0, -1);
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Everything that a partition holds, read at once after a start. */
+/** Reads all records of a partition after a start. */
 public final class ReadBack {
     private static final int MAX_PAGE_BYTES = 1 << 20;
     private static final int MOST_TRIES = 20;
@@ -33,9 +33,9 @@ public final class ReadBack {
     }
 
     /**
-     * Begins to read; {@link #isDone} says when it is over.
+     * Begins to read. {@link #isDone} tells when it has ended.
      *
-     * @param readCommitted whether to read as those do who want records only when their transactions are committed
+     * @param readCommitted whether to read only committed records
      */
     public static ReadBack start(World world, PartitionHistory partition, boolean readCommitted) {
         ReadBack reading = new ReadBack(partition, readCommitted);
@@ -51,17 +51,17 @@ public final class ReadBack {
         return partition;
     }
 
-    /** Why reading ended early; {@link ErrorCode#NONE} when all was read. */
+    /** Why reading ended early; {@link ErrorCode#NONE} if everything was read. */
     public ErrorCode error() {
         return error;
     }
 
-    /** What a client's checks found damaged; null when nothing. */
+    /** What the CRC checks of a client found; null if nothing. */
     public String corrupt() {
         return corrupt;
     }
 
-    /** Whether the last offsets hold nothing. */
+    /** Whether the log ends with offsets without records. */
     public boolean hasGapAtEnd() {
         return gapAtEnd;
     }
@@ -74,7 +74,7 @@ public final class ReadBack {
         return bounds.highWatermark();
     }
 
-    /** Where the first record stands whose transaction has not ended; the high watermark when there is none. */
+    /** Offset of the first record of an open transaction; the high watermark if there is none. */
     public long lastStableOffset() {
         return bounds.lastStableOffset();
     }
@@ -83,7 +83,10 @@ public final class ReadBack {
         return readCommitted ? bounds.lastStableOffset() : bounds.highWatermark();
     }
 
-    /** An error does not say where the log ends: until another response does, there may be more. */
+    /**
+     * Whether there may be records from {@code offset} on. A response with an error does not contain the end of the
+     * log.
+     */
     private boolean isBeforeEnd(long offset) {
         return bounds.highWatermark() < 0 || offset < end();
     }
@@ -92,12 +95,12 @@ public final class ReadBack {
         return records;
     }
 
-    /** Offsets at which the broker said that it cannot read them. */
+    /** Offsets at which the broker responded that it cannot read. */
     public Set<Long> unreadable() {
         return unreadable;
     }
 
-    /** Ends of transactions. */
+    /** Transaction markers. */
     public List<LogReader.Found> markers() {
         return markers;
     }
@@ -109,7 +112,8 @@ public final class ReadBack {
                 ApiKey.FETCH,
                 LogReader.FETCH_VERSION,
                 ask.request(),
-                answer -> world.deliver(() -> onPage(world, connection, LogReader.read(ask, (FetchResponse) answer))));
+                message ->
+                        world.deliver(() -> onPage(world, connection, LogReader.read(ask, (FetchResponse) message))));
     }
 
     private void onPage(World world, SimBroker.Connection connection, LogReader.Page page) {
@@ -129,7 +133,7 @@ public final class ReadBack {
             tries++;
         }
         if (page.error() == ErrorCode.KAFKA_STORAGE_ERROR && world.isHarmed() && isBeforeEnd(before)) {
-            // Damage: what is behind it must be there.
+            // Damage. The records after it must exist.
             unreadable.add(before);
             next = before + 1;
             tries = 0;

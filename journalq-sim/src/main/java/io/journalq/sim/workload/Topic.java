@@ -4,7 +4,7 @@ import io.journalq.common.id.Uuid;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** One topic, from the request that creates it to the one that deletes it. */
+/** A topic, from the request that creates it to the request that deletes it. */
 public final class Topic {
     private final String name;
     private final TopicPlan plan;
@@ -13,15 +13,15 @@ public final class Topic {
     private State state = State.CREATING;
     private boolean settled;
 
-    /** What is known of it. */
+    /** What the clients know about the topic. */
     public enum State {
-        /** Somebody asked for it. */
+        /** A request to create it was sent. */
         CREATING,
-        /** Somebody was told that it is there. */
+        /** The broker has confirmed its creation. */
         PRESENT,
-        /** Somebody asked to delete it. */
+        /** A request to delete it was sent. */
         DELETING,
-        /** Somebody was told that it is gone. */
+        /** The broker has confirmed its deletion. */
         GONE
     }
 
@@ -41,7 +41,7 @@ public final class Topic {
         return plan;
     }
 
-    /** Null as long as nobody was told. */
+    /** Null until a client knows it. */
     public Uuid id() {
         return id;
     }
@@ -58,12 +58,12 @@ public final class Topic {
         return state == State.DELETING || state == State.GONE;
     }
 
-    /** Whether it is gone since an earlier life of the broker: nothing that was sent to it is under way any more. */
+    /** Whether it was deleted in an earlier life of the broker, so that no request to it is in flight any more. */
     boolean isGoneSinceLastLife() {
         return state == State.GONE && settled;
     }
 
-    /** A new life of the broker begins, and shows whether the topic is there. */
+    /** A life of the broker begins, and shows whether the topic exists. */
     void settle(boolean present) {
         settled = true;
         state = present ? State.PRESENT : State.GONE;

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** Which topics a restarted broker has, against those that it should have. */
+/** Compares the topics of a restarted broker with those that it should have. */
 public final class TopicInventory {
     private static final String INVARIANT = "TopicsAreKept";
     private static final int METADATA_VERSION = 12;
@@ -22,13 +22,13 @@ public final class TopicInventory {
         this.world = world;
     }
 
-    /** Begins to ask; {@link #isKnown} says when there is an answer. */
+    /** Sends the request. {@link #isKnown} tells when the result is there. */
     public static TopicInventory ask(World world) {
         TopicInventory inventory = new TopicInventory(world);
         SimBroker.Connection connection = world.broker().connect();
-        connection.send(ApiKey.METADATA, METADATA_VERSION, new MetadataRequest().setTopics(null), answer -> {
+        connection.send(ApiKey.METADATA, METADATA_VERSION, new MetadataRequest().setTopics(null), message -> {
             Map<String, Uuid> all = new TreeMap<>();
-            for (MetadataResponse.MetadataResponseTopic topic : ((MetadataResponse) answer).topics()) {
+            for (MetadataResponse.MetadataResponseTopic topic : ((MetadataResponse) message).topics()) {
                 if (!topic.isInternal()) {
                     all.put(topic.name(), topic.topicId());
                 }
@@ -43,9 +43,9 @@ public final class TopicInventory {
     }
 
     /**
-     * Compares; from then on each topic is there or gone.
+     * Compares the topics. Afterwards, each topic is either present or gone.
      *
-     * @param onPresent hears of each that is there though nobody was ever told so
+     * @param onPresent called for each topic that exists although its creation was never confirmed
      */
     public void settle(List<Topic> topics, Consumer<Topic> onPresent) {
         Map<String, Uuid> unknown = new TreeMap<>(found);
@@ -58,7 +58,7 @@ public final class TopicInventory {
             boolean wrong = (topic.state() == Topic.State.PRESENT && !present)
                     || (topic.state() == Topic.State.GONE && present);
             if (wrong && !world.isHarmed()) {
-                world.report(INVARIANT, topic + " is " + (present ? "there" : "not there"));
+                world.report(INVARIANT, topic + (present ? " exists" : " does not exist"));
             }
             if (topic.state() != Topic.State.CREATING) {
                 topic.settle(present);
@@ -75,7 +75,7 @@ public final class TopicInventory {
             }
         }
         if (!unknown.isEmpty() && !world.isHarmed()) {
-            world.report(INVARIANT, "nobody asked for " + unknown);
+            world.report(INVARIANT, "topics that no client created: " + unknown);
         }
     }
 }

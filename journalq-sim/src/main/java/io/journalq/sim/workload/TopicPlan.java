@@ -8,11 +8,11 @@ import java.util.Random;
 /**
  * The settings of one topic.
  *
- * @param promise of its delivery mode
- * @param cleanup what takes old records away
- * @param retentionMs records may go when they are older; with {@link Cleanup#BY_AGE}
- * @param retentionBytes records may go while the rest holds this much; with {@link Cleanup#BY_SIZE}
- * @param compaction with {@link Cleanup#BY_KEY}
+ * @param promise what its delivery mode guarantees
+ * @param cleanup how old records are removed
+ * @param retentionMs age from which records may be removed, with {@link Cleanup#BY_AGE}
+ * @param retentionBytes size of the later records from which records may be removed, with {@link Cleanup#BY_SIZE}
+ * @param compaction settings of compaction, with {@link Cleanup#BY_KEY}
  */
 public record TopicPlan(
         Promise promise,
@@ -27,7 +27,7 @@ public record TopicPlan(
     private static final int[] SEGMENT_SIZES = {1 << 10, 2 << 10, 8 << 10, 1 << 20};
     private static final int[] SMALL_SEGMENT_SIZES = {1 << 10, 2 << 10};
 
-    /** What takes old records away, besides those who ask for it. */
+    /** How old records are removed, besides DeleteRecords requests. */
     public enum Cleanup {
         NOTHING,
         BY_AGE,
@@ -38,8 +38,8 @@ public record TopicPlan(
     /**
      * How a topic is compacted.
      *
-     * @param minLagMs records stay at least this long
-     * @param deleteRetentionMs tombstones stay this long after they were first compacted
+     * @param minLagMs time for which records are kept at least
+     * @param deleteRetentionMs time for which tombstones are kept after their first compaction
      */
     public record CompactionPlan(double minDirtyRatio, long minLagMs, long deleteRetentionMs) {}
 
@@ -60,11 +60,11 @@ public record TopicPlan(
     }
 
     /**
-     * What the topic's delivery mode and settings promise.
+     * What the delivery mode and the settings of the topic guarantee.
      *
-     * @param mode its name
-     * @param writeIntervalMs how long something acknowledged may be in memory only; 0 where it never is
-     * @param flushIntervalMs how long something written may not be synced
+     * @param mode name of the delivery mode
+     * @param writeIntervalMs longest time for which an acknowledged record may be only in memory; 0 if it never is
+     * @param flushIntervalMs longest time until written data are fsynced
      */
     public record Promise(String mode, long writeIntervalMs, long flushIntervalMs) {
         static Promise of(Random random) {
@@ -78,7 +78,7 @@ public record TopicPlan(
         }
     }
 
-    /** When a broker syncs in mode eventual, in milliseconds. */
+    /** A flush interval for the mode {@code eventual}, in milliseconds. */
     public static long flushInterval(Random random) {
         return 10L + random.nextInt(300);
     }

@@ -1,7 +1,6 @@
 /**
- * Clients of a simulated broker, and what they know of it: who sent what, what was acknowledged, what was seen.
+ * Clients of a simulated broker, and what they know: who sent what, what was acknowledged, and what was read.
  *
- * <p>In: a running broker, from one of its lives to the next. Out: requests, and a history that the invariants judge. One
- * thread.
+ * <p>In: a running broker, in each of its lives. Out: requests, and a history that the checks use. One thread.
  */
 package io.journalq.sim.workload;

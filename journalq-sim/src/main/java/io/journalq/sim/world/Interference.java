@@ -1,34 +1,37 @@
 package io.journalq.sim.world;
 
 import io.journalq.common.protocol.ApiMessage;
-import io.journalq.sim.disk.Damage;
 import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.disk.SimDisk.Damage;
 
-/** Stands between clients and the broker, and plants a bug there, to see that the checks find it. */
+/**
+ * Changes requests and responses between clients and the broker. Tests plant bugs with it to see that the checks find
+ * them.
+ */
 public interface Interference {
-    /** Lets everything through. */
+    /** Changes nothing. */
     Interference NONE = new Interference() {};
 
-    /** Answers a request that the broker never hears of; null to let it through. */
+    /** A forged response to a request that then does not reach the broker; null to let the request through. */
     default ApiMessage forge(ApiMessage request) {
         return null;
     }
 
-    /** What arrives at the broker in place of a request. */
+    /** The request that reaches the broker instead of {@code request}. */
     default ApiMessage onRequest(ApiMessage request) {
         return request;
     }
 
-    /** What arrives at the client in place of an answer. */
-    default ApiMessage onAnswer(ApiMessage answer) {
-        return answer;
+    /** The response that reaches the client instead of {@code response}. */
+    default ApiMessage onResponse(ApiMessage response) {
+        return response;
     }
 
-    /** Something was damaged while the broker was down; it has not been started yet. */
+    /** Data were damaged while the broker was down. It has not been started again yet. */
     default void onDamage(SimDisk disk, Damage damage) {}
 
-    /** Whether what the broker logs is written. */
-    default boolean logs(String words) {
+    /** Whether a message of the broker is logged. */
+    default boolean logs(String message) {
         return true;
     }
 }

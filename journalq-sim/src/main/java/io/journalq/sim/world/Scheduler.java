@@ -1,6 +1,6 @@
 package io.journalq.sim.world;
 
-import io.journalq.sim.disk.SimCrash;
+import io.journalq.sim.disk.SimDisk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * What happens next: events in the order of a simulated time, which moves only from one event to the next. One that waits
- * for others runs them in between, as a thread that blocks lets others work.
+ * Runs events in the order of a simulated time, which moves only from one event to the next. An event that waits runs
+ * others meanwhile, as a blocked thread lets other threads run.
  */
 public final class Scheduler {
     private static final int MAX_NESTING = 20;
@@ -19,26 +19,26 @@ public final class Scheduler {
 
     private static final Kind[] KINDS = Kind.values();
 
-    /** By the number of their kind. */
+    /** By the number of the kind. */
     private final List<PriorityQueue<Event>> queues = new ArrayList<>();
 
     private final Random random;
-    private final Trace trace;
+    private final Trace trace = new Trace();
     private long nowNanos;
     private long lastNumber;
     private int nesting;
     private boolean controlRuns;
     private boolean stopped;
 
-    /** Who runs an event. */
+    /** The thread that runs an event. */
     public enum Kind {
-        /** A shard's loop. */
+        /** The event loop of a shard. */
         LOOP(0),
-        /** A thread that may block. */
+        /** A thread of the blocking pool. */
         POOL(1),
-        /** The controller's one thread. */
+        /** The thread of the controller. */
         CONTROL(2),
-        /** Somebody outside of the broker. */
+        /** A client. */
         CLIENT(3);
 
         private final int number;
@@ -56,9 +56,37 @@ public final class Scheduler {
         }
     }
 
-    public Scheduler(Random random, Trace trace) {
+    /**
+     * A running hash of all events of one simulation. If two runs of a seed have different hashes, something other than
+     * the seed affects them.
+     */
+    public static final class Trace {
+        private static final long PRIME = 0x100000001B3L;
+
+        private long hash = 0xCBF29CE484222325L;
+        private long events;
+
+        private Trace() {}
+
+        /** Adds an event to the hash. */
+        public void add(int what, long number) {
+            hash = (hash ^ what) * PRIME;
+            hash = (hash ^ number) * PRIME;
+            hash ^= hash >>> 29;
+            events++;
+        }
+
+        public long hash() {
+            return hash;
+        }
+
+        public long events() {
+            return events;
+        }
+    }
+
+    public Scheduler(Random random) {
         this.random = random;
-        this.trace = trace;
         for (int i = 0; i < KINDS.length; i++) {
             queues.add(new PriorityQueue<>());
         }
@@ -66,6 +94,10 @@ public final class Scheduler {
 
     private PriorityQueue<Event> queue(Kind kind) {
         return queues.get(kind.number);
+    }
+
+    public Trace trace() {
+        return trace;
     }
 
     public long nowNanos() {
@@ -76,27 +108,27 @@ public final class Scheduler {
         return TimeUnit.NANOSECONDS.toMillis(nowNanos);
     }
 
-    /** The event under way takes this much longer. */
+    /** Extends the duration of the running event. */
     public void spend(long ms) {
         nowNanos += TimeUnit.MILLISECONDS.toNanos(ms);
     }
 
-    /** Runs {@code work} after a time. */
+    /** Runs {@code work} after a delay. */
     public void after(Kind kind, long delayNanos, Runnable work) {
         queue(kind).add(new Event(nowNanos + delayNanos, lastNumber++, work));
     }
 
-    /** As {@link #after}, at a random moment from now on. */
+    /** Like {@link #after}, with a random delay. */
     public void soon(Kind kind, long longestDelayNanos, Runnable work) {
         after(kind, (long) (random.nextDouble() * longestDelayNanos), work);
     }
 
-    /** The broker is gone: nothing of it runs any more, and whoever waits inside of it gives up. */
+    /** The broker has crashed. None of its events run any more, and its waiting events fail. */
     public void stop() {
         stopped = true;
     }
 
-    /** Forgets every event, and begins anew at the same time. */
+    /** Removes all events. The time stays the same. */
     public void clear() {
         queues.forEach(PriorityQueue::clear);
         stopped = false;
@@ -108,12 +140,12 @@ public final class Scheduler {
         return stopped;
     }
 
-    /** Runs the next event; false when there is none, or the broker is gone. */
+    /** Runs the next event. Returns false if there is none, or if the broker has crashed. */
     public boolean step() {
         return step(true);
     }
 
-    /** Runs events until {@code done} says so; false when nothing is left to run, or the broker is gone. */
+    /** Runs events until {@code done}. Returns false if no event is left, or if the broker has crashed. */
     public boolean runUntil(BooleanSupplier done) {
         while (!done.getAsBoolean()) {
             if (!step()) {
@@ -123,22 +155,22 @@ public final class Scheduler {
         return true;
     }
 
-    /** As a thread that waits: runs others until {@code wanted} is complete. */
+    /** Waits for {@code wanted} like a thread: runs other events until it is complete. */
     public <T> T join(CompletableFuture<T> wanted) {
         if (!runUntil(wanted::isDone) && !stopped) {
-            throw new IllegalStateException("somebody waits for what nobody does");
+            throw new IllegalStateException("no event is left, and the awaited future is not complete");
         }
         if (!wanted.isDone()) {
-            throw new SimCrash();
+            throw new SimDisk.Crash();
         }
         return wanted.join();
     }
 
-    /** While a thread blocks for a moment, loops go on. */
+    /** Lets event loops run while a thread blocks for a short time. */
     public void yieldToLoops() {
         long untilNanos = nowNanos + random.nextInt(LONGEST_YIELD_NANOS);
         for (int i = random.nextInt(4); i > 0 && isLoopDue(untilNanos) && step(false); i--) {
-            // Each step is one iteration of a loop.
+            // Each step is one iteration of an event loop.
         }
         nowNanos = Math.max(nowNanos, untilNanos);
     }
@@ -164,7 +196,7 @@ public final class Scheduler {
         controlRuns |= control;
         try {
             event.work.run();
-        } catch (SimCrash gone) {
+        } catch (SimDisk.Crash gone) {
             stopped = true;
             if (nesting > 1) {
                 throw gone;

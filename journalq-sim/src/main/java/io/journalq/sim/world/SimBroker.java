@@ -26,9 +26,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** One life of the broker: from a start to a crash or a stop. */
+/** One life of the broker, from a start to a crash or a stop. */
 public final class SimBroker {
-    /** As if the process had it, so that every machine refuses the same. */
+    /** The heap on which memory limits are based, so that these are the same on every machine. */
     private static final long HEAP_BYTES = 512L << 20;
 
     private static final InetSocketAddress NOWHERE = new InetSocketAddress(address(), 9092);
@@ -42,9 +42,9 @@ public final class SimBroker {
     private final ClientThrottles throttles;
     private Interference interference = Interference.NONE;
     private boolean running = true;
-    private long unanswered;
+    private long pendingRequests;
 
-    /** A client's connection: it lives on one loop. */
+    /** A connection of a client, which belongs to one event loop. */
     public final class Connection {
         private final LoopCycle cycle = cycles.get(random.nextInt(cycles.size()));
         private final LocalCall.Client client = new LocalCall.Client(
@@ -58,23 +58,23 @@ public final class SimBroker {
         private Connection() {}
 
         /**
-         * Sends a request. Those of one connection arrive in order.
+         * Sends a request. Requests of one connection arrive in order.
          *
-         * @param onAnswer takes the response at the moment when the broker gives it; null when there is none
+         * @param onResponse takes the response at the moment when the broker sends it; null if there is none
          */
-        public void send(ApiKey key, int version, ApiMessage request, Consumer<ApiMessage> onAnswer) {
+        public void send(ApiKey key, int version, ApiMessage request, Consumer<ApiMessage> onResponse) {
             ApiMessage forged = interference.forge(request);
             if (forged != null) {
-                onAnswer.accept(forged);
+                onResponse.accept(forged);
                 return;
             }
             ApiMessage arriving = interference.onRequest(request);
             HandlerRegistry.Served served = core.handlers().find(key.id());
-            unanswered++;
+            pendingRequests++;
             LocalCall call = new LocalCall(client, served, version, 0, response -> {
-                unanswered--;
+                pendingRequests--;
                 if (isRunning()) {
-                    onAnswer.accept(response == null ? null : interference.onAnswer(response));
+                    onResponse.accept(response == null ? null : interference.onResponse(response));
                 }
             });
             cycle.loop().execute(() -> call.start(arriving));
@@ -102,18 +102,18 @@ public final class SimBroker {
     }
 
     /**
-     * What a broker is started on.
+     * The environment of a broker.
      *
-     * @param slices what is stored of its coordinators' state
-     * @param loops how many it has
-     * @param longestPoolDelayMs how long what may block waits for a thread, at most
+     * @param slices stored state of its coordinators
+     * @param loops number of event loops
+     * @param longestPoolDelayMs longest time that a blocking task waits for a thread
      */
     public record Plan(BrokerConfig config, SimDisk disk, SimSlices slices, int loops, long longestPoolDelayMs) {}
 
     /**
-     * Starts a broker; when this returns it serves. Others may run meanwhile.
+     * Starts a broker, which serves requests when this returns. Other events may run meanwhile.
      *
-     * @throws IOException when it cannot start
+     * @throws IOException if it cannot start
      */
     public static SimBroker start(Plan plan, Scheduler scheduler, Random random, Violations violations)
             throws IOException {
@@ -138,7 +138,7 @@ public final class SimBroker {
         return new SimBroker(scheduler, random, violations, cycles, core);
     }
 
-    /** From now on {@code planted} stands between this broker and its clients. */
+    /** Puts {@code planted} between this broker and its clients. */
     public void setInterference(Interference planted) {
         interference = planted;
     }
@@ -152,7 +152,7 @@ public final class SimBroker {
         return core.handlers();
     }
 
-    /** One of its loops. */
+    /** One of its event loops. */
     public LoopCycle cycle(int index) {
         return cycles.get(index);
     }
@@ -161,7 +161,7 @@ public final class SimBroker {
         return violations;
     }
 
-    /** False once it has crashed or stopped: what it still says, nobody hears. */
+    /** False after a crash or a stop. Responses after that are lost. */
     public boolean isRunning() {
         return running && !scheduler.isStopped();
     }
@@ -171,17 +171,17 @@ public final class SimBroker {
         return core.offlinePartitions();
     }
 
-    /** Requests that have no response yet. */
-    public long unanswered() {
-        return unanswered;
+    /** Number of requests without a response. */
+    public long pendingRequests() {
+        return pendingRequests;
     }
 
-    /** The broker is gone. */
+    /** The broker has crashed. */
     public void forget() {
         running = false;
     }
 
-    /** Stops it as an operator does; others may run meanwhile. */
+    /** Stops the broker as an operator does. Other events may run meanwhile. */
     public void stop() throws IOException {
         core.close();
         running = false;

@@ -7,7 +7,7 @@ import java.time.ZoneOffset;
 
 /** The time of day in the simulation. */
 public final class SimClock extends Clock {
-    /** When the simulation begins, some day in 2027, in milliseconds since 1970 UTC. */
+    /** Beginning of the simulation in milliseconds since 1970 UTC: a day in 2027. */
     public static final long EPOCH_MS = 1_800_000_000_000L;
 
     private final Scheduler scheduler;

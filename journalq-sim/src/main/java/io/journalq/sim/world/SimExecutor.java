@@ -5,7 +5,7 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** A pool of threads, or the controller's one: what it is given runs at some moment soon. */
+/** The blocking pool or the thread of the controller. Tasks run after a random or no delay. */
 final class SimExecutor extends AbstractExecutorService {
     private final Scheduler scheduler;
     private final Scheduler.Kind kind;
@@ -22,7 +22,7 @@ final class SimExecutor extends AbstractExecutorService {
     @Override
     public void execute(Runnable work) {
         if (shutDown) {
-            throw new RejectedExecutionException("stopped");
+            throw new RejectedExecutionException("the executor is shut down");
         }
         waiting++;
         Runnable counted = () -> {

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
-/** A shard's loop: its tasks run in the order in which they came, a random number of them in each iteration. */
+/** The event loop of a shard. Tasks run in order, a random number of them in each iteration. */
 final class SimLoop implements Loop {
     private static final long LONGEST_WAKE_UP_NANOS = 200_000;
     private static final int MOST_TASKS = 4;
@@ -17,7 +17,7 @@ final class SimLoop implements Loop {
     private final Running running;
     private boolean woken;
 
-    /** Which loop runs now, if any; shared by all. */
+    /** The loop that is running; null for none. All loops of a broker share it. */
     static final class Running {
         private SimLoop loop;
     }

@@ -4,9 +4,8 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.StoredChange;
-import io.journalq.sim.disk.CrashKind;
-import io.journalq.sim.disk.SimCrash;
 import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.disk.SimDisk.CrashKind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -17,8 +16,8 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * The stored state of coordinators, as a database with a log that is not synced keeps it: a killed process loses nothing, a
- * power loss the newest changes of all, from some point on.
+ * The stored state of coordinators, as a database keeps it whose log is not fsynced. A kill loses nothing. A power loss
+ * loses the newest changes, from a random one on.
  */
 public final class SimSlices implements CoordinatorSlices {
     private final Random random;
@@ -29,7 +28,7 @@ public final class SimSlices implements CoordinatorSlices {
 
     private record Key(Uuid topicId, int partition) {}
 
-    /** @param failureOdds one change in so many fails; 0 for none */
+    /** @param failureOdds a change fails with a probability of 1 / failureOdds; 0 for never */
     public SimSlices(Random random, SimDisk disk, int failureOdds) {
         this.random = random;
         this.disk = disk;
@@ -51,10 +50,10 @@ public final class SimSlices implements CoordinatorSlices {
 
     private void enter() throws IOException {
         if (disk.isDead()) {
-            throw new SimCrash();
+            throw new SimDisk.Crash();
         }
         if (failureOdds > 0 && random.nextInt(failureOdds) == 0) {
-            throw new IOException("Input/output error in the store of coordinators");
+            throw new IOException("Input/output error in the coordinator store");
         }
     }
 
@@ -116,7 +115,7 @@ public final class SimSlices implements CoordinatorSlices {
         public void wipe() throws IOException {
             enter();
             shown.clear();
-            unsynced.forEach(Runnable::run); // One log for all of them, and this is synced.
+            unsynced.forEach(Runnable::run); // All slices share one log, and this change is fsynced.
             unsynced.clear();
             onDisk.clear();
         }

@@ -3,16 +3,16 @@ package io.journalq.sim.world;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Promises that were broken in one simulation. The first one counts; what follows may be its consequence. */
+/** Guarantees that were broken in one simulation. The first one counts. Later ones may follow from it. */
 public final class Violations {
     private static final int MAX_KEPT = 10;
 
     private final List<String> found = new ArrayList<>();
 
     /**
-     * Reports a broken promise.
+     * Reports a violation.
      *
-     * @param invariant name of the promise
+     * @param invariant name of the guarantee
      * @param details what was found
      */
     public void report(String invariant, String details) {
@@ -25,7 +25,7 @@ public final class Violations {
         return found.isEmpty();
     }
 
-    /** All that was found, the first one first. */
+    /** All violations, in the order in which they were found. */
     public List<String> found() {
         return List.copyOf(found);
     }

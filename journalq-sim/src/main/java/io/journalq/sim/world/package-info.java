@@ -1,7 +1,7 @@
 /**
- * A broker in one thread, on simulated time and files: the scheduler and the loops, pools and clocks that it drives, and
- * the broker that runs on them. Nothing is copied from the production code: what runs is its {@code BrokerCore}.
+ * A broker on one thread, with a simulated clock and files: the scheduler, the event loops, pools and clocks that it
+ * runs, and the broker on these. The broker is the production class {@code BrokerCore}.
  *
- * <p>In: a seed. Out: requests' answers, violations. One thread.
+ * <p>In: a seed. Out: responses, violations. One thread.
  */
 package io.journalq.sim.world;

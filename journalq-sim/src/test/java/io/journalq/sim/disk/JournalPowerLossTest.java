@@ -11,6 +11,7 @@ import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.sim.disk.SimDisk.CrashKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -21,13 +22,16 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What the simulator found in journals, each with the fewest steps that show it. The numbers are those of its seeds. */
+/**
+ * Defects of journals that the simulator found, each with the fewest steps that show it. The numbers are those of the
+ * seeds.
+ */
 class JournalPowerLossTest {
     private static final Path DATA = Path.of("data");
     private static final Path DIRECTORY = DATA.resolve("topic-0");
     private static final DiskFaults FULL = new DiskFaults(0, 0, 0, 0, 0, 0, 0, 0);
     private static final DiskFaults NO_SYNC = new DiskFaults(0, 0, 1, 0, 0, 0, 0, Long.MAX_VALUE);
-    /** Every batch of these tests is larger than half of it. */
+    /** Every batch of these tests is larger than half of this. */
     private static final int ONE_BATCH_BYTES = 120;
 
     private final SimDisk disk = new SimDisk(new NothingUnsyncedIsLeft(), new NothingAround());
@@ -37,7 +41,7 @@ class JournalPowerLossTest {
         disk.createDurableDirectories(DATA);
     }
 
-    /** Decides that power loss takes everything that was not synced. */
+    /** Makes a power loss take all data that were not fsynced. */
     private static final class NothingUnsyncedIsLeft extends Random {
         private static final long serialVersionUID = 1L;
 
@@ -128,7 +132,7 @@ class JournalPowerLossTest {
 
     @Test // seed 1000104
     void shouldReadOnWhenSegmentsHoldNothingButDamage() throws IOException {
-        // given two segments, one behind the other, without a healthy batch
+        // given two consecutive segments without a valid batch
         config = config.withSegmentSizeBytes(ONE_BATCH_BYTES).withWarmSizeBytes(0);
         Journal journal = open();
         for (int i = 0; i < 4; i++) {
@@ -140,13 +144,13 @@ class JournalPowerLossTest {
             byte[] content = disk.read(file, ONE_BATCH_BYTES);
             disk.open(file, false).write(ByteBuffer.wrap(content, 30, 40), 0);
         }
-        // So that the start looks into what it would else rely on.
+        // Without the checkpoint, the start reads the segments.
         disk.delete(DIRECTORY.resolve("journal.checkpoint"));
 
         // when
         Journal found = openAfter(CrashKind.KILL);
 
-        // then a reader that comes to the first of them is given what is behind both
+        // then a reader that reaches the first of them gets what follows both
         ByteBuf served = found.read(1, 4, 1_000, true).load().readFully(UnpooledByteBufAllocator.DEFAULT);
         assertThat(served.readableBytes()).isPositive();
         assertThat(RecordBatch.baseOffset(served, 0)).isEqualTo(3);
@@ -169,12 +173,13 @@ class JournalPowerLossTest {
         journal.derivedState().writeDurableSnapshot(3, ByteBuffer.allocate(1));
         background.clear();
 
-        // when the producers' state is kept after retention has decided, and before it has deleted anything
+        // when the state of the producers is saved after retention has chosen the segments, and before it has deleted
+        // them
         assertThat(journal.applyRetention(1_000_000, 2)).isPositive();
         journal.derivedState().writeDurableSnapshot(3, ByteBuffer.allocate(2));
         Journal found = openAfter(CrashKind.POWER_LOSS);
 
-        // then the segments are back, and with them what was aborted in them
+        // then the segments are back with their aborted transactions
         assertThat(found.startOffset()).isZero();
         assertThat(found.derivedState().restoreSnapshot()).isNotNull();
         assertThat(found.derivedState().abortedTransactions().find(0, 3)).containsExactly(aborted);
@@ -228,7 +233,7 @@ class JournalPowerLossTest {
         byte[] content = disk.read(first, 1_000);
         assertThat(journal.applyRetention(1_000_000, 2)).isEqualTo(2);
 
-        // when the disk did not take the first segment's new name
+        // when the new name of the first segment did not reach the disk
         try (LogFile file = disk.open(first, true)) {
             file.write(ByteBuffer.wrap(content), 0);
             file.sync();

@@ -1,0 +1,108 @@
+package io.journalq.chaos;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Runs producers and consumers, each on a thread of its own, until it is closed. */
+final class ClientThreads implements AutoCloseable {
+    private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(11);
+
+    private final Ledger ledger;
+    private final String servers;
+    private final int pauseMs;
+    private final AtomicLong consumed = new AtomicLong();
+    private final List<Thread> threads = new ArrayList<>();
+    private volatile boolean stopping;
+
+    /**
+     * Prepares the load, without threads.
+     *
+     * @param servers address of the broker
+     * @param pauseMs pause of each producer between two messages or transactions
+     */
+    ClientThreads(Ledger ledger, String servers, int pauseMs) {
+        this.ledger = ledger;
+        this.servers = servers;
+        this.pauseMs = pauseMs;
+    }
+
+    /** Work of one thread, which runs until {@link ClientThreads#isStopping}. */
+    interface Work {
+        /** Does the work. Throws if it cannot continue. */
+        void run() throws Exception;
+    }
+
+    /** Starts a thread for {@code work}. An exception that it throws is a finding. */
+    void begin(String name, Work work) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        work.run();
+                    } catch (Exception failure) {
+                        ledger.report(name + " failed: " + failure + causes(failure));
+                    }
+                },
+                name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private static String causes(Throwable failure) {
+        StringBuilder text = new StringBuilder();
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            text.append(", caused by ").append(cause);
+        }
+        return text.toString();
+    }
+
+    boolean isStopping() {
+        return stopping;
+    }
+
+    String servers() {
+        return servers;
+    }
+
+    /** Pauses between two messages of one producer. */
+    void pause() throws InterruptedException {
+        Thread.sleep(pauseMs);
+    }
+
+    Ledger ledger() {
+        return ledger;
+    }
+
+    void onConsumed(long count) {
+        consumed.addAndGet(count);
+    }
+
+    /** Number of messages that consumers in groups have received. */
+    long consumedCount() {
+        return consumed.get();
+    }
+
+    /** Stops the load without waiting for its threads. Without a broker, messages in flight cannot be sent. */
+    void abandon() {
+        stopping = true;
+        threads.clear();
+    }
+
+    /** Stops the load and waits for its threads, which first send the messages in flight. */
+    @Override
+    public void close() {
+        stopping = true;
+        try {
+            for (Thread thread : threads) {
+                thread.join(END_LIMIT_MS);
+                if (thread.isAlive()) {
+                    ledger.report(thread.getName() + " does not end within " + END_LIMIT_MS + " ms");
+                }
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.journalq.chaos;
+
+import io.journalq.chaos.hostile.HostileLoad;
+import io.journalq.chaos.hostile.HostileMeasurement;
+import io.journalq.chaos.hostile.LatencyProbe;
+import io.journalq.chaos.hostile.MetricsPage;
+import io.journalq.chaos.hostile.Requests;
+import io.journalq.client.Admin;
+import io.journalq.client.admin.NewTopic;
+import io.journalq.common.record.CompressionCodec;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Measures how hostile clients affect the latency of a healthy one. */
+@Command(
+        name = "hostile",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measures the latency of a healthy client, alone and beside each kind of hostile load.",
+            "",
+            "In each round, the healthy client works alone, then beside the load, which is started again for each"
+                    + " round. The medians of the p99 of all rounds are compared. The load runs in a process of its own"
+                    + " with the lowest priority, so that it does not take processor time from the broker. BUSY_PROCESSOR"
+                    + " sends nothing to the broker and has a normal priority. It shows the effect of a busy machine, and"
+                    + " does not affect the exit code."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:the p99 stayed within the factor beside each load", "1:it did not, or the broker failed"})
+final class HostileCommand implements Callable<Integer> {
+    private static final String BROKER_HEAP = "512m";
+    private static final int BACKLOG_BATCHES = 64;
+    private static final int BACKLOG_BATCH_BYTES = 900 << 10;
+    private static final double WARM_UP_SECONDS = 6;
+
+    @Option(
+            names = "--seconds",
+            defaultValue = "4",
+            description = "Seconds of each measurement, alone and beside a load (default: 4).")
+    private double seconds;
+
+    @Option(names = "--rounds", defaultValue = "5", description = "Number of rounds for each load (default: 5).")
+    private int rounds;
+
+    @Option(
+            names = "--rate",
+            defaultValue = "500",
+            description = "Messages per second of the healthy client (default: 500).")
+    private int rate;
+
+    @Option(names = "--loads", split = ",", description = "Loads to measure: ${COMPLETION-CANDIDATES} (default: all).")
+    private List<HostileLoad> loads = List.of(HostileLoad.values());
+
+    @Option(
+            names = "--factor",
+            defaultValue = "2",
+            description = "Limit for the p99 beside a load, as a multiple of the p99 alone (default: 2).")
+    private double factor;
+
+    @Option(
+            names = "--counts",
+            defaultValue = "1",
+            description = "Factor for the usual number of connections of each load (default: 1).")
+    private double counts;
+
+    @Option(names = "--set", description = "Setting of the broker, as key=value.")
+    private List<String> settings = List.of();
+
+    @Override
+    public Integer call() throws Exception {
+        Path directory = Files.createTempDirectory("journalq-hostile");
+        int metricsPort = BrokerUnderTest.freePort();
+        int port = BrokerUnderTest.freePort();
+        List<String> all = new ArrayList<>(settings);
+        all.add("admin.listener=127.0.0.1:" + metricsPort);
+        boolean within = true;
+        try (BrokerUnderTest broker = new BrokerUnderTest(directory, port, BROKER_HEAP, List.of(), all)) {
+            broker.start();
+            prepare(broker.address(), port);
+            try (LatencyProbe probe = new LatencyProbe(port)) {
+                probe.run(WARM_UP_SECONDS, rate);
+                HostileMeasurement measurement =
+                        new HostileMeasurement(probe, new MetricsPage(metricsPort), broker.pid(), port, seconds, rate);
+                System.out.println(HostileMeasurement.HEADING);
+                for (HostileLoad load : loads) {
+                    int count = Math.max(1, (int) (load.usualCount() * counts));
+                    HostileMeasurement.Outcome outcome = measurement.measure(load, count, rounds);
+                    System.out.println(outcome.line());
+                    within &= load == HostileLoad.BUSY_PROCESSOR || outcome.factor() <= factor;
+                }
+            }
+        }
+        ChaosMain.delete(directory);
+        return within ? 0 : 1;
+    }
+
+    private static void prepare(String address, int port) throws IOException {
+        try (Admin admin = Admin.builder().bootstrapServers(address).build()) {
+            admin.createTopic(NewTopic.of(Requests.HEALTHY_TOPIC, 1));
+            admin.createTopic(NewTopic.of(Requests.HOSTILE_TOPIC, 1).withConfig("delivery.mode", "consistent"));
+        }
+        byte[] batch = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, BACKLOG_BATCH_BYTES);
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            for (int i = 0; i < BACKLOG_BATCHES; i++) {
+                socket.getOutputStream().write(batch);
+                in.readNBytes(in.readInt());
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+package io.journalq.chaos.hostile;
+
+import io.journalq.common.record.CompressionCodec;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.zip.CRC32C;
+
+/**
+ * Kinds of hostile load, and one to compare them with. Each runs until its process ends. Connections that the broker
+ * closes are opened again.
+ */
+public enum HostileLoad {
+    /**
+     * A program that computes all the time and sends nothing to the broker. It shows the effect of scheduling on a
+     * client, which each load adds that keeps a processor busy.
+     */
+    BUSY_PROCESSOR(1, "hashes") {
+        @Override
+        void run(int port, int threads) {
+            inThreads(threads, () -> {
+                CRC32C hash = new CRC32C();
+                byte[] bytes = new byte[HASHED_BYTES];
+                while (true) {
+                    hash.update(bytes);
+                    DONE.increment();
+                }
+            });
+        }
+
+        @Override
+        boolean isLowestPriority() {
+            return false;
+        }
+    },
+
+    /** Connections that never send a byte. */
+    IDLE(10_000, "connections") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            List<Socket> held = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                held.add(connect(port));
+            }
+            DONE.add(held.size());
+            ready();
+            sleepForever();
+        }
+    },
+
+    /** Connections that announce a request of the largest size, send its beginning, and nothing more. */
+    HALF_OPEN(1_000, "connections") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] beginning = ByteBuffer.allocate(1_024).putInt(0, 100 << 20).array();
+            List<Socket> held = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                Socket socket = connect(port);
+                socket.getOutputStream().write(beginning);
+                held.add(socket);
+            }
+            DONE.add(held.size());
+            ready();
+            sleepForever();
+        }
+    },
+
+    /** Connections that are opened and closed without a pause. */
+    FLOOD(4, "connections") {
+        @Override
+        void run(int port, int threads) throws IOException {
+            inThreads(threads, () -> {
+                while (true) {
+                    try (Socket socket = connect(port)) {
+                        // Closes with a reset, so that no port stays in TIME_WAIT.
+                        socket.setSoLinger(true, 0);
+                        DONE.increment();
+                    }
+                }
+            });
+        }
+    },
+
+    /** Requests that do not wait for the responses. The responses are read. */
+    PIPELINING(20, "responses") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] requests = repeated(Requests.metadata(), 100);
+            inThreads(connections, () -> pump(port, requests, 100, true));
+        }
+    },
+
+    /** Produce requests that are sent byte by byte. */
+    SLOW_SENDERS(500, "bytes") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, 1_000);
+            List<Socket> sockets = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                sockets.add(connect(port));
+            }
+            ready();
+            for (int at = 0; ; at = (at + 1) % request.length) {
+                for (Socket socket : sockets) {
+                    socket.getOutputStream().write(request[at]);
+                    DONE.increment();
+                }
+                pause(SLOW_PAUSE_MS);
+            }
+        }
+    },
+
+    /** Fetches of old records whose responses are never read. */
+    NEVER_READING(50, "requests") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] requests = repeated(Requests.fetchFromTheBeginning(Requests.HOSTILE_TOPIC), 20);
+            inThreads(connections, () -> pump(port, requests, 20, false));
+        }
+    },
+
+    /** Small batches that decompress to nearly the largest size that the broker allows. */
+    LARGE_DECOMPRESSED(4, "responses") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 30 << 20);
+            inThreads(connections, () -> pump(port, request, 1, true));
+        }
+    },
+
+    /** Small batches that decompress to more than the broker allows. */
+    BOMBS(4, "responses") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.ZSTD, 100 << 20);
+            inThreads(connections, () -> pump(port, request, 1, true));
+        }
+    },
+
+    /** Batches as fast as the socket takes them, to a topic that fsyncs each batch before the acknowledgement. */
+    FASTER_THAN_THE_DISK(8, "responses") {
+        @Override
+        void run(int port, int connections) throws IOException {
+            byte[] request = Requests.produce(Requests.HOSTILE_TOPIC, CompressionCodec.NONE, 900 << 10);
+            inThreads(connections, () -> pump(port, request, 1, true));
+        }
+    };
+
+    /** Line that the process prints when the load has begun. */
+    static final String READY = "ready";
+
+    /** Prefix of the lines with which the process reports its count. */
+    static final String DID = "did ";
+
+    private static final int HASHED_BYTES = 1 << 20;
+    private static final int SLOW_PAUSE_MS = 50;
+    private static final int REPORT_MS = 100;
+    private static final int READ_BUFFER_BYTES = 64 << 10;
+    private static final LongAdder DONE = new LongAdder();
+
+    private final int usualCount;
+    private final String unit;
+
+    HostileLoad(int usualCount, String unit) {
+        this.usualCount = usualCount;
+        this.unit = unit;
+    }
+
+    /** What the process counts. */
+    public String unit() {
+        return unit;
+    }
+
+    /** The usual number of connections, or of threads if the connections are short. */
+    public int usualCount() {
+        return usualCount;
+    }
+
+    /** Whether the process runs with the lowest priority. */
+    boolean isLowestPriority() {
+        return true;
+    }
+
+    /** Runs the load. Returns only with an exception. */
+    abstract void run(int port, int count) throws IOException;
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private static void inThreads(int count, Work work) {
+        for (int i = 0; i < count; i++) {
+            new Thread(() -> repeat(work)).start();
+        }
+        ready();
+        sleepForever();
+    }
+
+    private static void repeat(Work work) {
+        while (true) {
+            try {
+                work.run();
+            } catch (IOException closed) {
+                pause(20);
+            }
+        }
+    }
+
+    private static void pump(int port, byte[] requests, int count, boolean reads) throws IOException {
+        try (Socket socket = connect(port)) {
+            if (reads) {
+                Thread reader = new Thread(() -> drain(socket));
+                reader.setDaemon(true);
+                reader.start();
+            }
+            while (true) {
+                socket.getOutputStream().write(requests);
+                if (!reads) {
+                    DONE.add(count);
+                }
+            }
+        }
+    }
+
+    private static void drain(Socket socket) {
+        try {
+            DataInputStream in =
+                    new DataInputStream(new BufferedInputStream(socket.getInputStream(), READ_BUFFER_BYTES));
+            while (true) {
+                in.skipNBytes(in.readInt());
+                DONE.increment();
+            }
+        } catch (IOException closed) {
+            // The sender fails as well.
+        }
+    }
+
+    private static Socket connect(int port) throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private static byte[] repeated(byte[] request, int count) {
+        ByteBuffer all = ByteBuffer.allocate(request.length * count);
+        for (int i = 0; i < count; i++) {
+            all.put(request);
+        }
+        return all.array();
+    }
+
+    private static void pause(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    private static void ready() {
+        System.out.println(READY);
+    }
+
+    private static void sleepForever() {
+        while (true) {
+            pause(60_000);
+        }
+    }
+
+    private static void report() {
+        while (true) {
+            System.out.println(DID + DONE.sum());
+            pause(REPORT_MS);
+        }
+    }
+
+    /** Runs one load until the process is killed. Arguments: {@code NAME PORT COUNT}. */
+    public static void main(String[] arguments) throws IOException {
+        Thread reporter = new Thread(HostileLoad::report);
+        reporter.setDaemon(true);
+        reporter.start();
+        HostileLoad.valueOf(arguments[0]).run(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
+    }
+}

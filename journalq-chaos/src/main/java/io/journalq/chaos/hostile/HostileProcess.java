@@ -1,0 +1,114 @@
+package io.journalq.chaos.hostile;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A hostile load in a process of its own, with the lowest priority if {@link HostileLoad#isLowestPriority}. Real
+ * clients run on other machines and do not take processor time from the broker. Any thread.
+ */
+public final class HostileProcess implements AutoCloseable {
+    private static final int READY_LIMIT_SECONDS = 120;
+    private static final Path CHRT = Path.of("/usr/bin/chrt");
+
+    /**
+     * Gets a processor only if no other process wants it. Even with the lowest priority, it would get slices of
+     * milliseconds.
+     */
+    private static final List<String> IDLE_PRIORITY = List.of(CHRT.toString(), "--idle", "0");
+
+    private static final List<String> LOWEST_PRIORITY = List.of("nice", "-n", "19");
+
+    /** The first Java version that warns about native code. */
+    private static final int FIRST_JAVA_WITH_NATIVE_WARNING = 24;
+
+    private final Process process;
+    private final CountDownLatch ready = new CountDownLatch(1);
+    private volatile long done;
+
+    private HostileProcess(Process process) {
+        this.process = process;
+    }
+
+    /** Starts the process, and waits until the load has begun. */
+    public static HostileProcess start(HostileLoad load, int port, int count) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        if (load.isLowestPriority()) {
+            command.addAll(Files.isExecutable(CHRT) ? IDLE_PRIORITY : LOWEST_PRIORITY);
+        }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        if (Runtime.version().feature() >= FIRST_JAVA_WITH_NATIVE_WARNING) {
+            command.add("--enable-native-access=ALL-UNNAMED");
+        }
+        command.addAll(List.of(
+                "-Xmx512m",
+                "-Xss256k",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile", ""),
+                "-cp",
+                System.getProperty("java.class.path"),
+                HostileLoad.class.getName(),
+                load.name(),
+                Integer.toString(port),
+                Integer.toString(count)));
+        HostileProcess hostile = new HostileProcess(
+                new ProcessBuilder(command).redirectErrorStream(true).start());
+        Thread reader = new Thread(hostile::read, "hostile-output");
+        reader.setDaemon(true);
+        reader.start();
+        if (!hostile.ready.await(READY_LIMIT_SECONDS, TimeUnit.SECONDS) || !hostile.process.isAlive()) {
+            hostile.close();
+            throw new IOException("the load " + load + " ended, or did not begin within " + READY_LIMIT_SECONDS + " s");
+        }
+        return hostile;
+    }
+
+    private void read() {
+        try (BufferedReader lines =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (line.equals(HostileLoad.READY)) {
+                    ready.countDown();
+                } else if (line.startsWith(HostileLoad.DID)) {
+                    done = Long.parseLong(line.substring(HostileLoad.DID.length()));
+                } else {
+                    System.out.println("hostile: " + line);
+                }
+            }
+        } catch (IOException ended) {
+            throw new UncheckedIOException(ended);
+        } finally {
+            ready.countDown();
+        }
+    }
+
+    /** What it has done so far, in the load's unit. */
+    public long done() {
+        return done;
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    /** Kills the process. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            process.waitFor();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

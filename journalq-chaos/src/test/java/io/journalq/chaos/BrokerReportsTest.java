@@ -1,0 +1,42 @@
+package io.journalq.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class BrokerReportsTest {
+    private static final Path DATA = Path.of("/chaos/data");
+
+    @Test
+    void shouldReportADirectoryAsOfflineWhenTheHealthPageListsIt() {
+        assertThat(BrokerReports.saysOffline(
+                        """
+                        {"status":"degraded","offlinePartitionCount":1,"offlinePartitions":["a-0"],\
+                        "offlineDirectories":[{"directory":"/chaos/data","reason":"it was removed"}]}""",
+                        DATA))
+                .isTrue();
+    }
+
+    @Test
+    void shouldFindTheLogLineWhenTheBrokerHasADefect() {
+        String defect = "level=WARN logger=AbstractEventExecutor A task raised an exception. Task: a.B$1";
+        assertThat(BrokerReports.unexpectedFailure("level=INFO broker started\n" + defect + "\n"))
+                .isEqualTo(defect);
+        assertThat(BrokerReports.unexpectedFailure("level=INFO broker started\nlevel=ERROR offline\n"))
+                .isNull();
+    }
+
+    @Test
+    void shouldNotReportADirectoryAsOfflineWhenTheHealthPageDoesNotListIt() {
+        // the broker is starting, has lost only partitions, or has lost another directory
+        assertThat(BrokerReports.saysOffline("{\"status\":\"down\"}", DATA)).isFalse();
+        assertThat(BrokerReports.saysOffline(
+                        "{\"status\":\"degraded\",\"offlinePartitionCount\":1,\"offlinePartitions\":[\"a-0\"]}", DATA))
+                .isFalse();
+        assertThat(BrokerReports.saysOffline(
+                        "{\"status\":\"degraded\",\"offlineDirectories\":[{\"directory\":\"/chaos/data-2\",\"reason\":\"\"}]}",
+                        DATA))
+                .isFalse();
+    }
+}
