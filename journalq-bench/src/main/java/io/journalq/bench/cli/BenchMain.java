@@ -14,6 +14,12 @@ import io.journalq.bench.scenario.SubCommand;
 import io.journalq.bench.scenario.TransferCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.openjdk.jmh.Main;
+import picocli.CommandLine.Unmatched;
 
 /** {@code journalq-bench}. */
 @Command(
@@ -22,7 +28,7 @@ import picocli.CommandLine.Command;
         version = "journalq-bench 0.1.0",
         description = "Measures brokers: JournalQ, and Apache Kafka beside it.",
         subcommands = {
-            ProduceCommand.class,
+            ProduceCasesCommand.class,
             CompareCommand.class,
             SweepCommand.class,
             BrokerLoadCommand.class,
@@ -36,7 +42,7 @@ import picocli.CommandLine.Command;
             SubCommand.class,
             ProfileCommand.class,
             ReportCommand.class,
-            JmhCommand.class
+            BenchMain.JmhCommand.class
         },
         footer = {
             "",
@@ -88,5 +94,23 @@ public final class BenchMain implements Runnable {
                     }
                     return FAILED;
                 });
+    }
+
+    /** {@code journalq-bench jmh}: the micro-benchmarks. What follows goes to JMH as it is. */
+    @Command(
+            name = "jmh",
+            description = {
+                "Runs micro-benchmarks by JMH: batches, buffers, lz4, checksums, journal appends, protocol decoding.",
+                "Options and patterns are JMH's own: jmh -l lists the benchmarks, jmh -h explains the options."
+            })
+    static final class JmhCommand implements Callable<Integer> {
+        @Unmatched
+        private List<String> arguments = new ArrayList<>();
+
+        @Override
+        public Integer call() throws IOException {
+            Main.main(arguments.toArray(String[]::new));
+            return 0;
+        }
     }
 }

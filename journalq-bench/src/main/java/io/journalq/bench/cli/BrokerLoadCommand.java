@@ -59,11 +59,11 @@ final class BrokerLoadCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ProduceCommand.requirePositive("--partitions", partitions);
-        ProduceCommand.requirePositive("--connections", connections);
-        ProduceCommand.requirePositive("--in-flight", inFlight);
+        ProduceCasesCommand.requirePositive("--partitions", partitions);
+        ProduceCasesCommand.requirePositive("--connections", connections);
+        ProduceCasesCommand.requirePositive("--in-flight", inFlight);
         PayloadPool pool = PayloadPool.build("text", 1024, PayloadPool.DEFAULT_SIZE_BYTES);
-        try (BrokerDriver driver = ProduceCommand.brokerNamed(broker, brokerSettings)) {
+        try (BrokerDriver driver = ProduceCasesCommand.brokerNamed(broker, brokerSettings)) {
             driver.start();
             driver.createTopic("broker-load", partitions);
             BrokerLoad.Result result = new BrokerLoad(

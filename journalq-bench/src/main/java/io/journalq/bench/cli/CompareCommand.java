@@ -50,7 +50,7 @@ final class CompareCommand implements Callable<Integer> {
     private int repetitions;
 
     @Mixin
-    private ComparedWork work;
+    private ComparisonOptions work;
 
     @Option(
             names = "--clients",
@@ -92,8 +92,8 @@ final class CompareCommand implements Callable<Integer> {
         if (!List.of("own", "kafka").contains(clients)) {
             throw new BenchException("there are no clients '" + clients + "'", "use --clients own or kafka");
         }
-        ProduceCommand.requirePositive("--repetitions", repetitions);
-        Durability kept = Durability.named(durability);
+        ProduceCasesCommand.requirePositive("--repetitions", repetitions);
+        DurabilityOption kept = DurabilityOption.named(durability);
         List<ProduceCase> chosen = cases.equals("none") ? List.of() : ProduceCase.parse(cases);
         pool = work.pool();
         List<Map<String, Object>> rows = new ArrayList<>();

@@ -1,6 +1,6 @@
 package io.journalq.bench.cli;
 
-import io.journalq.bench.compare.Preset;
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.compare.Presets;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.BrokerDriver;
@@ -43,7 +43,7 @@ final class SweepCommand implements Callable<Integer> {
     private Path file;
 
     @Mixin
-    private ComparedWork work;
+    private ComparisonOptions work;
 
     @Mixin
     private OutputOptions output;
@@ -53,7 +53,7 @@ final class SweepCommand implements Callable<Integer> {
         List<ProduceCase> chosen = ProduceCase.parse(cases);
         PayloadPool pool = work.pool();
         Presets found;
-        try (BrokerDriver driver = ProduceCommand.brokerNamed(broker, settings())) {
+        try (BrokerDriver driver = ProduceCasesCommand.brokerNamed(broker, settings())) {
             Side side =
                     new Side(driver, broker.equals("kafka") ? new KafkaClientsDriver() : new JournalQClientDriver());
             found = work.sweep(List.of(side), chosen, pool);
@@ -78,6 +78,6 @@ final class SweepCommand implements Callable<Integer> {
 
     /** As {@code compare} runs it. */
     private Map<String, String> settings() {
-        return broker.equals("journalq") ? Durability.PAGE_CACHE.journalqSettings() : Map.of();
+        return broker.equals("journalq") ? DurabilityOption.PAGE_CACHE.journalqSettings() : Map.of();
     }
 }

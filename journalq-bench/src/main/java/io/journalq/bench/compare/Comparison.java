@@ -8,11 +8,12 @@ import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceSettings;
 import io.journalq.bench.produce.Tuning;
-import io.journalq.bench.produce.Workload;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import io.journalq.bench.compare.Presets.Preset;
 
 /** Sweeps and runs that alternate, over one workload. One thread. */
 public final class Comparison {

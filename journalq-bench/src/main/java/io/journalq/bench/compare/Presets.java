@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
+import io.journalq.bench.produce.Tuning;
 
 /** The settings that sweeps found, from a file or as shipped. Immutable. */
 public final class Presets {
@@ -79,4 +80,14 @@ public final class Presets {
     public List<Preset> all() {
         return presets;
     }
+
+    /**
+     * The settings that one broker was found best at in one case with one kind of callers.
+     *
+     * @param benchCase number of the case
+     * @param score messages a second that it reached when it was found
+     * @param foundWith machine, JDK, commit and date
+     * @param trials what was tried, in order, and what it gave
+     */
+    public record Preset(String broker, int benchCase, Tuning tuning, long score, String foundWith, List<String> trials) {}
 }

@@ -24,7 +24,7 @@ public interface BrokerDriver extends AutoCloseable {
     long pid();
 
     /** Where the broker keeps its data, when it was started here. */
-    default Optional<Path> dataFolder() {
+    default Optional<Path> dataDirectory() {
         return Optional.empty();
     }
 

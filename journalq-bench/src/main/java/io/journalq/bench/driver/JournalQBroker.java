@@ -9,9 +9,9 @@ import java.util.TreeMap;
 
 /**
  * JournalQ as a process of its own, started as anybody would start it, with its defaults and its data in a temporary
- * folder.
+ * directory.
  */
-public final class JournalQBroker extends LocalBroker {
+public final class JournalQBroker extends SpawnedBroker {
     private static final int START_TIMEOUT_S = 120;
     private static final int ANSWER_TIMEOUT_MS = 5_000;
     /** The default of bin/journalq-server, whatever the heap of this program is. */
@@ -27,7 +27,7 @@ public final class JournalQBroker extends LocalBroker {
     /** The same with its page of metrics at a port of its own, unless {@code extra} says where. */
     public static JournalQBroker withMetrics(Map<String, String> extra) {
         Map<String, String> settings = new TreeMap<>(extra);
-        settings.putIfAbsent("admin.listener", "localhost:" + BrokerProcess.freePort());
+        settings.putIfAbsent("admin.listener", "localhost:" + ChildProcess.freePort());
         return new JournalQBroker(settings);
     }
 
@@ -44,12 +44,12 @@ public final class JournalQBroker extends LocalBroker {
 
     @Override
     public void start() {
-        BrokerProcess process = newProcess();
+        ChildProcess process = newProcess();
         List<String> started = new ArrayList<>(BrokerCommand.inForeground(HEAP, List.of()));
         Map<String, String> settings = new TreeMap<>();
         settings.put("listeners", "PLAINTEXT://localhost:" + port());
         settings.put("admin.listener", "");
-        settings.put("data.directories", process.folder().resolve("data").toString());
+        settings.put("data.directories", process.directory().resolve("data").toString());
         settings.putAll(extra);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
         process.start(started, () -> answers(ANSWER_TIMEOUT_MS), START_TIMEOUT_S);

@@ -55,7 +55,7 @@ public final class JournalQClientDriver implements ClientDriver {
                 .forEach((partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
         consumer.assign(starts.keySet());
         starts.forEach(consumer::seek);
-        return new Reader(consumer);
+        return new JournalQConsumer(consumer);
     }
 
     @Override
@@ -72,7 +72,7 @@ public final class JournalQClientDriver implements ClientDriver {
     public MessageConsumer openMember(GroupSettings settings) {
         Consumer consumer = member(settings).build();
         consumer.subscribe(List.of(settings.topic()));
-        return new Reader(consumer);
+        return new JournalQConsumer(consumer);
     }
 
     private static Consumer.Builder member(GroupSettings settings) {
@@ -151,7 +151,7 @@ public final class JournalQClientDriver implements ClientDriver {
         }
     }
 
-    private record Reader(Consumer consumer) implements MessageConsumer {
+    private record JournalQConsumer(Consumer consumer) implements MessageConsumer {
         @Override
         public int poll(Duration timeout, Visitor visitor) {
             var records = consumer.poll(timeout);

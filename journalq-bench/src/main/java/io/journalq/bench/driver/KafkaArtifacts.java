@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.utils.AppInfoParser;
 
 /**
- * Apache Kafka's server as ordinary Maven artifacts, fetched on first use into the user's cache folder by the Maven
+ * Apache Kafka's server as ordinary Maven artifacts, fetched on first use into the user's cache directory by the Maven
  * that is on the machine: so the hundred megabytes are in nobody's distribution.
  */
 final class KafkaArtifacts {
@@ -50,28 +50,28 @@ final class KafkaArtifacts {
 
     /** A class path of the server; fetches it when the cache has it not. */
     static String classPath() {
-        Path folder = cacheFolder().resolve("kafka-" + version());
-        Path complete = folder.resolve("complete");
+        Path directory = cacheDirectory().resolve("kafka-" + version());
+        Path complete = directory.resolve("complete");
         if (!Files.exists(complete)) {
-            System.err.println("Fetching Apache Kafka " + version() + " into " + folder);
-            fetch(folder);
+            System.err.println("Fetching Apache Kafka " + version() + " into " + directory);
+            fetch(directory);
         }
-        return folder.resolve("lib") + "/*";
+        return directory.resolve("lib") + "/*";
     }
 
-    private static void fetch(Path folder) {
-        Path log = folder.resolve("fetch.log");
+    private static void fetch(Path directory) {
+        Path log = directory.resolve("fetch.log");
         try {
-            Files.createDirectories(folder);
-            Files.writeString(folder.resolve("pom.xml"), POM.formatted(version()));
+            Files.createDirectories(directory);
+            Files.writeString(directory.resolve("pom.xml"), POM.formatted(version()));
             Process maven = new ProcessBuilder(
                             maven(),
                             "-q",
                             "-B",
                             "-f",
-                            folder.resolve("pom.xml").toString(),
+                            directory.resolve("pom.xml").toString(),
                             COPY_GOAL,
-                            "-DoutputDirectory=" + folder.resolve("lib"),
+                            "-DoutputDirectory=" + directory.resolve("lib"),
                             "-DincludeScope=runtime")
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
@@ -82,9 +82,9 @@ final class KafkaArtifacts {
             if (maven.waitFor() != 0) {
                 throw new BenchException("Maven could not fetch Kafka: " + firstError(log), "see " + log);
             }
-            Files.writeString(folder.resolve("complete"), version());
+            Files.writeString(directory.resolve("complete"), version());
         } catch (IOException e) {
-            throw new BenchException("cannot fetch Kafka", "install Maven (mvn) and make " + folder + " writable", e);
+            throw new BenchException("cannot fetch Kafka", "install Maven (mvn) and make " + directory + " writable", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted while fetching Kafka", "run it again", e);
@@ -105,7 +105,7 @@ final class KafkaArtifacts {
                 .orElse("mvn");
     }
 
-    private static Path cacheFolder() {
+    private static Path cacheDirectory() {
         String configured = System.getenv("XDG_CACHE_HOME");
         Path cache = configured == null || configured.isBlank()
                 ? Path.of(System.getProperty("user.home"), ".cache")

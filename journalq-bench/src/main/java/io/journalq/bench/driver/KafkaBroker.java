@@ -10,12 +10,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
+import java.util.ArrayList;
 
 /**
- * Apache Kafka as one process, broker and controller combined, with freshly formatted storage in a temporary folder:
+ * Apache Kafka as one process, broker and controller combined, with freshly formatted storage in a temporary directory:
  * its own defaults, its launcher's JVM options, 1 GB of heap.
  */
-public final class KafkaBroker extends LocalBroker {
+public final class KafkaBroker extends SpawnedBroker {
     private static final int FORMAT_TIMEOUT_S = 60;
     private static final int START_TIMEOUT_S = 120;
     private static final int ANSWER_TIMEOUT_MS = 2_000;
@@ -31,9 +32,13 @@ public final class KafkaBroker extends LocalBroker {
             "-Djava.awt.headless=true",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
 
+    private static final int COMPACT_HEADERS_SINCE = 25;
+    private static final int NATIVE_ACCESS_SINCE = 24;
+    private static final int UNSAFE_WARNINGS_SINCE = 23;
+
     private static final String SESSION_TIMEOUT = "broker.session.timeout.ms";
 
-    private final int controllerPort = BrokerProcess.freePort();
+    private final int controllerPort = ChildProcess.freePort();
     private final Map<String, String> extra;
 
     /** {@code extra} are settings of the broker, by its own names. */
@@ -54,8 +59,8 @@ public final class KafkaBroker extends LocalBroker {
     @Override
     public void start() {
         String classPath = KafkaArtifacts.classPath();
-        BrokerProcess process = newProcess();
-        Path properties = writeProperties(process.folder(), settings());
+        ChildProcess process = newProcess();
+        Path properties = writeProperties(process.directory(), settings());
         process.run(
                 command(
                         classPath,
@@ -73,33 +78,50 @@ public final class KafkaBroker extends LocalBroker {
     }
 
     private static List<String> command(String classPath, String mainClass, String... arguments) {
-        List<String> command = JvmOptions.java();
+        List<String> command = java();
         command.addAll(JVM_OPTIONS);
         command.addAll(List.of("-cp", classPath, mainClass));
         command.addAll(List.of(arguments));
         return command;
     }
 
-    /** With its default session, or one that was killed would be taken to live still, and its successor be refused. */
-    @Override
-    void prepareRestart(Path folder) {
-        Map<String, String> settings = settings();
-        settings.remove(SESSION_TIMEOUT);
-        writeProperties(folder, settings);
+    /** The beginning of a command: Java, and the switches of bin/lib/journalq-env.sh for its version. */
+    private static List<String> java() {
+        int version = Runtime.version().feature();
+        List<String> command = new ArrayList<>();
+        command.add(System.getProperty("java.home") + "/bin/java");
+        if (version >= COMPACT_HEADERS_SINCE) {
+            command.add("-XX:+UseCompactObjectHeaders");
+        }
+        if (version >= NATIVE_ACCESS_SINCE) {
+            command.add("--enable-native-access=ALL-UNNAMED");
+        }
+        if (version >= UNSAFE_WARNINGS_SINCE) {
+            command.add("--sun-misc-unsafe-memory-access=allow");
+        }
+        return command;
     }
 
-    private Path writeProperties(Path folder, Map<String, String> settings) {
+    /** With its default session, or one that was killed would be taken to live still, and its successor be refused. */
+    @Override
+    void prepareRestart(Path directory) {
+        Map<String, String> settings = settings();
+        settings.remove(SESSION_TIMEOUT);
+        writeProperties(directory, settings);
+    }
+
+    private Path writeProperties(Path directory, Map<String, String> settings) {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("process.roles", "broker,controller");
         properties.put("node.id", "1");
         properties.put("controller.quorum.voters", "1@localhost:" + controllerPort);
         properties.put("listeners", "PLAINTEXT://localhost:" + port() + ",CONTROLLER://localhost:" + controllerPort);
         properties.put("controller.listener.names", "CONTROLLER");
-        properties.put("log.dirs", folder.resolve("data").toString());
+        properties.put("log.dirs", directory.resolve("data").toString());
         properties.putAll(settings);
         try {
             return Files.writeString(
-                    folder.resolve("server.properties"),
+                    directory.resolve("server.properties"),
                     properties.entrySet().stream()
                             .map(entry -> entry.getKey() + "=" + entry.getValue() + "\n")
                             .collect(Collectors.joining()));

@@ -61,7 +61,7 @@ public final class KafkaClientsDriver implements ClientDriver {
                 .forEach((partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
         consumer.assign(starts.keySet());
         starts.forEach(consumer::seek);
-        return new Consumer(consumer);
+        return new KafkaClientsConsumer(consumer);
     }
 
     @Override
@@ -88,7 +88,7 @@ public final class KafkaClientsDriver implements ClientDriver {
                 true);
         KafkaConsumer<byte[], byte[]> consumer = open(settings.bootstrap(), group, settings.extra());
         consumer.subscribe(List.of(settings.topic()));
-        return new Consumer(consumer);
+        return new KafkaClientsConsumer(consumer);
     }
 
     private static KafkaConsumer<byte[], byte[]> open(
@@ -208,7 +208,7 @@ public final class KafkaClientsDriver implements ClientDriver {
         }
     }
 
-    private record Consumer(KafkaConsumer<byte[], byte[]> consumer) implements MessageConsumer {
+    private record KafkaClientsConsumer(KafkaConsumer<byte[], byte[]> consumer) implements MessageConsumer {
         @Override
         public int poll(Duration timeout, Visitor visitor) {
             ConsumerRecords<byte[], byte[]> records = consumer.poll(timeout);

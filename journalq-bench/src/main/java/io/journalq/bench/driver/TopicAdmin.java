@@ -153,11 +153,11 @@ final class TopicAdmin implements AutoCloseable {
                 .stream()
                 .map(node -> node.id())
                 .toList();
-        Map<Integer, Map<String, LogDirDescription>> folders =
-                await("describe log folders", admin().describeLogDirs(brokers).allDescriptions());
-        return folders.values().stream()
-                .flatMap(byFolder -> byFolder.values().stream())
-                .flatMap(folder -> folder.replicaInfos().entrySet().stream())
+        Map<Integer, Map<String, LogDirDescription>> directories =
+                await("describe log directories", admin().describeLogDirs(brokers).allDescriptions());
+        return directories.values().stream()
+                .flatMap(byDirectory -> byDirectory.values().stream())
+                .flatMap(directory -> directory.replicaInfos().entrySet().stream())
                 .filter(replica -> replica.getKey().topic().equals(topic))
                 .mapToLong(replica -> replica.getValue().size())
                 .sum();

@@ -21,6 +21,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import io.journalq.bench.payload.PayloadPool;
 
 /**
  * Time a message to build batches of 100 messages of 1 KiB in buffers on the heap or outside it, as
@@ -94,5 +95,23 @@ public class BufferBenchmark {
         int sizeBytes = batch.readableBytes();
         batch.release();
         return sizeBytes;
+    }
+
+    /** Messages of 1 KiB, one after the other from a pool larger than the caches. One thread. */
+    private static final class Messages {
+        private static final int SIZE_BYTES = 1024;
+
+        private final PayloadPool pool;
+        private int next;
+
+        private Messages(String content) {
+            pool = PayloadPool.build(content, SIZE_BYTES, PayloadPool.DEFAULT_SIZE_BYTES);
+        }
+
+        private byte[] next() {
+            int index = next;
+            next = index + 1 == pool.size() ? 0 : index + 1;
+            return pool.message(index);
+        }
     }
 }

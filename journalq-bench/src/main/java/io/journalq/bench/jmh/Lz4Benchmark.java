@@ -26,6 +26,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import io.journalq.bench.payload.PayloadPool;
 
 /**
  * Time to compress and decompress the records of one batch: frames written over the block functions with reused buffers,
@@ -39,6 +40,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 2, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class Lz4Benchmark {
+    private static final int MESSAGE_SIZE_BYTES = 1024;
+
     /** Messages of 1 KiB in the batch. */
     @Param({"1", "100"})
     public int messages;
@@ -54,10 +57,10 @@ public class Lz4Benchmark {
 
     @Setup(Level.Trial)
     public void setUp() {
-        Messages source = new Messages(content);
-        plainBuffer = allocator.directBuffer(messages * Messages.SIZE_BYTES);
+        PayloadPool source = PayloadPool.build(content, MESSAGE_SIZE_BYTES, PayloadPool.DEFAULT_SIZE_BYTES);
+        plainBuffer = allocator.directBuffer(messages * MESSAGE_SIZE_BYTES);
         for (int i = 0; i < messages; i++) {
-            plainBuffer.writeBytes(source.next());
+            plainBuffer.writeBytes(source.message(i));
         }
         plain = bytesOf(plainBuffer);
         frameBuffer = allocator.directBuffer();

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Looks at a broker's process from outside: the kernel's view of it, its page of metrics, and its folder. What it cannot
+ * Looks at a broker's process from outside: the kernel's view of it, its page of metrics, and its directory. What it cannot
  * see is -1, never a failed run. One thread.
  */
 public final class BrokerSampler {
@@ -22,22 +22,22 @@ public final class BrokerSampler {
     private static final String DIRECT = "journalq_buffers_direct_bytes";
 
     private final long pid;
-    private final Path dataFolder;
+    private final Path dataDirectory;
     private final HttpRequest metrics;
     private final HttpClient http;
-    private ProcessSample last;
+    private ProcessUsage last;
     private long lastNs;
 
     /**
      * Begins to look.
      *
      * @param pid below 1 when there is no process to be seen
-     * @param dataFolder null when it is not known
+     * @param dataDirectory null when it is not known
      * @param metricsAddress {@code host:port}; null when there is none
      */
-    public BrokerSampler(long pid, Path dataFolder, String metricsAddress) {
+    public BrokerSampler(long pid, Path dataDirectory, String metricsAddress) {
         this.pid = pid;
-        this.dataFolder = dataFolder;
+        this.dataDirectory = dataDirectory;
         this.metrics = metricsAddress == null
                 ? null
                 : HttpRequest.newBuilder(URI.create("http://" + metricsAddress + "/metrics"))
@@ -46,12 +46,12 @@ public final class BrokerSampler {
         this.http = metricsAddress == null
                 ? null
                 : HttpClient.newBuilder().connectTimeout(METRICS_TIMEOUT).build();
-        this.last = ProcessSample.of(pid);
+        this.last = ProcessUsage.of(pid);
         this.lastNs = System.nanoTime();
     }
 
     public BrokerSample sample() {
-        ProcessSample now = ProcessSample.of(pid);
+        ProcessUsage now = ProcessUsage.of(pid);
         long nowNs = System.nanoTime();
         double cpuPercent = pid < 1 ? -1 : 100.0 * (now.cpuNs() - last.cpuNs()) / Math.max(1, nowNs - lastNs);
         last = now;
@@ -106,11 +106,11 @@ public final class BrokerSampler {
 
     /** Blocks that are in use, not lengths: journals are laid out ahead of what is written. */
     private long diskBytes() {
-        if (dataFolder == null) {
+        if (dataDirectory == null) {
             return -1;
         }
         try {
-            Process du = new ProcessBuilder("du", "-sk", dataFolder.toString())
+            Process du = new ProcessBuilder("du", "-sk", dataDirectory.toString())
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String line = new String(du.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
@@ -123,4 +123,23 @@ public final class BrokerSampler {
             return -1;
         }
     }
+
+    /**
+     * A broker at one moment. What cannot be told is -1.
+     *
+     * @param cpuPercent of one core, since the sample before
+     * @param residentBytes memory that the process holds
+     * @param heapBytes used of the Java heap, as its metrics tell
+     * @param directBytes held by network buffers outside of the heap, as its metrics tell
+     * @param openFiles handles, sockets included
+     * @param diskBytes that its data takes on the disk
+     */
+    public record BrokerSample(
+            double cpuPercent,
+            long residentBytes,
+            long heapBytes,
+            long directBytes,
+            long openFiles,
+            long threads,
+            long diskBytes) {}
 }

@@ -40,13 +40,13 @@ public record Machine(
         return git(home, "status", "--porcelain", "--untracked-files=no").isEmpty() ? commit : commit + "+changes";
     }
 
-    private static String git(String folder, String... arguments) {
+    private static String git(String directory, String... arguments) {
         String[] command = new String[arguments.length + 1];
         command[0] = "git";
         System.arraycopy(arguments, 0, command, 1, arguments.length);
         try {
             Process process = new ProcessBuilder(command)
-                    .directory(new File(folder))
+                    .directory(new File(directory))
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();

@@ -29,19 +29,19 @@ public record ResourceUse(
         private final long brokerPid;
         private final long clientPid = ProcessHandle.current().pid();
         private final long startNs = System.nanoTime();
-        private final ProcessSample brokerStart;
-        private final ProcessSample clientStart;
+        private final ProcessUsage brokerStart;
+        private final ProcessUsage clientStart;
         private final NetworkSample networkStart = NetworkSample.now();
 
         private Meter(long brokerPid) {
             this.brokerPid = brokerPid;
-            brokerStart = ProcessSample.of(brokerPid);
-            clientStart = ProcessSample.of(clientPid);
+            brokerStart = ProcessUsage.of(brokerPid);
+            clientStart = ProcessUsage.of(clientPid);
         }
 
         public ResourceUse stop() {
-            ProcessSample broker = ProcessSample.of(brokerPid);
-            ProcessSample client = ProcessSample.of(clientPid);
+            ProcessUsage broker = ProcessUsage.of(brokerPid);
+            ProcessUsage client = ProcessUsage.of(clientPid);
             NetworkSample network = NetworkSample.now();
             double seconds = (System.nanoTime() - startNs) / 1e9;
             double brokerCores = (broker.cpuNs() - brokerStart.cpuNs()) / 1e9 / seconds;
@@ -60,6 +60,27 @@ public record ResourceUse(
                     (network.receivedBytes() - networkStart.receivedBytes()) / MB / seconds,
                     (network.sentBytes() - networkStart.sentBytes()) / MB / seconds,
                     (broker.writtenBytes() - brokerStart.writtenBytes()) / MB / seconds);
+        }
+    }
+
+    /**
+     * Bytes that went over all network devices, loopback included, since the machine started. On loopback each byte counts
+     * once as received and once as sent.
+     */
+    private record NetworkSample(long receivedBytes, long sentBytes) {
+        static NetworkSample now() {
+            long received = 0;
+            long sent = 0;
+            for (String line : ProcFile.lines("/proc/net/dev")) {
+                int colon = line.indexOf(':');
+                if (colon < 0) {
+                    continue;
+                }
+                String[] fields = line.substring(colon + 1).trim().split("\\s+", -1);
+                received += Long.parseLong(fields[0]);
+                sent += Long.parseLong(fields[8]);
+            }
+            return new NetworkSample(received, sent);
         }
     }
 }

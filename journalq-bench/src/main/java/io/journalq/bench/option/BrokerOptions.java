@@ -3,9 +3,9 @@ package io.journalq.bench.option;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.ProcessFinder;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.DriverSettings;
-import io.journalq.bench.peer.Drivers;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubSettings;
+import io.journalq.bench.peer.PubSubDrivers;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -58,10 +58,10 @@ public final class BrokerOptions {
     private Map<String, Map<String, String>> preset = Map.of();
 
     /** A driver by its name; not started. */
-    public Driver open(String broker, Delivery delivery) {
-        return Drivers.named(
+    public PubSubDriver open(String broker, Delivery delivery) {
+        return PubSubDrivers.named(
                 broker,
-                new DriverSettings(
+                new PubSubSettings(
                         delivery,
                         publishTargets,
                         subscribeTarget,
@@ -96,7 +96,7 @@ public final class BrokerOptions {
     }
 
     /** The process to watch: the one asked for, or the driver's own; 0 when there is none to be seen. */
-    public long pid(Driver driver) {
+    public long pid(PubSubDriver driver) {
         return process == null ? driver.pid() : ProcessFinder.find(process);
     }
 

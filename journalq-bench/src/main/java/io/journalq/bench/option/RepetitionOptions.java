@@ -1,6 +1,6 @@
 package io.journalq.bench.option;
 
-import io.journalq.bench.peer.Drivers;
+import io.journalq.bench.peer.PubSubDrivers;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -10,7 +10,7 @@ public final class RepetitionOptions {
             names = "--brokers",
             split = ",",
             defaultValue = "journalq",
-            description = "Measured in turn: any of " + Drivers.WORDS + ". Default: journalq.")
+            description = "Measured in turn: any of " + PubSubDrivers.WORDS + ". Default: journalq.")
     private List<String> brokers;
 
     @Option(

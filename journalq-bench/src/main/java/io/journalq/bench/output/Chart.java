@@ -67,7 +67,7 @@ public record Chart(
         try {
             Files.write(file, BitmapEncoder.getBitmapBytes(drawn(), BitmapEncoder.BitmapFormat.PNG));
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give a folder that can be written", e);
+            throw new BenchException("cannot write " + file, "give a directory that can be written", e);
         }
     }
 

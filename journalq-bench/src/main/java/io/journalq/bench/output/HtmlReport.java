@@ -69,7 +69,7 @@ public final class HtmlReport {
                     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title)
                             + "</title><style>" + STYLE + "</style></head>\n<body>\n" + body + "</body></html>\n");
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give a folder that can be written", e);
+            throw new BenchException("cannot write " + file, "give a directory that can be written", e);
         }
     }
 

@@ -25,26 +25,26 @@ public final class OutputOptions {
         Output.emit(Output.format(format, about(settings), rows, more), file);
     }
 
-    /** The same, besides {@code results.csv} and {@code results.json} in {@code folder}. */
+    /** The same, besides {@code results.csv} and {@code results.json} in {@code directory}. */
     public void emit(
-            Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more, Path folder) {
+            Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more, Path directory) {
         Map<String, Object> about = about(settings);
-        Output.write(Output.format(Output.Format.CSV, about, rows, more), folder.resolve("results.csv"));
-        Output.write(Output.format(Output.Format.JSON, about, rows, more), folder.resolve("results.json"));
-        about.put("files", folder.toString());
+        Output.write(Output.format(Output.Format.CSV, about, rows, more), directory.resolve("results.csv"));
+        Output.write(Output.format(Output.Format.JSON, about, rows, more), directory.resolve("results.json"));
+        about.put("files", directory.toString());
         Output.emit(Output.format(format, about, rows, more), file);
     }
 
     /** The same, but the rows of {@code results.csv} are these and no more; what holds for all is in the JSON file. */
     public void emitOnly(
-            Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more, Path folder) {
+            Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more, Path directory) {
         Map<String, Object> about = about(settings);
-        Output.write(Output.format(Output.Format.CSV, Map.of(), rows, more), folder.resolve("results.csv"));
-        Output.write(Output.format(Output.Format.JSON, about, rows, more), folder.resolve("results.json"));
+        Output.write(Output.format(Output.Format.CSV, Map.of(), rows, more), directory.resolve("results.csv"));
+        Output.write(Output.format(Output.Format.JSON, about, rows, more), directory.resolve("results.json"));
         boolean csv = format == Output.Format.CSV;
         Map<String, Object> shown = new LinkedHashMap<>(csv ? Map.of() : about);
         if (!csv) {
-            shown.put("files", folder.toString());
+            shown.put("files", directory.toString());
         }
         Output.emit(
                 format == Output.Format.TABLE

@@ -1,6 +1,6 @@
 package io.journalq.bench.peer;
 
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.nats.client.BaseConsumeOptions;
 import io.nats.client.Connection;
 import io.nats.client.ConsumeOptions;
@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * durable pull consumer that acknowledges everything up to where it is every five seconds, as consumers of the Kafka
  * protocol commit.
  */
-final class JetStreamDriver implements Driver {
+final class JetStreamDriver implements PubSubDriver {
     private static final long ACKNOWLEDGE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
     /** Or after so many messages, whatever comes first. */
     private static final int ACKNOWLEDGE_INTERVAL_MESSAGES = 50_000;
@@ -42,10 +42,10 @@ final class JetStreamDriver implements Driver {
     private static final String PULL_MESSAGES = "consumer.batchSize";
 
     private final NatsServer server;
-    private final DriverSettings settings;
+    private final PubSubSettings settings;
     private Connection admin;
 
-    JetStreamDriver(DriverSettings settings) {
+    JetStreamDriver(PubSubSettings settings) {
         this.settings = settings;
         server = new NatsServer(settings, true);
     }
@@ -89,8 +89,8 @@ final class JetStreamDriver implements Driver {
     }
 
     @Override
-    public Optional<Path> dataFolder() {
-        return server.dataFolder();
+    public Optional<Path> dataDirectory() {
+        return server.dataDirectory();
     }
 
     @Override
@@ -124,7 +124,7 @@ final class JetStreamDriver implements Driver {
 
     private void disconnect() {
         if (admin != null) {
-            NatsDriver.closed(admin);
+            CoreNatsDriver.closed(admin);
             admin = null;
         }
     }
@@ -141,7 +141,7 @@ final class JetStreamDriver implements Driver {
                                 .build());
             }
         } catch (IOException | JetStreamApiException e) {
-            throw NatsDriver.failed("create stream " + topic, e);
+            throw CoreNatsDriver.failed("create stream " + topic, e);
         }
     }
 
@@ -150,7 +150,7 @@ final class JetStreamDriver implements Driver {
         try {
             admin().jetStreamManagement().deleteStream(topic);
         } catch (IOException | JetStreamApiException e) {
-            throw NatsDriver.failed("delete stream " + topic, e);
+            throw CoreNatsDriver.failed("delete stream " + topic, e);
         }
     }
 
@@ -158,10 +158,10 @@ final class JetStreamDriver implements Driver {
     public Publisher openPublisher(String topic, int number) {
         Connection connection = server.connect(server.publishTarget(number));
         try {
-            return new Publishing(topic, connection, connection.jetStream(), new AtomicLong());
+            return new JetStreamPublisher(topic, connection, connection.jetStream(), new AtomicLong());
         } catch (IOException e) {
-            NatsDriver.closed(connection);
-            throw NatsDriver.failed("open JetStream", e);
+            CoreNatsDriver.closed(connection);
+            throw CoreNatsDriver.failed("open JetStream", e);
         }
     }
 
@@ -187,10 +187,10 @@ final class JetStreamDriver implements Driver {
                             .deliverPolicy(from)
                             .build())
                     .iterate(ConsumeOptions.builder().batchSize(pullMessages()).build());
-            return new Subscribing(connection, consumer);
+            return new JetStreamSubscriber(connection, consumer);
         } catch (IOException | JetStreamApiException e) {
-            NatsDriver.closed(connection);
-            throw NatsDriver.failed("create a consumer of " + topic, e);
+            CoreNatsDriver.closed(connection);
+            throw CoreNatsDriver.failed("create a consumer of " + topic, e);
         }
     }
 
@@ -215,7 +215,7 @@ final class JetStreamDriver implements Driver {
         server.close();
     }
 
-    private record Publishing(String topic, Connection connection, JetStream jetStream, AtomicLong unanswered)
+    private record JetStreamPublisher(String topic, Connection connection, JetStream jetStream, AtomicLong unanswered)
             implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
@@ -240,17 +240,17 @@ final class JetStreamDriver implements Driver {
 
         @Override
         public void close() {
-            NatsDriver.closed(connection);
+            CoreNatsDriver.closed(connection);
         }
     }
 
-    private static final class Subscribing implements Subscriber {
+    private static final class JetStreamSubscriber implements Subscriber {
         private final Connection connection;
         private final IterableConsumer consumer;
         private long acknowledgedNs = System.nanoTime();
         private int unacknowledged;
 
-        Subscribing(Connection connection, IterableConsumer consumer) {
+        JetStreamSubscriber(Connection connection, IterableConsumer consumer) {
             this.connection = connection;
             this.consumer = consumer;
         }
@@ -282,7 +282,7 @@ final class JetStreamDriver implements Driver {
             } catch (Exception e) {
                 System.err.println("journalq-bench: a JetStream consumer does not close: " + e);
             }
-            NatsDriver.closed(connection);
+            CoreNatsDriver.closed(connection);
         }
     }
 }

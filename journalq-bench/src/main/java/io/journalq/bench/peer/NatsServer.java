@@ -1,8 +1,8 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.BrokerProcess;
-import io.journalq.bench.measure.LocalListener;
+import io.journalq.bench.driver.ChildProcess;
+import io.journalq.bench.measure.ProcessFinder;
 import io.nats.client.Connection;
 import io.nats.client.Nats;
 import io.nats.client.Options;
@@ -20,7 +20,7 @@ import java.util.TreeMap;
 
 /**
  * The {@code nats-server} of the path (or of the environment's {@code NATS_SERVER}) as a process of its own, with file
- * storage in a temporary folder; or one that runs elsewhere. One thread.
+ * storage in a temporary directory; or one that runs elsewhere. One thread.
  */
 final class NatsServer implements AutoCloseable {
     static final String INSTALL = "go install github.com/nats-io/nats-server/v2@v2.15.2";
@@ -31,12 +31,12 @@ final class NatsServer implements AutoCloseable {
     /** In the client: how many messages may wait to be written before a publisher waits. */
     private static final int OUTGOING_MESSAGES = 50_000;
 
-    private final DriverSettings settings;
+    private final PubSubSettings settings;
     private final boolean jetStream;
-    private final int port = BrokerProcess.freePort();
-    private BrokerProcess process;
+    private final int port = ChildProcess.freePort();
+    private ChildProcess process;
 
-    NatsServer(DriverSettings settings, boolean jetStream) {
+    NatsServer(PubSubSettings settings, boolean jetStream) {
         this.settings = settings;
         this.jetStream = jetStream;
     }
@@ -52,8 +52,8 @@ final class NatsServer implements AutoCloseable {
             return Optional.of(Path.of(chosen)).filter(Files::isExecutable);
         }
         String path = System.getenv().getOrDefault("PATH", "");
-        for (String folder : path.split(File.pathSeparator, -1)) {
-            Path candidate = Path.of(folder, PROGRAM);
+        for (String directory : path.split(File.pathSeparator, -1)) {
+            Path candidate = Path.of(directory, PROGRAM);
             if (Files.isExecutable(candidate)) {
                 return Optional.of(candidate);
             }
@@ -92,7 +92,7 @@ final class NatsServer implements AutoCloseable {
             String program = program()
                     .map(Path::toString)
                     .orElseThrow(() -> new BenchException(PROGRAM + " is not installed", "install it: " + INSTALL));
-            process = new BrokerProcess("nats");
+            process = new ChildProcess("nats");
             process.start(
                     List.of(program, "--config", writeConfiguration().toString()), this::answers, START_TIMEOUT_S);
         } else if (!answers()) {
@@ -103,7 +103,7 @@ final class NatsServer implements AutoCloseable {
 
     private boolean answers() {
         try {
-            NatsDriver.closed(connect(publishTarget(0), false));
+            CoreNatsDriver.closed(connect(publishTarget(0), false));
             return true;
         } catch (BenchException notYet) {
             return false;
@@ -134,26 +134,26 @@ final class NatsServer implements AutoCloseable {
         });
         if (jetStream) {
             top.append("jetstream {\nstore_dir: \"")
-                    .append(dataFolder().orElseThrow())
+                    .append(dataDirectory().orElseThrow())
                     .append("\"\n")
                     .append(nested)
                     .append("}\n");
         }
         try {
-            return Files.writeString(process.folder().resolve("nats.conf"), top);
+            return Files.writeString(process.directory().resolve("nats.conf"), top);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     long pid() {
-        return settings.isExternal() ? LocalListener.pidOf(publishTarget(0)) : process.pid();
+        return settings.isExternal() ? ProcessFinder.listeningAt(publishTarget(0)) : process.pid();
     }
 
-    Optional<Path> dataFolder() {
+    Optional<Path> dataDirectory() {
         return process == null || !jetStream
                 ? Optional.empty()
-                : Optional.of(process.folder().resolve("data"));
+                : Optional.of(process.directory().resolve("data"));
     }
 
     void signal(String signal) {

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /** What streams and queues of a RabbitMQ server have in common: it runs already, and goes on running. */
-abstract class RabbitDriver implements Driver {
+abstract class RabbitDriver implements PubSubDriver {
     final RabbitServer server;
 
     RabbitDriver(RabbitServer server) {
@@ -28,7 +28,7 @@ abstract class RabbitDriver implements Driver {
     }
 
     @Override
-    public final Optional<Path> dataFolder() {
+    public final Optional<Path> dataDirectory() {
         return Optional.empty();
     }
 

@@ -6,7 +6,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -36,7 +36,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
 
     private Connection admin;
 
-    RabbitQuorumDriver(DriverSettings settings) {
+    RabbitQuorumDriver(PubSubSettings settings) {
         super(new RabbitServer(settings, PORT, INSTALL));
     }
 
@@ -106,7 +106,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
         Connection connection = connect(server.publishTarget(number));
         try {
             Channel channel = connection.createChannel();
-            Publishing publishing = new Publishing(topic, connection, channel, new ConcurrentSkipListMap<>());
+            QuorumQueuePublisher publishing = new QuorumQueuePublisher(topic, connection, channel, new ConcurrentSkipListMap<>());
             channel.confirmSelect();
             channel.addConfirmListener(
                     (delivery, multiple) -> publishing.answer(delivery, multiple, null),
@@ -123,7 +123,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
     public Subscriber openSubscriber(String topic, int number) {
         Connection connection = connect(server.subscribeTarget());
         String queue = topic + "-" + number + "-" + System.nanoTime();
-        Arrivals arrivals = new Arrivals();
+        ReceiveQueue arrivals = new ReceiveQueue();
         try {
             Channel channel = connection.createChannel();
             channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "quorum"));
@@ -131,7 +131,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
             channel.basicQos(prefetch());
             channel.basicConsume(
                     queue, false, (consumerTag, delivery) -> arrivals.add(delivery.getBody()), consumerTag -> {});
-            return new Subscribing(connection, channel, queue, arrivals, Math.max(1, prefetch() / 2));
+            return new QuorumQueueSubscriber(connection, channel, queue, arrivals, Math.max(1, prefetch() / 2));
         } catch (IOException e) {
             closed(connection);
             throw RabbitServer.failed("create queue " + queue, e);
@@ -165,7 +165,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
         }
     }
 
-    private record Publishing(
+    private record QuorumQueuePublisher(
             String topic, Connection connection, Channel channel, ConcurrentNavigableMap<Long, Confirmation> unanswered)
             implements Publisher {
         @Override
@@ -210,16 +210,16 @@ final class RabbitQuorumDriver extends RabbitDriver {
     }
 
     /** Deliveries are numbered from 1 in each channel, in their order. */
-    private static final class Subscribing implements Subscriber {
+    private static final class QuorumQueueSubscriber implements Subscriber {
         private final Connection connection;
         private final Channel channel;
         private final String queue;
-        private final Arrivals arrivals;
+        private final ReceiveQueue arrivals;
         private final int acknowledgeInterval;
         private long taken;
         private long acknowledged;
 
-        Subscribing(Connection connection, Channel channel, String queue, Arrivals arrivals, int acknowledgeInterval) {
+        QuorumQueueSubscriber(Connection connection, Channel channel, String queue, ReceiveQueue arrivals, int acknowledgeInterval) {
             this.connection = connection;
             this.channel = channel;
             this.queue = queue;

@@ -1,7 +1,7 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.measure.LocalListener;
+import io.journalq.bench.measure.ProcessFinder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -16,12 +16,12 @@ final class RabbitServer {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final String ENVIRONMENT = "RABBITMQ_HOST";
 
-    private final DriverSettings settings;
+    private final PubSubSettings settings;
     private final int defaultPort;
     private final String install;
 
     /** {@code install} is the line that makes a server listen at {@code defaultPort} of this machine. */
-    RabbitServer(DriverSettings settings, int defaultPort, String install) {
+    RabbitServer(PubSubSettings settings, int defaultPort, String install) {
         this.settings = settings;
         this.defaultPort = defaultPort;
         this.install = install;
@@ -53,7 +53,7 @@ final class RabbitServer {
     }
 
     long pid() {
-        return LocalListener.pidOf(publishTarget(0));
+        return ProcessFinder.listeningAt(publishTarget(0));
     }
 
     String publishTarget(int number) {

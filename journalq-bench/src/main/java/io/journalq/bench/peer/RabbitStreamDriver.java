@@ -6,7 +6,7 @@ import com.rabbitmq.stream.Environment;
 import com.rabbitmq.stream.OffsetSpecification;
 import com.rabbitmq.stream.Producer;
 import com.rabbitmq.stream.StreamException;
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
@@ -37,7 +37,7 @@ final class RabbitStreamDriver extends RabbitDriver {
 
     private Environment admin;
 
-    RabbitStreamDriver(DriverSettings settings) {
+    RabbitStreamDriver(PubSubSettings settings) {
         super(new RabbitServer(settings, PORT, INSTALL));
     }
 
@@ -113,7 +113,7 @@ final class RabbitStreamDriver extends RabbitDriver {
                     .batchSize(batchSize())
                     .maxUnconfirmedMessages(MAX_UNCONFIRMED)
                     .build();
-            return new Publishing(environment, producer, new AtomicLong());
+            return new StreamPublisher(environment, producer, new AtomicLong());
         } catch (StreamException e) {
             environment.close();
             throw RabbitServer.failed("open a publisher of " + topic, e);
@@ -132,7 +132,7 @@ final class RabbitStreamDriver extends RabbitDriver {
 
     private Subscriber subscriber(String topic, int number, OffsetSpecification from) {
         Environment environment = connect(server.subscribeTarget());
-        Arrivals arrivals = new Arrivals();
+        ReceiveQueue arrivals = new ReceiveQueue();
         try {
             environment.consumerBuilder().stream(topic)
                     .name(topic + "-" + number + "-" + System.nanoTime())
@@ -143,7 +143,7 @@ final class RabbitStreamDriver extends RabbitDriver {
                     .builder()
                     .messageHandler((context, message) -> arrivals.add(message.getBodyAsBinary()))
                     .build();
-            return new Subscribing(environment, arrivals);
+            return new StreamSubscriber(environment, arrivals);
         } catch (StreamException e) {
             environment.close();
             throw RabbitServer.failed("open a consumer of " + topic, e);
@@ -167,7 +167,7 @@ final class RabbitStreamDriver extends RabbitDriver {
         }
     }
 
-    private record Publishing(Environment environment, Producer producer, AtomicLong unanswered) implements Publisher {
+    private record StreamPublisher(Environment environment, Producer producer, AtomicLong unanswered) implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
             unanswered.incrementAndGet();
@@ -205,7 +205,7 @@ final class RabbitStreamDriver extends RabbitDriver {
         }
     }
 
-    private record Subscribing(Environment environment, Arrivals arrivals) implements Subscriber {
+    private record StreamSubscriber(Environment environment, ReceiveQueue arrivals) implements Subscriber {
         @Override
         public void poll(Duration timeout, Visitor visitor) throws InterruptedException {
             arrivals.poll(timeout, visitor);

@@ -4,7 +4,7 @@ import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ClientDriver.ConsumerSettings;
 import io.journalq.bench.driver.ClientDriver.GroupSettings;
-import io.journalq.bench.driver.MessageConsumer;
+import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.payload.PayloadPool;
 import java.time.Duration;
 import java.util.ArrayList;

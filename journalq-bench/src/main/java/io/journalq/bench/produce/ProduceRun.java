@@ -1,11 +1,11 @@
 package io.journalq.bench.produce;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.BatchProducer;
+import io.journalq.bench.driver.ClientDriver.BatchProducer;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
-import io.journalq.bench.driver.SyncProducer;
+import io.journalq.bench.driver.ClientDriver.SyncProducer;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceResult.Checks;
@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 
 /**
  * Runs one case against one broker: warm-up, the measured stretch, then the checks of {@link Verification}. One thread
@@ -66,7 +67,7 @@ public final class ProduceRun {
         if (settings.produceCase().consumed()) {
             startConsumers(consumption);
         }
-        Load load = new Load(settings, pool);
+        ProduceLoad load = new ProduceLoad(settings, pool);
         Measured measured = drive(load, consumption);
         Checks checks = verification.check(load, settings.produceCase().consumed() ? consumption : null);
         return new ProduceResult(
@@ -90,7 +91,7 @@ public final class ProduceRun {
     }
 
     /** After a failure producers stay open: closing one whose broker is gone may take minutes, and the program ends. */
-    private Measured drive(Load load, Consumption consumption) throws InterruptedException {
+    private Measured drive(ProduceLoad load, Consumption consumption) throws InterruptedException {
         List<AutoCloseable> producers = openProducers();
         warmUp(load, producers, consumption);
         broker.writeBack();
@@ -111,7 +112,7 @@ public final class ProduceRun {
      * frames as long as he lives, and a virtual thread with such frames is slow to park; and a caller's code is compiled anew
      * once the first of them ends.
      */
-    private void warmUp(Load load, List<AutoCloseable> producers, Consumption consumption) throws InterruptedException {
+    private void warmUp(ProduceLoad load, List<AutoCloseable> producers, Consumption consumption) throws InterruptedException {
         Stage stage = new Stage("warm-up", settings.warmup(), System.nanoTime());
         int stretches = (int) Math.max(1, settings.warmup().dividedBy(WARM_UP_STRETCH));
         for (int i = 1; i <= stretches; i++) {
@@ -148,7 +149,7 @@ public final class ProduceRun {
         return producers;
     }
 
-    private Callers startCallers(Load load, List<AutoCloseable> producers) {
+    private Callers startCallers(ProduceLoad load, List<AutoCloseable> producers) {
         Callers callers = new Callers(settings.tuning().virtualThreads());
         for (int i = 0; i < settings.tuning().threads(); i++) {
             int caller = i;
@@ -164,14 +165,14 @@ public final class ProduceRun {
         return callers;
     }
 
-    private Measured measure(Load load, Consumption consumption) throws InterruptedException {
+    private Measured measure(ProduceLoad load, Consumption consumption) throws InterruptedException {
         long acknowledgedBefore = load.acknowledged();
         long consumedBefore = consumption.consumed();
         ResourceUse.Meter meter = ResourceUse.start(broker.pid());
         load.beginMeasuring();
         String what = "case " + settings.produceCase().number();
         pass(new Stage(what, settings.duration(), System.nanoTime()), settings.duration(), load, consumption);
-        Latencies latencies = load.endMeasuring();
+        ProduceLoad.Latencies latencies = load.endMeasuring();
         ResourceUse use = meter.stop();
         long acknowledged = load.acknowledged() - acknowledgedBefore;
         long consumed = consumption.consumed() - consumedBefore;
@@ -187,7 +188,7 @@ public final class ProduceRun {
     private record Stage(String what, Duration time, long startNs) {}
 
     /** Lets the time pass until {@code end} after the stage's start. */
-    private void pass(Stage stage, Duration end, Load load, Consumption consumption) throws InterruptedException {
+    private void pass(Stage stage, Duration end, ProduceLoad load, Consumption consumption) throws InterruptedException {
         long endNs = stage.startNs + end.toNanos();
         long last = load.acknowledged();
         long lastConsumed = consumption.consumed();
@@ -221,7 +222,7 @@ public final class ProduceRun {
         }
     }
 
-    private void giveUpWhenStalled(Load load, long stalledNs) {
+    private void giveUpWhenStalled(ProduceLoad load, long stalledNs) {
         if (stalledNs > STALL_TIMEOUT_NS) {
             String why = load.firstError() == null ? "" : ", the first error was: " + load.firstError();
             throw new BenchException(

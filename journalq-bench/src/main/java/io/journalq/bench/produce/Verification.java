@@ -7,6 +7,7 @@ import io.journalq.bench.produce.ProduceResult.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 
 /**
  * Looks at what a run left behind: acknowledged messages must be as many as the partitions grew by, and the newest of
@@ -41,7 +42,7 @@ final class Verification {
     }
 
     /** After the last answer. {@code consumption} has read along, or is null. */
-    Checks check(Load load, Consumption consumption) throws InterruptedException {
+    Checks check(ProduceLoad load, Consumption consumption) throws InterruptedException {
         List<Long> endOffsets = broker.endOffsets(workload.topic(), workload.partitions());
         long inJournal = 0;
         for (int partition = 0; partition < workload.partitions(); partition++) {
@@ -84,7 +85,7 @@ final class Verification {
         return sample;
     }
 
-    private static String countProblem(Load load, long inJournal) {
+    private static String countProblem(ProduceLoad load, long inJournal) {
         if (load.errors() > 0) {
             return load.errors() + " messages failed, the first with: " + load.firstError();
         }

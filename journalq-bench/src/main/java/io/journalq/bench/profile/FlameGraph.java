@@ -34,7 +34,7 @@ public final class FlameGraph {
         try {
             Files.writeString(page, graph.page(stacks.program()));
         } catch (IOException e) {
-            throw new BenchException("cannot write " + page, "give --results a folder that can be written", e);
+            throw new BenchException("cannot write " + page, "give --results a directory that can be written", e);
         }
         return stacks.program();
     }

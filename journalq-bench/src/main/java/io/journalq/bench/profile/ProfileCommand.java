@@ -1,7 +1,7 @@
 package io.journalq.bench.profile;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -41,9 +41,9 @@ public final class ProfileCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FOLDER",
+            paramLabel = "DIRECTORY",
             description =
-                    "For recordings and pages; before the scenario's name. Default: a new folder in bench-results.")
+                    "For recordings and pages; before the scenario's name. Default: a new directory in bench-results.")
     private Path results;
 
     @Parameters(index = "1..*", paramLabel = "ARGUMENT", description = "Of the scenario.")
@@ -51,8 +51,8 @@ public final class ProfileCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Path folder = ResultFolder.open(results, "profile").toAbsolutePath();
-        Path recordings = Files.createDirectories(folder.resolve("recordings"));
+        Path directory = ResultDirectory.open(results, "profile").toAbsolutePath();
+        Path recordings = Files.createDirectories(directory.resolve("recordings"));
         List<String> command = new ArrayList<>(List.of(
                 System.getProperty("java.home") + "/bin/java",
                 "-Djournalq.home=" + System.getProperty("journalq.home", "."),
@@ -65,7 +65,7 @@ public final class ProfileCommand implements Callable<Integer> {
         // Every Java that is started below reads this.
         builder.environment().put("JDK_JAVA_OPTIONS", RECORD.formatted(recordings));
         int exitCode = builder.start().waitFor();
-        int pages = draw(recordings, folder);
+        int pages = draw(recordings, directory);
         if (pages == 0) {
             throw new BenchException(
                     "there are no recordings in " + recordings, "run it on a JDK with flight recorder");
@@ -73,7 +73,7 @@ public final class ProfileCommand implements Callable<Integer> {
         return exitCode;
     }
 
-    private static int draw(Path recordings, Path folder) throws IOException {
+    private static int draw(Path recordings, Path directory) throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.list(recordings)) {
             files = all.filter(file -> file.toString().endsWith(".jfr"))
@@ -91,7 +91,7 @@ public final class ProfileCommand implements Callable<Integer> {
                 brokers++;
                 name = brokers == 1 ? "broker" : "broker-" + brokers;
             }
-            Path page = folder.resolve(name + ".html");
+            Path page = directory.resolve(name + ".html");
             FlameGraph.write(file, page);
             System.err.println(page);
             drawn++;

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
+import io.journalq.bench.report.Claims.Range;
 
 /** The rows of result files, and their values in words. Stateless. */
 final class Results {

@@ -4,19 +4,18 @@ import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.Latency;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.option.BrokerOptions;
-import io.journalq.bench.option.Contenders;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.MessageOptions;
 import io.journalq.bench.option.Options;
 import io.journalq.bench.option.TurnOptions;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.Stamp;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Subscriber;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubDriver.Subscriber;
 import io.journalq.bench.traffic.Traffic;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -90,8 +89,8 @@ public final class BacklogCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv and results.json. Default: a new folder in bench-results.")
+            paramLabel = "DIRECTORY",
+            description = "For results.csv and results.json. Default: a new directory in bench-results.")
     private Path results;
 
     @Mixin
@@ -115,10 +114,10 @@ public final class BacklogCommand implements Callable<Integer> {
         Options.requirePositive("--partitions", partitions);
         long mib = sizeMib == null ? defaultMib() : sizeMib;
         Options.requirePositive("--size", mib);
-        Path folder = ResultFolder.open(results, "backlog");
+        Path directory = ResultDirectory.open(results, "backlog");
         PayloadPool pool = message.pool();
-        try (Contenders contenders =
-                Contenders.start(turns.brokers(), delivery, brokers).required()) {
+        try (BrokerTurns contenders =
+                BrokerTurns.start(turns.brokers(), delivery, brokers).required()) {
             for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
                 contenders.eachInTurn(driver -> measure(driver, mib * MIB / message.sizeBytes(), pool));
             }
@@ -129,7 +128,7 @@ public final class BacklogCommand implements Callable<Integer> {
             about.put("partitions", partitions);
             about.put("message_size_bytes", message.sizeBytes());
             about.put("payload", message.payload());
-            output.emit(about, rows, Map.of(), folder);
+            output.emit(about, rows, Map.of(), directory);
         }
         return rows.stream().allMatch(row -> row.get("check").equals("passed")) ? 0 : 1;
     }
@@ -139,7 +138,7 @@ public final class BacklogCommand implements Callable<Integer> {
         return Math.max(1, Math.min(MOST_BY_DEFAULT_MIB, freeMib / PART_OF_FREE_DISK));
     }
 
-    private void measure(Driver driver, long messages, PayloadPool pool) throws InterruptedException {
+    private void measure(PubSubDriver driver, long messages, PayloadPool pool) throws InterruptedException {
         String topic = TOPIC + System.nanoTime();
         driver.createTopic(topic, partitions);
         try {
@@ -147,7 +146,7 @@ public final class BacklogCommand implements Callable<Integer> {
             row.put("broker", driver.name());
             row.put("stored_messages", messages);
             row.put("store_mps", Math.round(store(driver, topic, messages, pool)));
-            TrafficSettings paced = new TrafficSettings(publishers, 0, rate, 0, Integer.MAX_VALUE, 0, 1);
+            Traffic.Settings paced = new Traffic.Settings(publishers, 0, rate, 0, Integer.MAX_VALUE, 0, 1);
             try (Traffic traffic = Traffic.start(driver, topic, paced, pool)) {
                 Thread.sleep(turns.warmup().toMillis());
                 traffic.takeAnswers();
@@ -167,9 +166,9 @@ public final class BacklogCommand implements Callable<Integer> {
     }
 
     /** Returns messages a second. */
-    private double store(Driver driver, String topic, long messages, PayloadPool pool) throws InterruptedException {
-        TrafficSettings fill =
-                new TrafficSettings(publishers, 0, 0, Math.max(1, messages / publishers), UNCONFIRMED, 0, 1);
+    private double store(PubSubDriver driver, String topic, long messages, PayloadPool pool) throws InterruptedException {
+        Traffic.Settings fill =
+                new Traffic.Settings(publishers, 0, 0, Math.max(1, messages / publishers), UNCONFIRMED, 0, 1);
         long startNs = System.nanoTime();
         try (Traffic traffic = Traffic.start(driver, topic, fill, pool)) {
             Progress progress = new Progress(driver.name() + " stored");
@@ -185,7 +184,7 @@ public final class BacklogCommand implements Callable<Integer> {
         }
     }
 
-    private void catchUp(Driver driver, String topic, long stored, Traffic traffic, Map<String, Object> row)
+    private void catchUp(PubSubDriver driver, String topic, long stored, Traffic traffic, Map<String, Object> row)
             throws InterruptedException {
         LongAdder read = new LongAdder();
         LongAdder damaged = new LongAdder();
@@ -203,10 +202,10 @@ public final class BacklogCommand implements Callable<Integer> {
         reader.join();
         row.put("catch_up_s", Math.round(seconds * 1e3) / 1e3);
         row.put("catch_up_mps", Math.round(read.sum() / seconds));
-        row.put("catch_up_mib_per_s", Measurement.tenths(read.sum() / seconds * message.sizeBytes() / MIB));
+        row.put("catch_up_mib_per_s", Repetitions.tenths(read.sum() / seconds * message.sizeBytes() / MIB));
         row.put("during_p50_us", during.p50Us());
         row.put("during_p99_us", during.p99Us());
-        row.put("cpu_percent", Measurement.tenths(100 * use.brokerCores()));
+        row.put("cpu_percent", Repetitions.tenths(100 * use.brokerCores()));
         row.put("memory_bytes", use.brokerMaxResidentBytes());
         row.put("check", check(caughtUp, damaged.sum(), error.get()));
     }
@@ -241,7 +240,7 @@ public final class BacklogCommand implements Callable<Integer> {
     }
 
     private static void read(
-            Driver driver,
+            PubSubDriver driver,
             String topic,
             LongAdder read,
             LongAdder damaged,

@@ -41,7 +41,7 @@ final class JsonLines {
                         .append('\n');
             }
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give --results a folder with room", e);
+            throw new BenchException("cannot write " + file, "give --results a directory with room", e);
         }
     }
 

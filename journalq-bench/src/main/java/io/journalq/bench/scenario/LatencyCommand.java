@@ -2,7 +2,7 @@ package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.option.BrokerOptions;
-import io.journalq.bench.option.Contenders;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.MessageOptions;
 import io.journalq.bench.option.Options;
 import io.journalq.bench.option.TurnOptions;
@@ -10,13 +10,12 @@ import io.journalq.bench.output.Chart;
 import io.journalq.bench.output.Chart.Series;
 import io.journalq.bench.output.HtmlReport;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +28,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.traffic.Traffic;
 
 /** {@code journalq-bench latency}: from end to end at fixed rates, in an open loop. */
 @Command(
@@ -74,8 +74,8 @@ public final class LatencyCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json, histogram logs and latency.html. Default: a new folder in"
+            paramLabel = "DIRECTORY",
+            description = "For results.csv, results.json, histogram logs and latency.html. Default: a new directory in"
                     + " bench-results.")
     private Path results;
 
@@ -92,7 +92,7 @@ public final class LatencyCommand implements Callable<Integer> {
     private OutputOptions output;
 
     private final List<Map<String, Object>> rows = new ArrayList<>();
-    private Path folder;
+    private Path directory;
     private int topics;
 
     @Override
@@ -102,14 +102,14 @@ public final class LatencyCommand implements Callable<Integer> {
         Options.requirePositive("--partitions", partitions);
         rates.forEach(rate -> Options.requirePositive("--rates", rate));
         PayloadPool pool = message.pool();
-        folder = ResultFolder.open(results, "latency");
-        try (Contenders contenders =
-                Contenders.start(turns.brokers(), delivery, brokers.quick()).required()) {
+        directory = ResultDirectory.open(results, "latency");
+        try (BrokerTurns contenders =
+                BrokerTurns.start(turns.brokers(), delivery, brokers.quick()).required()) {
             for (long rate : rates) {
-                Map<String, Measurement> found = new LinkedHashMap<>();
+                Map<String, Repetitions> found = new LinkedHashMap<>();
                 for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
                     int number = repetition;
-                    contenders.eachInTurn(driver -> found.computeIfAbsent(driver.name(), name -> new Measurement())
+                    contenders.eachInTurn(driver -> found.computeIfAbsent(driver.name(), name -> new Repetitions())
                             .add(measure(driver, rate, number, pool), delivery == Delivery.AT_MOST_ONCE));
                 }
                 found.forEach((name, measurement) -> rows.add(row(name, rate, measurement)));
@@ -119,24 +119,24 @@ public final class LatencyCommand implements Callable<Integer> {
         return rows.stream().allMatch(row -> row.get("check").equals("passed")) ? 0 : 1;
     }
 
-    private TrafficResult measure(Driver driver, long rate, int repetition, PayloadPool pool)
+    private TrafficResult measure(PubSubDriver driver, long rate, int repetition, PayloadPool pool)
             throws InterruptedException {
         String topic = TOPIC + System.nanoTime() + "-" + topics++;
         driver.createTopic(topic, partitions);
-        TrafficSettings settings = new TrafficSettings(
+        Traffic.Settings settings = new Traffic.Settings(
                 publishers, subscribers, rate, 0, Integer.MAX_VALUE, 0, MatrixCommand.CHECK_INTERVAL);
-        Path log = folder.resolve("%s-%d-%d.hlog".formatted(driver.name(), rate, repetition + 1));
+        Path log = directory.resolve("%s-%d-%d.hlog".formatted(driver.name(), rate, repetition + 1));
         try (PrintStream out = new PrintStream(log.toFile(), StandardCharsets.UTF_8)) {
             return new TrafficRun(driver, turns.warmup(), turns.duration(), delivery == Delivery.AT_MOST_ONCE)
                     .run(topic, settings, pool, brokers.pid(driver), "latency at %,d/s".formatted(rate), out);
         } catch (IOException e) {
-            throw new BenchException("cannot write " + log, "give --results a folder that can be written", e);
+            throw new BenchException("cannot write " + log, "give --results a directory that can be written", e);
         } finally {
             driver.deleteTopic(topic);
         }
     }
 
-    private Map<String, Object> row(String broker, long rate, Measurement measurement) {
+    private Map<String, Object> row(String broker, long rate, Repetitions measurement) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("broker", broker);
         row.put("delivery", delivery.toString());
@@ -150,7 +150,7 @@ public final class LatencyCommand implements Callable<Integer> {
         row.put("p99_us_range", measurement.range(result -> result.endToEnd().getValueAtPercentile(99) / 1e3));
         row.put(
                 "acknowledged_p99_us",
-                Measurement.tenths(measurement.median(result -> result.answers().getValueAtPercentile(99) / 1e3)));
+                Repetitions.tenths(measurement.median(result -> result.answers().getValueAtPercentile(99) / 1e3)));
         row.put(
                 "broker_cores",
                 Math.round(measurement.median(result -> result.use().brokerCores()) * 100) / 100.0);
@@ -169,7 +169,7 @@ public final class LatencyCommand implements Callable<Integer> {
         return "p" + Double.toString(percentile).replace(".0", "").replace(".", "") + "_us";
     }
 
-    private void emit(Contenders contenders) {
+    private void emit(BrokerTurns contenders) {
         Map<String, Object> about = contenders.about();
         about.put("publishers", publishers);
         about.put("subscribers", subscribers);
@@ -182,10 +182,10 @@ public final class LatencyCommand implements Callable<Integer> {
         for (String percentile : List.of("p50_us", "p99_us", "p9999_us")) {
             Chart chart = chart(percentile);
             report.chart(chart);
-            chart.writePng(folder.resolve("latency_" + percentile.replace("_us", "") + ".png"));
+            chart.writePng(directory.resolve("latency_" + percentile.replace("_us", "") + ".png"));
         }
-        report.about(OutputOptions.about(about)).write(folder.resolve("latency.html"));
-        output.emit(about, rows, Map.of(), folder);
+        report.about(OutputOptions.about(about)).write(directory.resolve("latency.html"));
+        output.emit(about, rows, Map.of(), directory);
     }
 
     private Chart chart(String value) {

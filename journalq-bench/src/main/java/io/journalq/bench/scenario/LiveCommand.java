@@ -5,11 +5,10 @@ import io.journalq.bench.option.BrokerOptions;
 import io.journalq.bench.option.MessageOptions;
 import io.journalq.bench.option.Options;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Drivers;
-import io.journalq.bench.traffic.TrafficSettings;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubDrivers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -19,6 +18,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.traffic.Traffic;
 
 /** {@code journalq-bench live}: publishers and subscribers side by side for as long as one likes, every message counted. */
 @Command(
@@ -44,7 +44,7 @@ import picocli.CommandLine.Option;
             "  journalq-bench live --broker kafka --rate 50000 --duration 10m --results kafka-live"
         })
 public final class LiveCommand implements Callable<Integer> {
-    @Option(names = "--broker", defaultValue = "journalq", description = Drivers.WORDS + ". Default: journalq.")
+    @Option(names = "--broker", defaultValue = "journalq", description = PubSubDrivers.WORDS + ". Default: journalq.")
     private String broker;
 
     @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")
@@ -104,9 +104,9 @@ public final class LiveCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FOLDER",
+            paramLabel = "DIRECTORY",
             description = "For samples.csv, results.csv, results.json, stability.html and stability.png. Default: a new"
-                    + " folder in bench-results.")
+                    + " directory in bench-results.")
     private Path results;
 
     @Mixin
@@ -126,7 +126,7 @@ public final class LiveCommand implements Callable<Integer> {
         Options.requirePositive("--unconfirmed", unconfirmed);
         Options.requireNotNegative("--window", window);
         Options.requireNotNegative("--rate", messagesPerSecond);
-        TrafficSettings settings = new TrafficSettings(
+        Traffic.Settings settings = new Traffic.Settings(
                 publishers,
                 subscribers,
                 messagesPerSecond,
@@ -134,16 +134,16 @@ public final class LiveCommand implements Callable<Integer> {
                 unconfirmed,
                 messagesPerSecond > 0 || subscribers == 0 ? 0 : window,
                 1);
-        Path folder = ResultFolder.open(results, "live");
-        try (Driver driver = brokers.open(broker, delivery)) {
+        Path directory = ResultDirectory.open(results, "live");
+        try (PubSubDriver driver = brokers.open(broker, delivery)) {
             driver.start();
             driver.createTopic(topic, partitions);
             LiveRun run = new LiveRun(driver, topic, settings, message.pool(), System.err::println);
             BrokerSampler sampler = new BrokerSampler(
                     brokers.pid(driver),
-                    driver.dataFolder().orElse(null),
+                    driver.dataDirectory().orElse(null),
                     driver.metricsAddress().orElse(null));
-            LiveResult result = run.run(warmup, duration, interval(), sampler, folder.resolve("samples.csv"));
+            LiveResult result = run.run(warmup, duration, interval(), sampler, directory.resolve("samples.csv"));
             String problem = problem(result);
             Map<String, Object> row = new LinkedHashMap<>();
             row.put("broker", driver.name());
@@ -151,13 +151,13 @@ public final class LiveCommand implements Callable<Integer> {
             row.putAll(result.row());
             row.put("check", problem == null ? "passed" : problem);
             Map<String, Object> about = about(driver);
-            StabilityReport.write(driver.name() + " under load", about, row, result.samples(), folder);
-            output.emit(about, List.of(row), Map.of(), folder);
+            StabilityReport.write(driver.name() + " under load", about, row, result.samples(), directory);
+            output.emit(about, List.of(row), Map.of(), directory);
             return problem == null ? 0 : 1;
         }
     }
 
-    private Map<String, Object> about(Driver driver) {
+    private Map<String, Object> about(PubSubDriver driver) {
         Map<String, Object> about = new LinkedHashMap<>(driver.about());
         about.put("publishers", publishers);
         about.put("subscribers", subscribers);

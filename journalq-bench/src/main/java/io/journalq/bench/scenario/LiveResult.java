@@ -1,10 +1,10 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.measure.Latency;
-import io.journalq.bench.traffic.TrafficCounts;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import io.journalq.bench.traffic.Traffic;
 
 /**
  * What came of a run.
@@ -19,8 +19,8 @@ import java.util.Map;
  */
 record LiveResult(
         double seconds,
-        TrafficCounts measured,
-        TrafficCounts counts,
+        Traffic.Counts measured,
+        Traffic.Counts counts,
         long lost,
         Latency endToEnd,
         Latency answers,

@@ -4,10 +4,8 @@ import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.BrokerSampler;
 import io.journalq.bench.measure.Latency;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.Traffic;
-import io.journalq.bench.traffic.TrafficCounts;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
@@ -26,16 +24,16 @@ final class LiveRun {
 
     private static final long ANSWER_TIMEOUT_MS = 60_000;
 
-    private final Driver driver;
+    private final PubSubDriver driver;
     private final String topic;
-    private final TrafficSettings settings;
+    private final Traffic.Settings settings;
     private final PayloadPool pool;
     private final Consumer<String> progress;
     private final List<LiveSample> samples = new ArrayList<>();
     private final Histogram endToEnd = new Histogram(3);
     private final Histogram answers = new Histogram(3);
 
-    LiveRun(Driver driver, String topic, TrafficSettings settings, PayloadPool pool, Consumer<String> progress) {
+    LiveRun(PubSubDriver driver, String topic, Traffic.Settings settings, PayloadPool pool, Consumer<String> progress) {
         this.driver = driver;
         this.topic = topic;
         this.settings = settings;
@@ -52,11 +50,11 @@ final class LiveRun {
             traffic.takeEndToEnd();
             traffic.takeAnswers();
             sampler.sample();
-            TrafficCounts before = traffic.counts();
+            Traffic.Counts before = traffic.counts();
             long startNs = System.nanoTime();
             watch(traffic, startNs, duration, interval, sampler, out);
             double seconds = (System.nanoTime() - startNs) / 1e9;
-            TrafficCounts measured = traffic.counts().since(before);
+            Traffic.Counts measured = traffic.counts().since(before);
             boolean stopped = traffic.stopPublishing(ANSWER_TIMEOUT_MS);
             traffic.drain(SILENCE_MS);
             String error = traffic.firstError();
@@ -70,7 +68,7 @@ final class LiveRun {
                     error == null && !stopped ? "messages were not answered within a minute" : error,
                     List.copyOf(samples));
         } catch (IOException e) {
-            throw new BenchException("cannot write " + csv, "give --results a folder that can be written", e);
+            throw new BenchException("cannot write " + csv, "give --results a directory that can be written", e);
         }
     }
 
@@ -78,8 +76,8 @@ final class LiveRun {
             Traffic traffic, long startNs, Duration duration, Duration interval, BrokerSampler sampler, Writer out)
             throws InterruptedException, IOException {
         long endNs = startNs + duration.toNanos();
-        TrafficCounts last = traffic.counts();
-        TrafficCounts lastSampled = last;
+        Traffic.Counts last = traffic.counts();
+        Traffic.Counts lastSampled = last;
         long lastNs = startNs;
         long lastSampleNs = startNs;
         long nextNs = startNs;
@@ -89,7 +87,7 @@ final class LiveRun {
             if (leftMs > 0) {
                 Thread.sleep(leftMs);
             }
-            TrafficCounts now = traffic.counts();
+            Traffic.Counts now = traffic.counts();
             long nowNs = System.nanoTime();
             if (nowNs - lastSampleNs >= interval.toNanos() - SECOND_NS / 10 || nowNs >= endNs) {
                 LiveSample sample =
@@ -107,7 +105,7 @@ final class LiveRun {
     }
 
     private LiveSample sample(
-            Traffic traffic, long atNs, TrafficCounts stretch, long stretchNs, BrokerSampler sampler) {
+            Traffic traffic, long atNs, Traffic.Counts stretch, long stretchNs, BrokerSampler sampler) {
         Histogram received = traffic.takeEndToEnd();
         endToEnd.add(received);
         answers.add(traffic.takeAnswers());
@@ -120,8 +118,8 @@ final class LiveRun {
     }
 
     private void tell(
-            TrafficCounts now,
-            TrafficCounts since,
+            Traffic.Counts now,
+            Traffic.Counts since,
             double atSeconds,
             Duration duration,
             double seconds,

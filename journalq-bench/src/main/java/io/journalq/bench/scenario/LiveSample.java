@@ -1,6 +1,6 @@
 package io.journalq.bench.scenario;
 
-import io.journalq.bench.measure.BrokerSample;
+import io.journalq.bench.measure.BrokerSampler.BrokerSample;
 import io.journalq.bench.measure.Latency;
 
 /**

@@ -1,18 +1,17 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.option.BrokerOptions;
-import io.journalq.bench.option.Contenders;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.MessageOptions;
 import io.journalq.bench.option.Options;
 import io.journalq.bench.option.TurnOptions;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +22,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.traffic.Traffic;
 
 /** {@code journalq-bench matrix}: every combination of promise, message size, publishers and subscribers. */
 @Command(
@@ -106,8 +106,8 @@ public final class MatrixCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json, charts and matrix.html. Default: a new folder in"
+            paramLabel = "DIRECTORY",
+            description = "For results.csv, results.json, charts and matrix.html. Default: a new directory in"
                     + " bench-results.")
     private Path results;
 
@@ -137,9 +137,9 @@ public final class MatrixCommand implements Callable<Integer> {
         Options.requirePositive("--unconfirmed", unconfirmed);
         Options.requireNotNegative("--window", window);
         Options.requireNotNegative("--rate", rate);
-        Path folder = ResultFolder.open(results, "matrix");
+        Path directory = ResultDirectory.open(results, "matrix");
         for (Delivery delivery : deliveries) {
-            try (Contenders contenders = Contenders.start(turns.brokers(), delivery, brokers)) {
+            try (BrokerTurns contenders = BrokerTurns.start(turns.brokers(), delivery, brokers)) {
                 contenders.about().forEach((name, value) -> about.put(name + " " + delivery, value));
                 warmUp(contenders, delivery);
                 for (int size : sizes) {
@@ -153,8 +153,8 @@ public final class MatrixCommand implements Callable<Integer> {
             }
         }
         about.put("method", inWords());
-        MatrixReport.write(OutputOptions.about(about), rows, runs, folder);
-        output.emitOnly(about, rows, Map.of("runs", runs), folder);
+        MatrixReport.write(OutputOptions.about(about), rows, runs, directory);
+        output.emitOnly(about, rows, Map.of("runs", runs), directory);
         return passed ? 0 : 1;
     }
 
@@ -180,7 +180,7 @@ public final class MatrixCommand implements Callable<Integer> {
     }
 
     /** The first combination, as it will be measured, for longer and to no end. */
-    private void warmUp(Contenders contenders, Delivery delivery) throws InterruptedException {
+    private void warmUp(BrokerTurns contenders, Delivery delivery) throws InterruptedException {
         if (firstWarmup.isZero()) {
             return;
         }
@@ -189,12 +189,12 @@ public final class MatrixCommand implements Callable<Integer> {
         contenders.eachInTurn(driver -> measure(driver, first, pool, firstWarmup));
     }
 
-    private void measure(Contenders contenders, Cell cell, PayloadPool pool) throws InterruptedException {
-        Map<String, Measurement> found = new LinkedHashMap<>();
+    private void measure(BrokerTurns contenders, Cell cell, PayloadPool pool) throws InterruptedException {
+        Map<String, Repetitions> found = new LinkedHashMap<>();
         for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
             contenders.eachInTurn(driver -> {
                 TrafficResult result = measure(driver, cell, pool, turns.warmup());
-                found.computeIfAbsent(driver.name(), name -> new Measurement())
+                found.computeIfAbsent(driver.name(), name -> new Repetitions())
                         .add(result, cell.delivery() == Delivery.AT_MOST_ONCE);
                 runs.add(run(driver.name(), cell, result));
             });
@@ -208,7 +208,7 @@ public final class MatrixCommand implements Callable<Integer> {
         });
     }
 
-    private TrafficResult measure(Driver driver, Cell cell, PayloadPool pool, Duration warmup)
+    private TrafficResult measure(PubSubDriver driver, Cell cell, PayloadPool pool, Duration warmup)
             throws InterruptedException {
         String topic = TOPIC + System.nanoTime() + "-" + topics++;
         driver.createTopic(topic, partitions);
@@ -216,7 +216,7 @@ public final class MatrixCommand implements Callable<Integer> {
             return new TrafficRun(driver, warmup, turns.duration(), cell.delivery() == Delivery.AT_MOST_ONCE)
                     .run(
                             topic,
-                            new TrafficSettings(
+                            new Traffic.Settings(
                                     cell.publishers(),
                                     cell.subscribers(),
                                     rate,
@@ -234,7 +234,7 @@ public final class MatrixCommand implements Callable<Integer> {
     }
 
     /** Exactly these columns, whatever else is known. */
-    private static Map<String, Object> row(String broker, Cell cell, Measurement measurement) {
+    private static Map<String, Object> row(String broker, Cell cell, Repetitions measurement) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("broker", broker);
         row.put("qos", cell.delivery().toString());
@@ -249,19 +249,19 @@ public final class MatrixCommand implements Callable<Integer> {
         row.put("latency_p99_us", measurement.percentileUs(99));
         row.put(
                 "cpu_percent",
-                Measurement.tenths(
+                Repetitions.tenths(
                         100 * measurement.median(result -> result.use().brokerCores())));
         row.put("memory_bytes", (long) measurement.median(result -> result.use().brokerMaxResidentBytes()));
         return row;
     }
 
     private static Map<String, Object> run(String broker, Cell cell, TrafficResult result) {
-        Measurement single = new Measurement();
+        Repetitions single = new Repetitions();
         boolean mayLose = cell.delivery() == Delivery.AT_MOST_ONCE;
         single.add(result, mayLose);
         Map<String, Object> run = row(broker, cell, single);
         run.put("published_mps", Math.round(result.publishedPerSecond()));
-        run.put("client_cpu_percent", Measurement.tenths(100 * result.use().clientCores()));
+        run.put("client_cpu_percent", Repetitions.tenths(100 * result.use().clientCores()));
         run.put("lost", result.lost());
         run.put("check", single.problem() == null ? "passed" : single.problem());
         return run;

@@ -24,14 +24,14 @@ final class MatrixReport {
     private MatrixReport() {}
 
     static void write(
-            Map<String, Object> about, List<Map<String, Object>> rows, List<Map<String, Object>> runs, Path folder) {
+            Map<String, Object> about, List<Map<String, Object>> rows, List<Map<String, Object>> runs, Path directory) {
         HtmlReport report = new HtmlReport("Every combination of delivery, size, publishers and subscribers");
         VALUES.forEach((value, unit) -> {
             String file = value.replace("_mps", "").replace("_us", "") + ".png";
-            chart("all cells", rows, value, unit).writePng(folder.resolve(file));
+            chart("all cells", rows, value, unit).writePng(directory.resolve(file));
             groups(rows).forEach((name, group) -> report.chart(chart(name, group, value, unit)));
         });
-        report.table(rows).table(runs).about(about).write(folder.resolve("matrix.html"));
+        report.table(rows).table(runs).about(about).write(directory.resolve("matrix.html"));
     }
 
     private static Map<String, List<Map<String, Object>>> groups(List<Map<String, Object>> rows) {

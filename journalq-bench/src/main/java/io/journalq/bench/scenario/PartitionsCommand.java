@@ -1,7 +1,7 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.measure.BrokerSample;
+import io.journalq.bench.measure.BrokerSampler.BrokerSample;
 import io.journalq.bench.measure.BrokerSampler;
 import io.journalq.bench.option.BrokerOptions;
 import io.journalq.bench.option.MessageOptions;
@@ -11,12 +11,11 @@ import io.journalq.bench.output.Chart;
 import io.journalq.bench.output.Chart.Series;
 import io.journalq.bench.output.HtmlReport;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.traffic.Traffic;
 
 /** {@code journalq-bench partitions}: what more partitions cost. */
 @Command(
@@ -93,8 +93,8 @@ public final class PartitionsCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json and partitions.html. Default: a new folder in bench-results.")
+            paramLabel = "DIRECTORY",
+            description = "For results.csv, results.json and partitions.html. Default: a new directory in bench-results.")
     private Path results;
 
     @Mixin
@@ -118,7 +118,7 @@ public final class PartitionsCommand implements Callable<Integer> {
         Options.requirePositive("--rate", rate);
         Options.requirePositive("--publishers", publishers);
         brokers.requireOwn();
-        Path folder = ResultFolder.open(results, "partitions");
+        Path directory = ResultDirectory.open(results, "partitions");
         for (int count : counts) {
             for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
                 for (String name : turns.brokers()) {
@@ -132,13 +132,13 @@ public final class PartitionsCommand implements Callable<Integer> {
         about.put("message_size_bytes", message.sizeBytes());
         about.put("payload", message.payload());
         about.put("publishers", publishers);
-        report().about(OutputOptions.about(about)).write(folder.resolve("partitions.html"));
-        output.emit(about, rows, Map.of(), folder);
+        report().about(OutputOptions.about(about)).write(directory.resolve("partitions.html"));
+        output.emit(about, rows, Map.of(), directory);
         return rows.stream().allMatch(row -> row.get("check").equals("passed")) ? 0 : 1;
     }
 
     private void measure(String name, int count) throws InterruptedException {
-        try (Driver driver = brokers.open(name, Delivery.AT_LEAST_ONCE)) {
+        try (PubSubDriver driver = brokers.open(name, Delivery.AT_LEAST_ONCE)) {
             if (driver.missing().isPresent()) {
                 about.put(
                         "skipped " + name,
@@ -166,7 +166,7 @@ public final class PartitionsCommand implements Callable<Integer> {
     }
 
     /** Fills in what it measures. Returns what is wrong with the messages, or that nothing is. */
-    private String measure(Driver driver, int count, Map<String, Object> row) throws InterruptedException {
+    private String measure(PubSubDriver driver, int count, Map<String, Object> row) throws InterruptedException {
         row.put("start_s", timed(driver::start));
         about.put(driver.name(), driver.about().toString());
         row.put("create_topic_s", timed(() -> driver.createTopic(TOPIC, count)));
@@ -175,9 +175,9 @@ public final class PartitionsCommand implements Callable<Integer> {
         TrafficResult paced = run(driver, rate, "%,d partitions at %,d/s".formatted(count, rate));
         row.put("latency_p50_us", micros(paced, 50));
         row.put("latency_p99_us", micros(paced, 99));
-        row.put("cpu_percent_at_rate", Measurement.tenths(100 * paced.use().brokerCores()));
+        row.put("cpu_percent_at_rate", Repetitions.tenths(100 * paced.use().brokerCores()));
         BrokerSample sample =
-                new BrokerSampler(driver.pid(), driver.dataFolder().orElse(null), null).sample();
+                new BrokerSampler(driver.pid(), driver.dataDirectory().orElse(null), null).sample();
         row.put("memory_bytes", sample.residentBytes());
         row.put("disk_bytes", sample.diskBytes());
         row.put("open_files", sample.openFiles());
@@ -187,15 +187,15 @@ public final class PartitionsCommand implements Callable<Integer> {
         return problem == null ? "passed" : problem;
     }
 
-    private TrafficResult run(Driver driver, long messagesPerSecond, String what) throws InterruptedException {
-        TrafficSettings settings =
-                new TrafficSettings(publishers, 1, messagesPerSecond, 0, 2_000, window, MatrixCommand.CHECK_INTERVAL);
+    private TrafficResult run(PubSubDriver driver, long messagesPerSecond, String what) throws InterruptedException {
+        Traffic.Settings settings =
+                new Traffic.Settings(publishers, 1, messagesPerSecond, 0, 2_000, window, MatrixCommand.CHECK_INTERVAL);
         return new TrafficRun(driver, turns.warmup(), turns.duration(), false)
                 .run(TOPIC, settings, message.pool(), driver.pid(), what, null);
     }
 
     private static double micros(TrafficResult result, double percentile) {
-        return Measurement.tenths(result.endToEnd().getValueAtPercentile(percentile) / 1e3);
+        return Repetitions.tenths(result.endToEnd().getValueAtPercentile(percentile) / 1e3);
     }
 
     private static double timed(Runnable work) {
@@ -209,7 +209,7 @@ public final class PartitionsCommand implements Callable<Integer> {
     }
 
     /** From the start of the new process until every partition answers. */
-    private static double restart(Driver driver, boolean kill) throws InterruptedException {
+    private static double restart(PubSubDriver driver, boolean kill) throws InterruptedException {
         System.err.println(driver.name() + (kill ? " is killed and started" : " is stopped and started"));
         double started = driver.restart(kill);
         long startNs = System.nanoTime();

@@ -5,11 +5,9 @@ import io.journalq.bench.option.MessageOptions;
 import io.journalq.bench.option.Options;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Drivers;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubDrivers;
 import io.journalq.bench.traffic.Traffic;
-import io.journalq.bench.traffic.TrafficCounts;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +34,7 @@ import picocli.CommandLine.Option;
 public final class PubCommand implements Callable<Integer> {
     private static final long POLL_MS = 100;
 
-    @Option(names = "--broker", defaultValue = "journalq", description = Drivers.WORDS + ". Default: journalq.")
+    @Option(names = "--broker", defaultValue = "journalq", description = PubSubDrivers.WORDS + ". Default: journalq.")
     private String broker;
 
     @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")
@@ -87,10 +85,10 @@ public final class PubCommand implements Callable<Integer> {
         Options.requirePositive("--parallelism", parallelism);
         Options.requirePositive("--unconfirmed", unconfirmed);
         Options.requireNotNegative("--rate", rate);
-        TrafficSettings settings =
-                new TrafficSettings(parallelism, 0, rate, Math.max(1, count / parallelism), unconfirmed, 0, 1);
+        Traffic.Settings settings =
+                new Traffic.Settings(parallelism, 0, rate, Math.max(1, count / parallelism), unconfirmed, 0, 1);
         brokers.requireRunning();
-        try (Driver driver = brokers.open(broker, delivery)) {
+        try (PubSubDriver driver = brokers.open(broker, delivery)) {
             driver.start();
             driver.createTopic(topic, partitions);
             long startNs = System.nanoTime();
@@ -101,7 +99,7 @@ public final class PubCommand implements Callable<Integer> {
                     progress.tell(traffic.counts().confirmed());
                 }
                 double seconds = (System.nanoTime() - startNs) / 1e9;
-                TrafficCounts counts = traffic.counts();
+                Traffic.Counts counts = traffic.counts();
                 boolean passed = counts.failed() == 0 && traffic.firstError() == null;
                 Map<String, Object> row = new LinkedHashMap<>();
                 row.put("broker", driver.name());

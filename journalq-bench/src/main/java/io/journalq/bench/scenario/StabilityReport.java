@@ -16,7 +16,7 @@ final class StabilityReport {
     private StabilityReport() {}
 
     static void write(
-            String title, Map<String, Object> about, Map<String, Object> row, List<LiveSample> samples, Path folder) {
+            String title, Map<String, Object> about, Map<String, Object> row, List<LiveSample> samples, Path directory) {
         Chart rates = lines(
                 "Throughput",
                 "messages a second",
@@ -47,12 +47,12 @@ final class StabilityReport {
                 .chart(lines(
                         "Disk",
                         "MiB",
-                        series("data folder", samples, sample -> sample.broker().diskBytes() / MIB)))
+                        series("data directory", samples, sample -> sample.broker().diskBytes() / MIB)))
                 .chart(lines("Processor", "percent of one core", series("broker", samples, sample -> sample.broker()
                         .cpuPercent())))
                 .about(OutputOptions.about(about));
-        report.write(folder.resolve("stability.html"));
-        rates.writePng(folder.resolve("stability.png"));
+        report.write(directory.resolve("stability.html"));
+        rates.writePng(directory.resolve("stability.png"));
     }
 
     private static Chart lines(String title, String yTitle, Series... series) {

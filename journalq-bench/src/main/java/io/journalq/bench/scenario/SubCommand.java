@@ -6,11 +6,9 @@ import io.journalq.bench.option.Options;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Drivers;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubDrivers;
 import io.journalq.bench.traffic.Traffic;
-import io.journalq.bench.traffic.TrafficCounts;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,7 +37,7 @@ import picocli.CommandLine.Option;
 public final class SubCommand implements Callable<Integer> {
     private static final long POLL_MS = 100;
 
-    @Option(names = "--broker", defaultValue = "journalq", description = Drivers.WORDS + ". Default: journalq.")
+    @Option(names = "--broker", defaultValue = "journalq", description = PubSubDrivers.WORDS + ". Default: journalq.")
     private String broker;
 
     @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")
@@ -82,14 +80,14 @@ public final class SubCommand implements Callable<Integer> {
         Options.requirePositive("--parallelism", parallelism);
         brokers.requireRunning();
         PayloadPool pool = message.pool();
-        TrafficSettings settings = new TrafficSettings(0, parallelism, 0, 0, 1, 0, 1);
-        try (Driver driver = brokers.open(broker, delivery)) {
+        Traffic.Settings settings = new Traffic.Settings(0, parallelism, 0, 0, 1, 0, 1);
+        try (PubSubDriver driver = brokers.open(broker, delivery)) {
             driver.start();
             driver.createTopic(topic, partitions);
             try (Traffic traffic = Traffic.start(driver, topic, settings, pool)) {
                 System.err.println("ready");
                 double seconds = receive(traffic);
-                TrafficCounts counts = traffic.counts();
+                Traffic.Counts counts = traffic.counts();
                 Histogram endToEnd = traffic.takeEndToEnd();
                 String problem = problem(counts, traffic);
                 Map<String, Object> row = new LinkedHashMap<>();
@@ -132,7 +130,7 @@ public final class SubCommand implements Callable<Integer> {
         return firstNs == 0 ? 0 : Math.max(POLL_MS / 1e3, (System.nanoTime() - firstNs) / 1e9);
     }
 
-    private String problem(TrafficCounts counts, Traffic traffic) {
+    private String problem(Traffic.Counts counts, Traffic traffic) {
         if (traffic.firstError() != null) {
             return traffic.firstError();
         }

@@ -2,13 +2,13 @@ package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.option.BrokerOptions;
-import io.journalq.bench.option.Contenders;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.Options;
 import io.journalq.bench.option.RepetitionOptions;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,8 +82,8 @@ public final class TransferCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json and the files. Default: a new folder in bench-results.")
+            paramLabel = "DIRECTORY",
+            description = "For results.csv, results.json and the files. Default: a new directory in bench-results.")
     private Path results;
 
     @Mixin
@@ -96,7 +96,7 @@ public final class TransferCommand implements Callable<Integer> {
     private OutputOptions output;
 
     private final List<Map<String, Object>> rows = new ArrayList<>();
-    private Path folder;
+    private Path directory;
 
     @Override
     public Integer call() throws InterruptedException {
@@ -105,9 +105,9 @@ public final class TransferCommand implements Callable<Integer> {
         Options.requirePositive("--batch", batchSize);
         Options.requirePositive("--message-size", sizeBytes);
         Options.requirePositive("--partitions", partitions);
-        folder = ResultFolder.open(results, "transfer");
-        try (Contenders contenders =
-                Contenders.start(turns.brokers(), delivery, brokers).required()) {
+        directory = ResultDirectory.open(results, "transfer");
+        try (BrokerTurns contenders =
+                BrokerTurns.start(turns.brokers(), delivery, brokers).required()) {
             for (long count : input == null ? counts : List.of(lines(input))) {
                 for (int senderCount : senders) {
                     List<Path> files = files(senderCount, count);
@@ -122,7 +122,7 @@ public final class TransferCommand implements Callable<Integer> {
             about.put("partitions", partitions);
             about.put("message_size_bytes", input == null ? sizeBytes : "as in " + input);
             about.put("delivery", delivery.toString());
-            output.emit(about, rows, Map.of(), folder);
+            output.emit(about, rows, Map.of(), directory);
         }
         return rows.stream().allMatch(row -> row.get("success").equals("yes")) ? 0 : 1;
     }
@@ -134,7 +134,7 @@ public final class TransferCommand implements Callable<Integer> {
     private List<Path> files(int senderCount, long count) {
         List<Path> files = new ArrayList<>();
         for (int sender = 0; sender < senderCount; sender++) {
-            Path file = input == null ? folder.resolve("sent-%d-%d.jsonl".formatted(count, sender)) : input;
+            Path file = input == null ? directory.resolve("sent-%d-%d.jsonl".formatted(count, sender)) : input;
             if (input == null) {
                 JsonLines.write(file, sender, count, sizeBytes);
             }
@@ -143,10 +143,10 @@ public final class TransferCommand implements Callable<Integer> {
         return files;
     }
 
-    private void transfer(Driver driver, List<Path> files, long count) throws InterruptedException {
+    private void transfer(PubSubDriver driver, List<Path> files, long count) throws InterruptedException {
         String topic = TOPIC + System.nanoTime();
         driver.createTopic(topic, partitions);
-        Path received = folder.resolve("received-%s-%d-%d.jsonl".formatted(driver.name(), files.size(), count));
+        Path received = directory.resolve("received-%s-%d-%d.jsonl".formatted(driver.name(), files.size(), count));
         long expected = count * files.size();
         try {
             TransferRun.Result result =
@@ -174,7 +174,7 @@ public final class TransferCommand implements Callable<Integer> {
         row.put("error_rate_percent", Math.round(wrong * 1e4 / expected) / 100.0);
         row.put("missing", result.difference().missing());
         row.put("extra", result.difference().extra());
-        row.put("cpu_percent", Measurement.tenths(100 * result.use().brokerCores()));
+        row.put("cpu_percent", Repetitions.tenths(100 * result.use().brokerCores()));
         row.put("memory_bytes", result.use().brokerMaxResidentBytes());
         row.put("first_error", result.firstError());
         return row;

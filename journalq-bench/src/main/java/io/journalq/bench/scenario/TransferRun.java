@@ -1,11 +1,11 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.Publisher;
-import io.journalq.bench.measure.ProcessSample;
+import io.journalq.bench.driver.ClientDriver.Publisher;
+import io.journalq.bench.measure.ProcessUsage;
 import io.journalq.bench.measure.ResourceUse;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Subscriber;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubDriver.Subscriber;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -32,7 +32,7 @@ final class TransferRun {
     private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long POLL_MS = 10;
 
-    private final Driver driver;
+    private final PubSubDriver driver;
     private final String topic;
     private final int batchSize;
     private final LongAdder acknowledged = new LongAdder();
@@ -42,7 +42,7 @@ final class TransferRun {
     private volatile boolean running = true;
     private volatile long lastReceivedNs;
 
-    TransferRun(Driver driver, String topic, int batchSize) {
+    TransferRun(PubSubDriver driver, String topic, int batchSize) {
         this.driver = driver;
         this.topic = topic;
         this.batchSize = batchSize;
@@ -69,7 +69,7 @@ final class TransferRun {
         double seconds;
         try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(receivedFile), 1 << 16)) {
             Thread receiver = start("receiver", receiving(driver.openSubscriber(topic, 0), out));
-            ProcessSample.forgetMaximum(pid);
+            ProcessUsage.forgetMaximum(pid);
             ResourceUse.Meter meter = ResourceUse.start(pid);
             long startNs = System.nanoTime();
             lastReceivedNs = startNs;
@@ -87,7 +87,7 @@ final class TransferRun {
             running = false;
             receiver.join();
         } catch (IOException e) {
-            throw new BenchException("cannot write " + receivedFile, "give --results a folder with room", e);
+            throw new BenchException("cannot write " + receivedFile, "give --results a directory with room", e);
         }
         long[] sent = new long[0];
         for (Path file : files) {

@@ -2,7 +2,7 @@ package io.journalq.bench.traffic;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,8 +28,8 @@ public final class Traffic implements AutoCloseable {
     private static final long JOIN_MS = 30_000;
     private static final long FIRST_MESSAGE_TIMEOUT_MS = 30_000;
 
-    private final List<Publishing> publishing = new ArrayList<>();
-    private final List<Subscribing> subscribing = new ArrayList<>();
+    private final List<PublisherTask> publishing = new ArrayList<>();
+    private final List<SubscriberTask> subscribing = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final Recorder endToEnd = new Recorder(HIGHEST_NS, DIGITS);
     private final Recorder answers = new Recorder(HIGHEST_NS, DIGITS);
@@ -37,16 +37,16 @@ public final class Traffic implements AutoCloseable {
     private Traffic() {}
 
     /** Opens subscribers, then publishers, and lets them run. Each subscriber gets what is published from now on. */
-    public static Traffic start(Driver driver, String topic, TrafficSettings settings, PayloadPool pool) {
+    public static Traffic start(PubSubDriver driver, String topic, Settings settings, PayloadPool pool) {
         Traffic traffic = new Traffic();
         try {
             for (int i = 0; i < settings.subscribers(); i++) {
                 traffic.subscribing.add(
-                        new Subscribing(driver.openSubscriber(topic, i), settings.checkInterval(), traffic.endToEnd));
+                        new SubscriberTask(driver.openSubscriber(topic, i), settings.checkInterval(), traffic.endToEnd));
             }
             for (int i = 0; i < settings.publishers(); i++) {
                 int number = i;
-                traffic.publishing.add(new Publishing(
+                traffic.publishing.add(new PublisherTask(
                         i,
                         driver.openPublisher(topic, i),
                         pool,
@@ -72,7 +72,7 @@ public final class Traffic implements AutoCloseable {
 
     private long slowest(int publisher) {
         long slowest = Long.MAX_VALUE;
-        for (Subscribing one : subscribing) {
+        for (SubscriberTask one : subscribing) {
             slowest = Math.min(slowest, one.highestOf(publisher));
         }
         return slowest;
@@ -91,14 +91,14 @@ public final class Traffic implements AutoCloseable {
         return subscribing.stream().allMatch(one -> one.received() > 0) && counts().sent() > 0;
     }
 
-    public TrafficCounts counts() {
+    public Counts counts() {
         // Received before sent: what is received has been sent.
-        long received = sum(subscribing, Subscribing::received);
-        long distinct = sum(subscribing, Subscribing::distinct);
-        long corrupt = sum(subscribing, Subscribing::corrupt);
-        long confirmed = sum(publishing, Publishing::confirmed);
-        long failed = sum(publishing, Publishing::failed);
-        return new TrafficCounts(sum(publishing, Publishing::sent), confirmed, failed, received, distinct, corrupt);
+        long received = sum(subscribing, SubscriberTask::received);
+        long distinct = sum(subscribing, SubscriberTask::distinct);
+        long corrupt = sum(subscribing, SubscriberTask::corrupt);
+        long confirmed = sum(publishing, PublisherTask::confirmed);
+        long failed = sum(publishing, PublisherTask::failed);
+        return new Counts(sum(publishing, PublisherTask::sent), confirmed, failed, received, distinct, corrupt);
     }
 
     /** From when messages were due until they were received, since the last call of this; nanoseconds. */
@@ -113,12 +113,12 @@ public final class Traffic implements AutoCloseable {
 
     /** Whether every publisher has sent all that it was to send. */
     public boolean isPublished() {
-        return publishing.stream().allMatch(Publishing::isFinished);
+        return publishing.stream().allMatch(PublisherTask::isFinished);
     }
 
     /** Lets publishers come to an end and waits for their last answers; false when that takes too long. */
     public boolean stopPublishing(long timeoutMs) throws InterruptedException {
-        publishing.forEach(Publishing::stop);
+        publishing.forEach(PublisherTask::stop);
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (!isPublished()) {
             if (System.nanoTime() > deadlineNs) {
@@ -135,9 +135,9 @@ public final class Traffic implements AutoCloseable {
      */
     public long drain(long silenceMs) throws InterruptedException {
         while (true) {
-            TrafficCounts counts = counts();
+            Counts counts = counts();
             long lastNs = subscribing.stream()
-                    .mapToLong(Subscribing::lastReceivedNs)
+                    .mapToLong(SubscriberTask::lastReceivedNs)
                     .max()
                     .orElse(0);
             boolean silent = System.nanoTime() - lastNs > TimeUnit.MILLISECONDS.toNanos(silenceMs);
@@ -148,21 +148,21 @@ public final class Traffic implements AutoCloseable {
         }
     }
 
-    private long expected(TrafficCounts counts) {
+    private long expected(Counts counts) {
         return (counts.sent() - counts.failed()) * subscribing.size();
     }
 
     /** What was sent without failing and no subscriber reported, over all subscribers. Has a meaning after draining. */
     public long lost() {
-        TrafficCounts counts = counts();
+        Counts counts = counts();
         return publishing.isEmpty()
-                ? sum(subscribing, Subscribing::gaps)
+                ? sum(subscribing, SubscriberTask::gaps)
                 : Math.max(0, expected(counts) - counts.distinct());
     }
 
     /** The first thing that went wrong with a publisher or a subscriber; null when nothing did. */
     public String firstError() {
-        return first(publishing, Publishing::firstError, first(subscribing, Subscribing::firstError, null));
+        return first(publishing, PublisherTask::firstError, first(subscribing, SubscriberTask::firstError, null));
     }
 
     private static <T> String first(List<T> from, Function<T, String> error, String otherwise) {
@@ -176,8 +176,8 @@ public final class Traffic implements AutoCloseable {
     /** Stops what still runs and closes the connections. */
     @Override
     public void close() {
-        publishing.forEach(Publishing::stop);
-        subscribing.forEach(Subscribing::stop);
+        publishing.forEach(PublisherTask::stop);
+        subscribing.forEach(SubscriberTask::stop);
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(JOIN_MS);
         try {
             for (Thread thread : threads) {
@@ -187,7 +187,54 @@ public final class Traffic implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", "run it again", e);
         } finally {
-            publishing.forEach(Publishing::close);
+            publishing.forEach(PublisherTask::close);
+        }
+    }
+
+    /**
+     * How much is sent, and by how many.
+     *
+     * @param publishers each with a connection of its own; may be 0
+     * @param subscribers each with a connection of its own, and each gets every message; may be 0
+     * @param messagesPerSecond over all publishers, on a schedule that no stall of the broker moves; 0: as fast as it goes
+     * @param messagesPerPublisher after which each stops; 0: goes on until it is told to stop
+     * @param unconfirmed most messages of a publisher that are not acknowledged yet
+     * @param window most messages that publishers may be ahead of the slowest subscriber, all together; 0: no bound
+     * @param checkInterval one message in so many is checked by its checksum
+     */
+    public record Settings(
+            int publishers,
+            int subscribers,
+            long messagesPerSecond,
+            long messagesPerPublisher,
+            int unconfirmed,
+            int window,
+            int checkInterval) {}
+
+    /**
+     * What has happened so far.
+     *
+     * @param sent handed to the client library
+     * @param confirmed acknowledged, or taken by the library where nothing is acknowledged
+     * @param failed sent and not confirmed, for certain
+     * @param received by all subscribers together, repetitions included
+     * @param distinct received, without repetitions
+     * @param corrupt received with a wrong checksum, or without a stamp
+     */
+    public record Counts(long sent, long confirmed, long failed, long received, long distinct, long corrupt) {
+        public long duplicated() {
+            return received - distinct - corrupt;
+        }
+
+        /** What happened since {@code earlier}. */
+        public Counts since(Counts earlier) {
+            return new Counts(
+                    sent - earlier.sent,
+                    confirmed - earlier.confirmed,
+                    failed - earlier.failed,
+                    received - earlier.received,
+                    distinct - earlier.distinct,
+                    corrupt - earlier.corrupt);
         }
     }
 }

@@ -14,7 +14,7 @@ import org.HdrHistogram.Histogram;
  * @param firstError null when nothing failed
  */
 public record TrafficResult(
-        TrafficCounts measured,
+        Traffic.Counts measured,
         long lost,
         long corrupt,
         Histogram endToEnd,

@@ -1,9 +1,9 @@
 package io.journalq.bench.traffic;
 
-import io.journalq.bench.measure.ProcessSample;
+import io.journalq.bench.measure.ProcessUsage;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import java.io.PrintStream;
 import java.time.Duration;
 import org.HdrHistogram.Histogram;
@@ -19,13 +19,13 @@ public final class TrafficRun {
 
     private static final long SHORT_SILENCE_MS = 3_000;
 
-    private final Driver driver;
+    private final PubSubDriver driver;
     private final Duration warmup;
     private final Duration duration;
     private final boolean mayLose;
 
     /** {@code mayLose}: whether losses are within the promise; those that are missing are then not waited for as long. */
-    public TrafficRun(Driver driver, Duration warmup, Duration duration, boolean mayLose) {
+    public TrafficRun(PubSubDriver driver, Duration warmup, Duration duration, boolean mayLose) {
         this.driver = driver;
         this.warmup = warmup;
         this.duration = duration;
@@ -40,20 +40,20 @@ public final class TrafficRun {
      * @param log takes a histogram of the latency from end to end every second; null for none
      */
     public TrafficResult run(
-            String topic, TrafficSettings settings, PayloadPool pool, long pid, String what, PrintStream log)
+            String topic, Traffic.Settings settings, PayloadPool pool, long pid, String what, PrintStream log)
             throws InterruptedException {
         Histogram endToEnd = new Histogram(DIGITS);
         try (Traffic traffic = Traffic.start(driver, topic, settings, pool)) {
             traffic.warmUp(warmup);
             traffic.takeEndToEnd();
             traffic.takeAnswers();
-            ProcessSample.forgetMaximum(pid);
+            ProcessUsage.forgetMaximum(pid);
             HistogramLogWriter writer = log == null ? null : begin(log);
-            TrafficCounts before = traffic.counts();
+            Traffic.Counts before = traffic.counts();
             ResourceUse.Meter meter = ResourceUse.start(pid);
             measure(traffic, what, endToEnd, writer);
             ResourceUse use = meter.stop();
-            TrafficCounts measured = traffic.counts().since(before);
+            Traffic.Counts measured = traffic.counts().since(before);
             Histogram answers = traffic.takeAnswers();
             boolean stopped = traffic.stopPublishing(ANSWER_TIMEOUT_MS);
             traffic.drain(mayLose ? SHORT_SILENCE_MS : SILENCE_MS);
@@ -83,18 +83,18 @@ public final class TrafficRun {
             throws InterruptedException {
         long startNs = System.nanoTime();
         long endNs = startNs + duration.toNanos();
-        TrafficCounts last = traffic.counts();
+        Traffic.Counts last = traffic.counts();
         long lastNs = startNs;
         while (System.nanoTime() < endNs) {
             Thread.sleep(Math.max(1, Math.min(SECOND_MS, (endNs - System.nanoTime()) / 1_000_000)));
-            TrafficCounts now = traffic.counts();
+            Traffic.Counts now = traffic.counts();
             Histogram stretch = traffic.takeEndToEnd();
             long nowNs = System.nanoTime();
             endToEnd.add(stretch);
             if (writer != null) {
                 writer.outputIntervalHistogram(stretch);
             }
-            TrafficCounts since = now.since(last);
+            Traffic.Counts since = now.since(last);
             double seconds = Math.max(1e-3, (nowNs - lastNs) / 1e9);
             System.err.printf(
                     "%s %s, %.0f of %.0f s: published %,.0f/s, received %,.0f/s%n",

@@ -10,6 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import io.journalq.bench.compare.Presets.Preset;
 
 class SweepTest {
     private static final Tuning START = new Tuning(100, false, 1, 64, Map.of("linger.ms", "5"));

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 
 class ProduceRunTest {
     private static final int MESSAGE_SIZE_BYTES = 64;

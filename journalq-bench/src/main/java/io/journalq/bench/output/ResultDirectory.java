@@ -9,23 +9,23 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 
 /** Where a scenario leaves its files. Stateless. */
-public final class ResultFolder {
+public final class ResultDirectory {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
 
-    private ResultFolder() {}
+    private ResultDirectory() {}
 
-    /** {@code chosen}, or a new folder {@code bench-results/SCENARIO-TIME} when that is null; made when missing. */
+    /** {@code chosen}, or a new directory {@code bench-results/SCENARIO-TIME} when that is null; made when missing. */
     public static Path open(Path chosen, String scenario) {
-        Path folder = chosen != null
+        Path directory = chosen != null
                 ? chosen
                 : Path.of(
                         "bench-results",
                         scenario + "-"
                                 + LocalDateTime.now(ZoneId.systemDefault()).format(TIME));
         try {
-            return Files.createDirectories(folder);
+            return Files.createDirectories(directory);
         } catch (IOException e) {
-            throw new BenchException("cannot make folder " + folder, "give --results a folder that can be written", e);
+            throw new BenchException("cannot make directory " + directory, "give --results a directory that can be written", e);
         }
     }
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /** The repetitions of one measurement on one broker. One thread. */
-final class Measurement {
+final class Repetitions {
     private final List<TrafficResult> results = new ArrayList<>();
     private String problem;
 

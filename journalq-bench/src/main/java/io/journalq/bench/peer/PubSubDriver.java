@@ -1,16 +1,17 @@
 package io.journalq.bench.peer;
 
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.time.Duration;
 
 /**
  * A broker under test with the client that drives it. The publishers and subscribers that it opens are used by other
  * threads; the driver itself by one.
  */
-public interface Driver extends AutoCloseable {
+public interface PubSubDriver extends AutoCloseable {
     /** As options and results call it, such as {@code jetstream}. */
     String name();
 
@@ -35,7 +36,7 @@ public interface Driver extends AutoCloseable {
     long pid();
 
     /** Where the broker keeps its data, when it was started here. */
-    Optional<Path> dataFolder();
+    Optional<Path> dataDirectory();
 
     /** Where the broker shows its metrics in Prometheus' format, as {@code host:port}; empty when it does not. */
     Optional<String> metricsAddress();
@@ -78,4 +79,19 @@ public interface Driver extends AutoCloseable {
     /** Stops what {@link #start} started, and removes its files. */
     @Override
     void close();
+
+    /** Gets every message of a topic from when it was opened on. One thread. */
+    interface Subscriber extends AutoCloseable {
+        /** Waits up to {@code timeout} for messages and shows each to {@code visitor}. */
+        void poll(Duration timeout, Visitor visitor) throws Exception;
+
+        @Override
+        void close();
+
+        /** Looks at what is received. */
+        @FunctionalInterface
+        interface Visitor {
+            void onMessage(byte[] value);
+        }
+    }
 }

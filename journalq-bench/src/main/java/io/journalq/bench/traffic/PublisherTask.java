@@ -1,9 +1,9 @@
 package io.journalq.bench.traffic;
 
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.Stamp;
-import io.journalq.bench.produce.Pace;
+import io.journalq.bench.produce.SendSchedule;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 import org.HdrHistogram.Recorder;
 
 /** One publisher and its thread. Counters may be read by any thread. */
-final class Publishing implements Runnable {
+final class PublisherTask implements Runnable {
     private static final long WAIT_MS = 50;
     private static final long FIRST_PAUSE_MS = 1;
     private static final int MOST_DOUBLINGS = 9;
@@ -20,8 +20,8 @@ final class Publishing implements Runnable {
     private final int number;
     private final Publisher publisher;
     private final PayloadPool pool;
-    private final TrafficSettings settings;
-    private final Pace pace;
+    private final Traffic.Settings settings;
+    private final SendSchedule pace;
     private final Semaphore room;
     private final LongSupplier slowest;
     private final AtomicLong sent = new AtomicLong();
@@ -39,11 +39,11 @@ final class Publishing implements Runnable {
      * @param slowest the highest sequence of this publisher that the slowest subscriber has
      * @param answers notes how long confirmations took, in nanoseconds
      */
-    Publishing(
+    PublisherTask(
             int number,
             Publisher publisher,
             PayloadPool pool,
-            TrafficSettings settings,
+            Traffic.Settings settings,
             LongSupplier slowest,
             Recorder answers) {
         this.number = number;
@@ -53,7 +53,7 @@ final class Publishing implements Runnable {
         this.slowest = slowest;
         this.answers = answers;
         this.room = new Semaphore(settings.unconfirmed());
-        this.pace = Pace.of(settings.messagesPerSecond(), 1, number, settings.publishers());
+        this.pace = SendSchedule.of(settings.messagesPerSecond(), 1, number, settings.publishers());
     }
 
     @Override

@@ -15,10 +15,10 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
- * A child process with a folder of its own for data and log. Both are gone after {@link #close}, which also runs when
+ * A child process with a directory of its own for data and log. Both are gone after {@link #close}, which also runs when
  * the program is interrupted. One thread, besides the shutdown hook.
  */
-public final class BrokerProcess implements AutoCloseable {
+public final class ChildProcess implements AutoCloseable {
     private static final int STOP_TIMEOUT_S = 20;
     /** With thousands of partitions there is much to write before the end. */
     private static final int RESTART_STOP_TIMEOUT_S = 120;
@@ -32,26 +32,26 @@ public final class BrokerProcess implements AutoCloseable {
     private static final long SETTLED_KIB = 64 << 10;
 
     private final String name;
-    private final Path folder;
+    private final Path directory;
     private final Thread shutdownHook = new Thread(this::stopAndRemove, "stop-broker");
     private Process process;
     private List<String> command;
     private BooleanSupplier ready;
     private int timeoutSeconds;
 
-    public BrokerProcess(String name) {
+    public ChildProcess(String name) {
         this.name = name;
         try {
-            folder = Files.createTempDirectory("journalq-bench-" + name + "-");
+            directory = Files.createTempDirectory("journalq-bench-" + name + "-");
         } catch (IOException e) {
-            throw new BenchException("cannot make a temporary folder", "set -Djava.io.tmpdir to one with room", e);
+            throw new BenchException("cannot make a temporary directory", "set -Djava.io.tmpdir to one with room", e);
         }
         Runtime.getRuntime().addShutdownHook(shutdownHook);
     }
 
     /** For data, configuration and log; exists from the beginning. */
-    public Path folder() {
-        return folder;
+    public Path directory() {
+        return directory;
     }
 
     public long pid() {
@@ -124,14 +124,14 @@ public final class BrokerProcess implements AutoCloseable {
 
     private Process launch(List<String> command) throws IOException {
         return new ProcessBuilder(command)
-                .directory(folder.toFile())
+                .directory(directory.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
                 .start();
     }
 
     private Path log() {
-        return folder.resolve("broker.log");
+        return directory.resolve("broker.log");
     }
 
     private BenchException diedBecause(String what) {
@@ -175,7 +175,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Blocks on disk; files may be sparse. */
     private long keptKib() throws IOException {
-        Process usage = new ProcessBuilder("du", "-sk", folder.toString())
+        Process usage = new ProcessBuilder("du", "-sk", directory.toString())
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         String words = new String(usage.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -230,11 +230,11 @@ public final class BrokerProcess implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
-        try (Stream<Path> files = Files.walk(folder)) {
+        try (Stream<Path> files = Files.walk(directory)) {
             files.sorted(Comparator.reverseOrder())
                     .forEach(file -> file.toFile().delete());
         } catch (IOException | UncheckedIOException e) {
-            System.err.println("journalq-bench: cannot remove " + folder + "; remove it by hand");
+            System.err.println("journalq-bench: cannot remove " + directory + "; remove it by hand");
         }
     }
 }

@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command as users run it, for a moment: a broker of its own in a process of its own. */
-class ProduceCommandTest {
+class ProduceCasesCommandTest {
     @Test
-    void shouldRunAllCasesAgainstABrokerOfItsOwn(@TempDir Path folder) throws IOException {
-        Path file = folder.resolve("result.json");
+    void shouldRunAllCasesAgainstABrokerOfItsOwn(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("result.json");
 
         int exitCode = BenchMain.commandLine()
                 .execute(

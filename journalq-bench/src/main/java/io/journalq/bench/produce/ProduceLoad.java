@@ -1,7 +1,7 @@
 package io.journalq.bench.produce;
 
-import io.journalq.bench.driver.BatchProducer;
-import io.journalq.bench.driver.SyncProducer;
+import io.journalq.bench.driver.ClientDriver.BatchProducer;
+import io.journalq.bench.driver.ClientDriver.SyncProducer;
 import io.journalq.bench.measure.Latency;
 import io.journalq.bench.payload.PayloadPool;
 import java.util.ArrayList;
@@ -11,9 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Recorder;
+import org.HdrHistogram.Histogram;
 
 /** What the callers do, and what they count. Bodies run on callers' threads; counters may be read by any thread. */
-final class Load {
+final class ProduceLoad {
     /** A caller whose calls fail waits before the next, twice as long each time, up to the second of these. */
     private static final long FIRST_PAUSE_MS = 1;
 
@@ -28,14 +29,14 @@ final class Load {
     private final Recorder fromSchedule = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
     private volatile boolean running = true;
 
-    Load(ProduceSettings settings, PayloadPool pool) {
+    ProduceLoad(ProduceSettings settings, PayloadPool pool) {
         this.settings = settings;
         this.pool = pool;
     }
 
     /** One caller of the synchronous cases: sends, waits, sends the next. */
     void sendOneByOne(int caller, SyncProducer producer) {
-        Pace pace = pace(caller, 1);
+        SendSchedule pace = pace(caller, 1);
         long number = firstMessageOf(caller);
         int partition = firstPartitionOf(caller);
         int failuresInARow = 0;
@@ -66,7 +67,7 @@ final class Load {
     /** One caller of the asynchronous cases: hands batches over while fewer than the bound are unanswered. */
     void sendBatches(int caller, BatchProducer producer) {
         int batchSize = settings.workload().batchSize();
-        Pace pace = pace(caller, batchSize);
+        SendSchedule pace = pace(caller, batchSize);
         Semaphore room = new Semaphore(settings.tuning().inFlightBatches());
         AtomicInteger failuresInARow = new AtomicInteger();
         long number = firstMessageOf(caller);
@@ -104,15 +105,15 @@ final class Load {
         room.acquireUninterruptibly(settings.tuning().inFlightBatches());
     }
 
-    private Pace pace(int caller, int messagesPerCall) {
-        return Pace.of(
+    private SendSchedule pace(int caller, int messagesPerCall) {
+        return SendSchedule.of(
                 settings.messagesPerSecond(),
                 messagesPerCall,
                 caller,
                 settings.tuning().threads());
     }
 
-    private void answered(int messages, Pace pace, long dueNs, long startNs) {
+    private void answered(int messages, SendSchedule pace, long dueNs, long startNs) {
         acknowledged.add(messages);
         long nowNs = System.nanoTime();
         serviceTimes.recordValue(bounded(nowNs - startNs));
@@ -193,5 +194,29 @@ final class Load {
     /** The first failure in its own words; null when there was none. */
     String firstError() {
         return firstError.get();
+    }
+
+    /**
+     * The two views of a run's latency.
+     *
+     * @param latency without coordinated omission: from schedule where there is one, corrected where there is none
+     * @param serviceTime of the calls that were made
+     */
+    record Latencies(Latency latency, Latency serviceTime) {
+
+        /**
+         * Without a schedule each caller, and each place for a batch in flight, waits for an answer before it goes on: what
+         * it would have sent at its mean pace while one answer was late is filled in.
+         */
+        static Latencies of(boolean scheduled, Histogram serviceTimes, Histogram fromSchedule) {
+            Latency serviceTime = Latency.of(Latency.SERVICE_TIME, serviceTimes);
+            if (scheduled) {
+                return new Latencies(Latency.of(Latency.FROM_SCHEDULE, fromSchedule), serviceTime);
+            }
+            long meanIntervalNs = (long) Math.max(1, serviceTimes.getMean());
+            return new Latencies(
+                    Latency.of(Latency.CORRECTED, serviceTimes.copyCorrectedForCoordinatedOmission(meanIntervalNs)),
+                    serviceTime);
+        }
     }
 }

@@ -2,7 +2,7 @@ package io.journalq.bench.cli;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.compare.Comparison;
-import io.journalq.bench.compare.Preset;
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.compare.Presets;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.load.BrokerLoad;
@@ -10,7 +10,7 @@ import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.PayloadSource;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.Tuning;
-import io.journalq.bench.produce.Workload;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +19,7 @@ import java.util.List;
 import picocli.CommandLine.Option;
 
 /** What {@code compare} and {@code sweep} have in common: the work, and the callers that do it. One thread. */
-final class ComparedWork {
+final class ComparisonOptions {
     private static final int VIRTUAL_SINCE = 21;
     private static final int MESSAGE_SIZE_BYTES = 1024;
 
@@ -38,7 +38,7 @@ final class ComparedWork {
     @Option(names = "--batch", defaultValue = "100", description = "Messages of a batch, cases 3, 4. Default: 100.")
     private int batchSize;
 
-    @Option(names = "--groups", defaultValue = "0", description = ProduceCommand.GROUPS_WORDS)
+    @Option(names = "--groups", defaultValue = "0", description = ProduceCasesCommand.GROUPS_WORDS)
     private int groups;
 
     @Option(
@@ -60,11 +60,11 @@ final class ComparedWork {
     private Path presetFile;
 
     PayloadPool pool() {
-        ProduceCommand.requirePositive("--partitions", partitions);
-        ProduceCommand.requirePositive("--batch", batchSize);
-        ProduceCommand.requireGroups(groups, ProduceCommand.DEFAULT_CONSUMERS);
+        ProduceCasesCommand.requirePositive("--partitions", partitions);
+        ProduceCasesCommand.requirePositive("--batch", batchSize);
+        ProduceCasesCommand.requireGroups(groups, ProduceCasesCommand.DEFAULT_CONSUMERS);
         if (threads != null) {
-            ProduceCommand.requirePositive("--threads", threads);
+            ProduceCasesCommand.requirePositive("--threads", threads);
         }
         if (!List.of("best", "platform", "virtual").contains(callers)) {
             throw new BenchException("there are no '" + callers + "' threads", "use best, platform or virtual");
@@ -80,7 +80,7 @@ final class ComparedWork {
                         MESSAGE_SIZE_BYTES,
                         payload,
                         batchSize,
-                        ProduceCommand.DEFAULT_CONSUMERS,
+                        ProduceCasesCommand.DEFAULT_CONSUMERS,
                         groups),
                 pool,
                 warmup,

@@ -2,7 +2,7 @@ package io.journalq.bench.option;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,19 +12,19 @@ import java.util.Map;
  * Brokers that are measured in turn on one machine: all started, all frozen but the one whose turn it is. Those that are
  * not installed or not running, or do not make the promise in question, are left out and named. One thread.
  */
-public final class Contenders implements AutoCloseable {
-    private final List<Driver> drivers = new ArrayList<>();
+public final class BrokerTurns implements AutoCloseable {
+    private final List<PubSubDriver> drivers = new ArrayList<>();
     private final Map<String, Object> skipped = new LinkedHashMap<>();
 
     /** What is done with one broker while the others stand still. */
     @FunctionalInterface
     public interface Turn {
-        void take(Driver driver) throws InterruptedException;
+        void take(PubSubDriver driver) throws InterruptedException;
     }
 
     /** Starts and freezes those of {@code names} that are there. */
-    public static Contenders start(List<String> names, Delivery delivery, BrokerOptions options) {
-        Contenders contenders = new Contenders();
+    public static BrokerTurns start(List<String> names, Delivery delivery, BrokerOptions options) {
+        BrokerTurns contenders = new BrokerTurns();
         try {
             for (String name : names) {
                 contenders.add(name, options.open(name, delivery), delivery);
@@ -36,7 +36,7 @@ public final class Contenders implements AutoCloseable {
         return contenders;
     }
 
-    private void add(String name, Driver driver, Delivery delivery) {
+    private void add(String name, PubSubDriver driver, Delivery delivery) {
         if (!driver.deliveries().contains(delivery)) {
             skipped.put("skipped " + name, "it knows no " + delivery + " delivery");
             return;
@@ -57,7 +57,7 @@ public final class Contenders implements AutoCloseable {
 
     /** Lets each have its turn, in order; the next begins when the disk is done with the one before. */
     public void eachInTurn(Turn turn) throws InterruptedException {
-        for (Driver driver : drivers) {
+        for (PubSubDriver driver : drivers) {
             driver.thaw();
             try {
                 turn.take(driver);
@@ -81,7 +81,7 @@ public final class Contenders implements AutoCloseable {
     }
 
     /** Thrown when there is nobody to measure. */
-    public Contenders required() {
+    public BrokerTurns required() {
         if (isEmpty()) {
             close();
             throw new BenchException("there is no broker to measure " + skipped, "see --brokers");
@@ -91,6 +91,6 @@ public final class Contenders implements AutoCloseable {
 
     @Override
     public void close() {
-        drivers.forEach(Driver::close);
+        drivers.forEach(PubSubDriver::close);
     }
 }

@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class ArrivalsTest {
+class ReceiveQueueTest {
     private static final Duration WAIT = Duration.ofSeconds(30);
 
-    private final Arrivals arrivals = new Arrivals();
+    private final ReceiveQueue arrivals = new ReceiveQueue();
 
     @Test
     void shouldShowWhatWasAddedInItsOrderWhenItIsMoreThanFits() throws InterruptedException {

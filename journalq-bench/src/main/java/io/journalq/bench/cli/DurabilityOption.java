@@ -4,7 +4,7 @@ import io.journalq.bench.BenchException;
 import java.util.Map;
 
 /** When what was acknowledged reaches the disk, beyond what the operating system does by itself. */
-enum Durability {
+enum DurabilityOption {
     /** Kafka's default. */
     PAGE_CACHE("page-cache", "both leave syncing to the operating system"),
     /** What a user gets who sets nothing. */
@@ -15,7 +15,7 @@ enum Durability {
     private final String option;
     private final String words;
 
-    Durability(String option, String words) {
+    DurabilityOption(String option, String words) {
         this.option = option;
         this.words = words;
     }
@@ -29,8 +29,8 @@ enum Durability {
         return words;
     }
 
-    static Durability named(String name) {
-        for (Durability one : values()) {
+    static DurabilityOption named(String name) {
+        for (DurabilityOption one : values()) {
             if (one.option.equals(name)) {
                 return one;
             }

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import io.journalq.bench.report.Claims.Range;
 
 /**
  * A table with the values of each side beside each other: {@code VALUE:FORM by SIDE over KEY, KEY}. It has a line for each
@@ -20,7 +21,7 @@ import java.util.regex.Pattern;
  * side. A ratio is given only if {@link Claims} has no objection. If a combination has several rows, their median counts.
  * One thread.
  */
-final class Sides {
+final class SideBySideTable {
     private static final Pattern TABLE = Pattern.compile("(\\w+):(\\w+) by (\\w+) over (\\w+(?:, *\\w+)*)");
     private static final Pattern TALLY = Pattern.compile("(\\w+) by (\\w+) over (\\w+(?:, *\\w+)*) per (\\w+)");
 
@@ -53,7 +54,7 @@ final class Sides {
         }
     }
 
-    private Sides(Path file, String value, String side, String keys) {
+    private SideBySideTable(Path file, String value, String side, String keys) {
         this.file = file;
         this.document = Results.read(file);
         this.value = value;
@@ -97,7 +98,7 @@ final class Sides {
             throw new BenchException(
                     "'" + words.strip() + "' names no sides", "write VALUE:FORM by SIDE over KEY, KEY");
         }
-        return new Sides(file, what.group(1), what.group(3), what.group(4)).table(what.group(2));
+        return new SideBySideTable(file, what.group(1), what.group(3), what.group(4)).table(what.group(2));
     }
 
     /**
@@ -112,7 +113,7 @@ final class Sides {
         }
         StringBuilder text = new StringBuilder();
         for (Path file : files) {
-            Sides one = new Sides(file, what.group(1), what.group(2), what.group(3));
+            SideBySideTable one = new SideBySideTable(file, what.group(1), what.group(2), what.group(3));
             List<String> names = List.copyOf(one.sides);
             if (names.size() != 2) {
                 throw new BenchException(file + " has " + names.size() + " sides", "give a file with two");

@@ -13,7 +13,7 @@ import java.util.Map;
  * @param brokerSettings of the broker that is started, by its own names
  * @param clientSettings of the client library, by its own names; those of consumers begin with {@code consumer.}
  */
-public record DriverSettings(
+public record PubSubSettings(
         Delivery delivery,
         List<String> publishTargets,
         String subscribeTarget,
@@ -22,8 +22,8 @@ public record DriverSettings(
         Map<String, String> clientSettings) {
 
     /** A broker that is started, with its defaults. */
-    public static DriverSettings of(Delivery delivery) {
-        return new DriverSettings(delivery, List.of(), "", "none", Map.of(), Map.of());
+    public static PubSubSettings of(Delivery delivery) {
+        return new PubSubSettings(delivery, List.of(), "", "none", Map.of(), Map.of());
     }
 
     /** Whether the broker runs already. */

@@ -13,26 +13,26 @@ import java.util.List;
  * @param maxResidentBytes the most that it ever held
  * @param writtenBytes what it caused to be written to storage, counted when pages become dirty
  */
-public record ProcessSample(long cpuNs, long residentBytes, long maxResidentBytes, long writtenBytes) {
+public record ProcessUsage(long cpuNs, long residentBytes, long maxResidentBytes, long writtenBytes) {
     /** The kernel reports to user space in hundredths of a second, whatever it counts in itself. */
     private static final long NANOS_PER_TICK = 10_000_000L;
 
     /** To the kernel: reset the peak of resident memory to what it is now. */
     private static final String RESET_PEAK = "5";
 
-    private static final ProcessSample NONE = new ProcessSample(0, 0, 0, 0);
+    private static final ProcessUsage NONE = new ProcessUsage(0, 0, 0, 0);
 
     /** Samples a process; all zero when there is none or it cannot be seen. {@code pid} below 1 means none. */
-    public static ProcessSample of(long pid) {
+    public static ProcessUsage of(long pid) {
         if (pid < 1) {
             return NONE;
         }
-        String folder = "/proc/" + pid;
-        return new ProcessSample(
-                cpuTicks(ProcFile.lines(folder + "/stat")) * NANOS_PER_TICK,
-                ProcFile.number(folder + "/status", "VmRSS:") * 1024,
-                ProcFile.number(folder + "/status", "VmHWM:") * 1024,
-                ProcFile.number(folder + "/io", "write_bytes:"));
+        String directory = "/proc/" + pid;
+        return new ProcessUsage(
+                cpuTicks(ProcFile.lines(directory + "/stat")) * NANOS_PER_TICK,
+                ProcFile.number(directory + "/status", "VmRSS:") * 1024,
+                ProcFile.number(directory + "/status", "VmHWM:") * 1024,
+                ProcFile.number(directory + "/io", "write_bytes:"));
     }
 
     /**

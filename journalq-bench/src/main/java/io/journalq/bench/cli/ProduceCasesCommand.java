@@ -8,7 +8,7 @@ import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.driver.KafkaClientsDriver;
-import io.journalq.bench.measure.LocalListener;
+import io.journalq.bench.measure.ProcessFinder;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.PayloadSource;
@@ -17,7 +17,7 @@ import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceRun;
 import io.journalq.bench.produce.ProduceSettings;
 import io.journalq.bench.produce.Tuning;
-import io.journalq.bench.produce.Workload;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +47,7 @@ import picocli.CommandLine.Option;
             "  journalq-bench produce --case 1 --rate 10000 --bootstrap localhost:9092",
             "  journalq-bench produce --case 3 --broker kafka --client kafka-clients --client-setting linger.ms=5"
         })
-final class ProduceCommand implements Callable<Integer> {
+final class ProduceCasesCommand implements Callable<Integer> {
     static final int DEFAULT_SYNC_THREADS = 100;
     static final int DEFAULT_BATCH_THREADS = 2;
     static final int DEFAULT_IN_FLIGHT_BATCHES = 64;
@@ -190,7 +190,7 @@ final class ProduceCommand implements Callable<Integer> {
     private BrokerDriver openBroker() {
         return bootstrap == null
                 ? brokerNamed(broker, brokerSettings)
-                : new ExternalBroker(broker, bootstrap, LocalListener.pidOf(bootstrap));
+                : new ExternalBroker(broker, bootstrap, ProcessFinder.listeningAt(bootstrap));
     }
 
     static BrokerDriver brokerNamed(String name, Map<String, String> settings) {

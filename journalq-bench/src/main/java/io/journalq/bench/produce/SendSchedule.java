@@ -8,11 +8,11 @@ import java.util.function.BooleanSupplier;
  * was held up makes its missed calls at once, and each counts from the moment at which it was due (an open loop). One
  * thread.
  */
-public final class Pace {
+public final class SendSchedule {
     private final long intervalNs;
     private long dueNs;
 
-    private Pace(long intervalNs, long firstNs) {
+    private SendSchedule(long intervalNs, long firstNs) {
         this.intervalNs = intervalNs;
         this.dueNs = firstNs;
     }
@@ -24,12 +24,12 @@ public final class Pace {
      * @param messagesPerCall 1, or the size of a batch
      * @param caller zero-based; callers begin one after the other
      */
-    public static Pace of(long messagesPerSecond, int messagesPerCall, int caller, int callers) {
+    public static SendSchedule of(long messagesPerSecond, int messagesPerCall, int caller, int callers) {
         if (messagesPerSecond == 0) {
-            return new Pace(0, 0);
+            return new SendSchedule(0, 0);
         }
         double callIntervalNs = 1e9 * messagesPerCall / messagesPerSecond;
-        return new Pace(
+        return new SendSchedule(
                 Math.max(1, (long) (callIntervalNs * callers)), System.nanoTime() + (long) (callIntervalNs * caller));
     }
 

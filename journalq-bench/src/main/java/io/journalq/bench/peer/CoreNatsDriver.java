@@ -1,7 +1,7 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.nats.client.Connection;
 import io.nats.client.Message;
 import io.nats.client.Subscription;
@@ -14,14 +14,14 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 
 /** NATS without storage: what is published goes to who subscribes now, and to nobody else. */
-final class NatsDriver implements Driver {
+final class CoreNatsDriver implements PubSubDriver {
     private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(30);
     /** Messages of one poll, so that a subscriber looks up now and then. */
     private static final int MOST_OF_A_POLL = 1_000;
 
     private final NatsServer server;
 
-    NatsDriver(DriverSettings settings) {
+    CoreNatsDriver(PubSubSettings settings) {
         server = new NatsServer(settings, false);
     }
 
@@ -56,7 +56,7 @@ final class NatsDriver implements Driver {
     }
 
     @Override
-    public Optional<Path> dataFolder() {
+    public Optional<Path> dataDirectory() {
         return Optional.empty();
     }
 

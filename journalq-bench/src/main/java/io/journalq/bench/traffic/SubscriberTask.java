@@ -1,14 +1,14 @@
 package io.journalq.bench.traffic;
 
 import io.journalq.bench.payload.Stamp;
-import io.journalq.bench.peer.Subscriber;
+import io.journalq.bench.peer.PubSubDriver.Subscriber;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.HdrHistogram.Recorder;
 
 /** One subscriber and its thread. Counters may be read by any thread. */
-final class Subscribing implements Runnable {
+final class SubscriberTask implements Runnable {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
 
     private final Subscriber subscriber;
@@ -22,7 +22,7 @@ final class Subscribing implements Runnable {
     private volatile String firstError;
     private volatile boolean running = true;
 
-    Subscribing(Subscriber subscriber, int checkInterval, Recorder endToEnd) {
+    SubscriberTask(Subscriber subscriber, int checkInterval, Recorder endToEnd) {
         this.subscriber = subscriber;
         this.checkInterval = checkInterval;
         this.endToEnd = endToEnd;

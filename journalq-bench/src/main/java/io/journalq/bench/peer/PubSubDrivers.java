@@ -6,7 +6,7 @@ import io.journalq.bench.driver.KafkaClientsDriver;
 import java.util.List;
 
 /** The drivers by their names. Stateless. */
-public final class Drivers {
+public final class PubSubDrivers {
     /** Every name, ours first. */
     public static final List<String> NAMES = List.of(
             "journalq",
@@ -21,16 +21,16 @@ public final class Drivers {
     public static final String WORDS =
             "journalq, journalq-kafka-clients, kafka, nats, jetstream, rabbitmq-streams or rabbitmq-quorum";
 
-    private Drivers() {}
+    private PubSubDrivers() {}
 
     /** Makes a driver; its broker is not started yet. */
-    public static Driver named(String name, DriverSettings settings) {
+    public static PubSubDriver named(String name, PubSubSettings settings) {
         return switch (name) {
             case "journalq" -> new KafkaProtocolDriver(name, "journalq", new JournalQClientDriver(), settings);
             case "journalq-kafka-clients" ->
                 new KafkaProtocolDriver(name, "journalq", new KafkaClientsDriver(), settings);
             case "kafka" -> new KafkaProtocolDriver(name, "kafka", new KafkaClientsDriver(), settings);
-            case "nats" -> new NatsDriver(settings);
+            case "nats" -> new CoreNatsDriver(settings);
             case "jetstream" -> new JetStreamDriver(settings);
             case RabbitStreamDriver.NAME -> new RabbitStreamDriver(settings);
             case RabbitQuorumDriver.NAME -> new RabbitQuorumDriver(settings);

@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import io.journalq.bench.peer.PubSubDriver.Subscriber;
 
 /**
  * Messages between a library that pushes them and a subscriber that polls. Bounded: a library that is ahead waits, and
  * with it the broker. One thread polls, any thread adds.
  */
-final class Arrivals {
+final class ReceiveQueue {
     /** Messages, so that many are taken up by one poll. */
     private static final int MOST = 10_000;
 

@@ -7,14 +7,14 @@ import java.net.Socket;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A broker that is started on this machine, as a process of its own with its data in a temporary folder. */
-abstract class LocalBroker extends KafkaProtocolBroker {
-    private final int port = BrokerProcess.freePort();
-    private BrokerProcess process;
+/** A broker that is started on this machine, as a process of its own with its data in a temporary directory. */
+abstract class SpawnedBroker extends KafkaProtocolBroker {
+    private final int port = ChildProcess.freePort();
+    private ChildProcess process;
 
     /** The process that {@link #start} is to start. */
-    final BrokerProcess newProcess() {
-        process = new BrokerProcess(name());
+    final ChildProcess newProcess() {
+        process = new ChildProcess(name());
         return process;
     }
 
@@ -54,18 +54,18 @@ abstract class LocalBroker extends KafkaProtocolBroker {
     }
 
     @Override
-    public final Optional<Path> dataFolder() {
-        return Optional.of(process().folder().resolve("data"));
+    public final Optional<Path> dataDirectory() {
+        return Optional.of(process().directory().resolve("data"));
     }
 
     @Override
     public final double restart(boolean kill) {
-        prepareRestart(process().folder());
+        prepareRestart(process().directory());
         return process().restart(kill);
     }
 
-    /** The process is about to be started again, with {@code folder} as it is then. */
-    void prepareRestart(Path folder) {
+    /** The process is about to be started again, with {@code directory} as it is then. */
+    void prepareRestart(Path directory) {
         // Nothing has to change.
     }
 
@@ -79,7 +79,7 @@ abstract class LocalBroker extends KafkaProtocolBroker {
         process().signal("CONT");
     }
 
-    private BrokerProcess process() {
+    private ChildProcess process() {
         if (process == null) {
             throw new BenchException(name() + " is not started", "start it first");
         }
