@@ -15,6 +15,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.measure.Statistics;
 
 /** {@code journalq-bench broker-load}: the broker's processor time per single-message produce request. */
 @Command(
@@ -72,9 +73,9 @@ final class BrokerLoadCommand implements Callable<Integer> {
             Map<String, Object> row = new LinkedHashMap<>();
             row.put("broker", driver.name() + " " + driver.version());
             row.put("requests_per_s", Math.round(result.requestsPerSecond()));
-            row.put("broker_cpu_us_per_request", Math.round(result.brokerMicrosPerRequest() * 100) / 100.0);
-            row.put("broker_cores", Math.round(result.use().brokerCores() * 100) / 100.0);
-            row.put("generator_cores", Math.round(result.use().clientCores() * 100) / 100.0);
+            row.put("broker_cpu_us_per_request", Statistics.hundredths(result.brokerMicrosPerRequest()));
+            row.put("broker_cores", Statistics.hundredths(result.use().brokerCores()));
+            row.put("generator_cores", Statistics.hundredths(result.use().clientCores()));
             row.put("broker_rss_mib", result.use().brokerResidentBytes() >> 20);
             Map<String, Object> settings = new LinkedHashMap<>();
             settings.put("connections", connections);

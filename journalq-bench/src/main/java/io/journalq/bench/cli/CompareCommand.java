@@ -28,6 +28,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.measure.Statistics;
 
 /**
  * {@code journalq-bench compare}: JournalQ and a peer side by side. Both run on the same machine and JDK with the same
@@ -216,7 +217,7 @@ final class CompareCommand implements Callable<Integer> {
     private static Double ratio(Spread numerator, Spread denominator) {
         return numerator == null || denominator == null
                 ? null
-                : Spread.rounded(numerator.median() / denominator.median());
+                : Statistics.rounded(numerator.median() / denominator.median());
     }
 
     private static String problem(List<ProduceResult> results) {
@@ -263,7 +264,7 @@ final class CompareCommand implements Callable<Integer> {
 
         private <R> void one(String name, List<R> results, ToDoubleFunction<R> value) {
             Spread spread = spread(results, value);
-            values.put(name, spread == null ? null : Spread.rounded(spread.median()));
+            values.put(name, spread == null ? null : Statistics.rounded(spread.median()));
             values.put(name + "_range", spread == null ? null : spread.range());
         }
     }

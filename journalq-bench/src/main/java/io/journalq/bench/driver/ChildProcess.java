@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -13,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
+import io.journalq.bench.measure.BrokerSampler;
 
 /**
  * A child process with a directory of its own for data and log. Both are gone after {@link #close}, which also runs when
@@ -29,7 +29,7 @@ public final class ChildProcess implements AutoCloseable {
 
     private static final int SETTLE_TIMEOUT_S = 30;
     /** What a broker without topics may keep on disk. */
-    private static final long SETTLED_KIB = 64 << 10;
+    private static final long SETTLED_BYTES = 64 << 20;
 
     private final String name;
     private final Path directory;
@@ -151,7 +151,7 @@ public final class ChildProcess implements AutoCloseable {
     public void settle() {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_TIMEOUT_S);
         try {
-            while (keptKib() > SETTLED_KIB && System.nanoTime() < deadlineNs) {
+            while (BrokerSampler.allocatedBytes(directory) > SETTLED_BYTES && System.nanoTime() < deadlineNs) {
                 Thread.sleep(POLL_MS);
             }
         } catch (IOException e) {
@@ -171,16 +171,6 @@ public final class ChildProcess implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    /** Blocks on disk; files may be sparse. */
-    private long keptKib() throws IOException {
-        Process usage = new ProcessBuilder("du", "-sk", directory.toString())
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        String words = new String(usage.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        int digits = words.indexOf('\t');
-        return digits < 0 ? 0 : Long.parseLong(words.substring(0, digits));
     }
 
     public void signal(String signal) {

@@ -8,7 +8,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
 /**
@@ -17,7 +17,6 @@ import java.util.stream.Stream;
  */
 public final class BrokerSampler {
     private static final Duration METRICS_TIMEOUT = Duration.ofSeconds(2);
-    private static final int DISK_TIMEOUT_S = 30;
     private static final String HEAP = "jvm_memory_used_bytes{area=\"heap\"";
     private static final String DIRECT = "journalq_buffers_direct_bytes";
 
@@ -104,24 +103,22 @@ public final class BrokerSampler {
         }
     }
 
-    /** Blocks that are in use, not lengths: journals are laid out ahead of what is written. */
     private long diskBytes() {
-        if (dataDirectory == null) {
-            return -1;
-        }
         try {
-            Process du = new ProcessBuilder("du", "-sk", dataDirectory.toString())
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            String line = new String(du.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-            du.waitFor(DISK_TIMEOUT_S, TimeUnit.SECONDS);
-            return Long.parseLong(line.split("\\s", 2)[0]) * 1024;
-        } catch (IOException | NumberFormatException e) {
-            return -1;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            return dataDirectory == null ? -1 : allocatedBytes(dataDirectory);
+        } catch (IOException e) {
             return -1;
         }
+    }
+
+    /** Blocks that are in use, not lengths: journals are laid out ahead of what is written. */
+    public static long allocatedBytes(Path directory) throws IOException {
+        Process du = new ProcessBuilder("du", "-sk", directory.toString())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        String line = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int digits = line.indexOf('\t');
+        return digits < 0 ? -1 : Long.parseLong(line.substring(0, digits)) * 1024;
     }
 
     /**

@@ -73,7 +73,8 @@ public final class HtmlReport {
         }
     }
 
-    private static String escaped(String text) {
+    /** The text with characters that HTML reserves replaced. */
+    public static String escaped(String text) {
         return text.replace("&", "&amp;")
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")

@@ -14,15 +14,13 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 
 /** NATS without storage: what is published goes to who subscribes now, and to nobody else. */
-final class CoreNatsDriver implements PubSubDriver {
+final class CoreNatsDriver extends NatsDriver {
     private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(30);
     /** Messages of one poll, so that a subscriber looks up now and then. */
     private static final int MOST_OF_A_POLL = 1_000;
 
-    private final NatsServer server;
-
     CoreNatsDriver(PubSubSettings settings) {
-        server = new NatsServer(settings, false);
+        super(new NatsServer(settings, false));
     }
 
     @Override
@@ -33,51 +31,6 @@ final class CoreNatsDriver implements PubSubDriver {
     @Override
     public Set<Delivery> deliveries() {
         return EnumSet.of(Delivery.AT_MOST_ONCE);
-    }
-
-    @Override
-    public Optional<String> missing() {
-        return server.missing();
-    }
-
-    @Override
-    public Map<String, String> about() {
-        return server.about();
-    }
-
-    @Override
-    public void start() {
-        server.start();
-    }
-
-    @Override
-    public long pid() {
-        return server.pid();
-    }
-
-    @Override
-    public Optional<Path> dataDirectory() {
-        return Optional.empty();
-    }
-
-    @Override
-    public Optional<String> metricsAddress() {
-        return Optional.empty();
-    }
-
-    @Override
-    public void freeze() {
-        server.signal("STOP");
-    }
-
-    @Override
-    public void settle() {
-        server.settle();
-    }
-
-    @Override
-    public void thaw() {
-        server.signal("CONT");
     }
 
     /** Subjects need not be made. */
@@ -151,29 +104,7 @@ final class CoreNatsDriver implements PubSubDriver {
     }
 
     @Override
-    public double restart(boolean kill) {
-        return server.restart(kill);
-    }
-
-    @Override
     public boolean isServed(String topic) {
         return true;
-    }
-
-    static void closed(Connection connection) {
-        try {
-            connection.close();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    @Override
-    public void close() {
-        server.close();
-    }
-
-    static BenchException failed(String what, Exception cause) {
-        return new BenchException("NATS did not " + what, "look at its log", cause);
     }
 }

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * durable pull consumer that acknowledges everything up to where it is every five seconds, as consumers of the Kafka
  * protocol commit.
  */
-final class JetStreamDriver implements PubSubDriver {
+final class JetStreamDriver extends NatsDriver {
     private static final long ACKNOWLEDGE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
     /** Or after so many messages, whatever comes first. */
     private static final int ACKNOWLEDGE_INTERVAL_MESSAGES = 50_000;
@@ -41,13 +41,12 @@ final class JetStreamDriver implements PubSubDriver {
     private static final int MOST_OF_A_POLL = 1_000;
     private static final String PULL_MESSAGES = "consumer.batchSize";
 
-    private final NatsServer server;
     private final PubSubSettings settings;
     private Connection admin;
 
     JetStreamDriver(PubSubSettings settings) {
+        super(new NatsServer(settings, true));
         this.settings = settings;
-        server = new NatsServer(settings, true);
     }
 
     @Override
@@ -61,57 +60,21 @@ final class JetStreamDriver implements PubSubDriver {
     }
 
     @Override
-    public Optional<String> missing() {
-        return server.missing();
-    }
-
-    @Override
     public Map<String, String> about() {
-        Map<String, String> about = server.about();
+        Map<String, String> about = super.about();
         about.put("topic_settings", "file storage, 1 replica");
         about.put("client_settings", "consumer.batchSize=" + pullMessages());
         return about;
     }
 
     private int pullMessages() {
-        return Integer.parseInt(settings.clientSettings()
-                .getOrDefault(PULL_MESSAGES, Integer.toString(BaseConsumeOptions.DEFAULT_MESSAGE_COUNT)));
-    }
-
-    @Override
-    public void start() {
-        server.start();
-    }
-
-    @Override
-    public long pid() {
-        return server.pid();
-    }
-
-    @Override
-    public Optional<Path> dataDirectory() {
-        return server.dataDirectory();
-    }
-
-    @Override
-    public Optional<String> metricsAddress() {
-        return Optional.empty();
+        return settings.clientNumber(PULL_MESSAGES, BaseConsumeOptions.DEFAULT_MESSAGE_COUNT);
     }
 
     @Override
     public void freeze() {
         disconnect();
-        server.signal("STOP");
-    }
-
-    @Override
-    public void settle() {
-        server.settle();
-    }
-
-    @Override
-    public void thaw() {
-        server.signal("CONT");
+        super.freeze();
     }
 
     /** Opened again after a freeze, in which a connection might be given up. */
@@ -124,7 +87,7 @@ final class JetStreamDriver implements PubSubDriver {
 
     private void disconnect() {
         if (admin != null) {
-            CoreNatsDriver.closed(admin);
+            closed(admin);
             admin = null;
         }
     }
@@ -141,7 +104,7 @@ final class JetStreamDriver implements PubSubDriver {
                                 .build());
             }
         } catch (IOException | JetStreamApiException e) {
-            throw CoreNatsDriver.failed("create stream " + topic, e);
+            throw failed("create stream " + topic, e);
         }
     }
 
@@ -150,7 +113,7 @@ final class JetStreamDriver implements PubSubDriver {
         try {
             admin().jetStreamManagement().deleteStream(topic);
         } catch (IOException | JetStreamApiException e) {
-            throw CoreNatsDriver.failed("delete stream " + topic, e);
+            throw failed("delete stream " + topic, e);
         }
     }
 
@@ -158,10 +121,10 @@ final class JetStreamDriver implements PubSubDriver {
     public Publisher openPublisher(String topic, int number) {
         Connection connection = server.connect(server.publishTarget(number));
         try {
-            return new JetStreamPublisher(topic, connection, connection.jetStream(), new AtomicLong());
+            return new JetStreamPublisher(topic, connection, connection.jetStream(), new Unconfirmed());
         } catch (IOException e) {
-            CoreNatsDriver.closed(connection);
-            throw CoreNatsDriver.failed("open JetStream", e);
+            closed(connection);
+            throw failed("open JetStream", e);
         }
     }
 
@@ -189,15 +152,15 @@ final class JetStreamDriver implements PubSubDriver {
                     .iterate(ConsumeOptions.builder().batchSize(pullMessages()).build());
             return new JetStreamSubscriber(connection, consumer);
         } catch (IOException | JetStreamApiException e) {
-            CoreNatsDriver.closed(connection);
-            throw CoreNatsDriver.failed("create a consumer of " + topic, e);
+            closed(connection);
+            throw failed("create a consumer of " + topic, e);
         }
     }
 
     @Override
     public double restart(boolean kill) {
         disconnect();
-        return server.restart(kill);
+        return super.restart(kill);
     }
 
     @Override
@@ -212,16 +175,16 @@ final class JetStreamDriver implements PubSubDriver {
     @Override
     public void close() {
         disconnect();
-        server.close();
+        super.close();
     }
 
-    private record JetStreamPublisher(String topic, Connection connection, JetStream jetStream, AtomicLong unanswered)
+    private record JetStreamPublisher(String topic, Connection connection, JetStream jetStream, Unconfirmed unconfirmed)
             implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
-            unanswered.incrementAndGet();
+            unconfirmed.increment();
             var unused = jetStream.publishAsync(topic, value).whenComplete((where, failure) -> {
-                unanswered.decrementAndGet();
+                unconfirmed.decrement();
                 confirmation.onConfirmed(failure);
             });
         }
@@ -229,18 +192,12 @@ final class JetStreamDriver implements PubSubDriver {
         @Override
         public void flush() throws TimeoutException, InterruptedException {
             connection.flush(ANSWER_TIMEOUT);
-            long deadlineNs = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
-            while (unanswered.get() > 0) {
-                if (System.nanoTime() > deadlineNs) {
-                    throw new TimeoutException(unanswered + " messages are not answered");
-                }
-                TimeUnit.MILLISECONDS.sleep(1);
-            }
+            unconfirmed.awaitNone(ANSWER_TIMEOUT);
         }
 
         @Override
         public void close() {
-            CoreNatsDriver.closed(connection);
+            closed(connection);
         }
     }
 
@@ -282,7 +239,7 @@ final class JetStreamDriver implements PubSubDriver {
             } catch (Exception e) {
                 System.err.println("journalq-bench: a JetStream consumer does not close: " + e);
             }
-            CoreNatsDriver.closed(connection);
+            closed(connection);
         }
     }
 }

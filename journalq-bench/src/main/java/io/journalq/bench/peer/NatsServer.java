@@ -103,7 +103,7 @@ final class NatsServer implements AutoCloseable {
 
     private boolean answers() {
         try {
-            CoreNatsDriver.closed(connect(publishTarget(0), false));
+            NatsDriver.closed(connect(publishTarget(0), false));
             return true;
         } catch (BenchException notYet) {
             return false;

@@ -2,6 +2,7 @@ package io.journalq.bench.peer;
 
 import java.util.List;
 import java.util.Map;
+import io.journalq.bench.BenchException;
 
 /**
  * How a broker is reached and set up.
@@ -34,6 +35,16 @@ public record PubSubSettings(
     /** Where publisher number {@code number} connects. */
     public String publishTarget(int number) {
         return publishTargets.get(number % publishTargets.size());
+    }
+
+    /** A number of the client's settings. */
+    public int clientNumber(String name, int otherwise) {
+        String given = clientSettings.get(name);
+        try {
+            return given == null ? otherwise : Integer.parseInt(given);
+        } catch (NumberFormatException e) {
+            throw new BenchException(name + " cannot be '" + given + "'", "give a number", e);
+        }
     }
 
     /** Where subscribers connect. */

@@ -34,10 +34,12 @@ final class RabbitQuorumDriver extends RabbitDriver {
 
     private static final long ANSWER_TIMEOUT_MS = 60_000;
 
+    private final PubSubSettings settings;
     private Connection admin;
 
     RabbitQuorumDriver(PubSubSettings settings) {
         super(new RabbitServer(settings, PORT, INSTALL));
+        this.settings = settings;
     }
 
     @Override
@@ -62,7 +64,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
     }
 
     private int prefetch() {
-        return server.clientSetting(PREFETCH, DEFAULT_PREFETCH);
+        return settings.clientNumber(PREFETCH, DEFAULT_PREFETCH);
     }
 
     @Override

@@ -82,16 +82,6 @@ final class RabbitServer {
         }
     }
 
-    /** A number of the client's settings. */
-    int clientSetting(String name, int otherwise) {
-        String given = settings.clientSettings().get(name);
-        try {
-            return given == null ? otherwise : Integer.parseInt(given);
-        } catch (NumberFormatException e) {
-            throw new BenchException(name + " cannot be '" + given + "'", "give a number", e);
-        }
-    }
-
     static BenchException failed(String what, Exception cause) {
         return new BenchException(
                 "RabbitMQ did not " + what + " (" + cause.getMessage() + ")", "look at its log", cause);

@@ -33,12 +33,14 @@ final class RabbitStreamDriver extends RabbitDriver {
     private static final int MAX_UNCONFIRMED = 10_000;
     private static final Duration NOTE_INTERVAL = Duration.ofSeconds(5);
     private static final int NOTE_INTERVAL_MESSAGES = 50_000;
-    private static final long ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
 
+    private final PubSubSettings settings;
     private Environment admin;
 
     RabbitStreamDriver(PubSubSettings settings) {
         super(new RabbitServer(settings, PORT, INSTALL));
+        this.settings = settings;
     }
 
     @Override
@@ -62,7 +64,7 @@ final class RabbitStreamDriver extends RabbitDriver {
     }
 
     private int batchSize() {
-        return server.clientSetting(BATCH_SIZE, DEFAULT_BATCH_SIZE);
+        return settings.clientNumber(BATCH_SIZE, DEFAULT_BATCH_SIZE);
     }
 
     @Override
@@ -113,7 +115,7 @@ final class RabbitStreamDriver extends RabbitDriver {
                     .batchSize(batchSize())
                     .maxUnconfirmedMessages(MAX_UNCONFIRMED)
                     .build();
-            return new StreamPublisher(environment, producer, new AtomicLong());
+            return new StreamPublisher(environment, producer, new Unconfirmed());
         } catch (StreamException e) {
             environment.close();
             throw RabbitServer.failed("open a publisher of " + topic, e);
@@ -167,36 +169,30 @@ final class RabbitStreamDriver extends RabbitDriver {
         }
     }
 
-    private record StreamPublisher(Environment environment, Producer producer, AtomicLong unanswered) implements Publisher {
+    private record StreamPublisher(Environment environment, Producer producer, Unconfirmed unconfirmed) implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
-            unanswered.incrementAndGet();
+            unconfirmed.increment();
             boolean taken = false;
             try {
                 producer.send(producer.messageBuilder().addData(value).build(), status -> answer(status, confirmation));
                 taken = true;
             } finally {
                 if (!taken) {
-                    unanswered.decrementAndGet();
+                    unconfirmed.decrement();
                 }
             }
         }
 
         private void answer(ConfirmationStatus status, Confirmation confirmation) {
-            unanswered.decrementAndGet();
+            unconfirmed.decrement();
             confirmation.onConfirmed(
                     status.isConfirmed() ? null : new StreamException("not confirmed, code " + status.getCode()));
         }
 
         @Override
         public void flush() throws InterruptedException, TimeoutException {
-            long deadlineNs = System.nanoTime() + ANSWER_TIMEOUT_NS;
-            while (unanswered.get() > 0) {
-                if (System.nanoTime() > deadlineNs) {
-                    throw new TimeoutException(unanswered + " messages are not answered");
-                }
-                TimeUnit.MILLISECONDS.sleep(1);
-            }
+            unconfirmed.awaitNone(ANSWER_TIMEOUT);
         }
 
         @Override

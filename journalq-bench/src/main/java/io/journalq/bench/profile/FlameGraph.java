@@ -4,6 +4,7 @@ import io.journalq.bench.BenchException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import io.journalq.bench.output.HtmlReport;
 
 /**
  * A page that shows where samples lay: each box is a frame, as wide as its part of all samples, on top of who called it. A
@@ -52,11 +53,11 @@ public final class FlameGraph {
         deepest = Math.max(deepest, depth);
         double x = (double) WIDTH_PX * before / total;
         boxes.append("<g data-x=\"%.2f\" data-w=\"%.2f\" data-d=\"%d\"><title>%s, %,d samples, %.2f %%</title>"
-                .formatted(x, width, depth, escaped(name), frame.samples(), 100.0 * frame.samples() / total));
+                .formatted(x, width, depth, HtmlReport.escaped(name), frame.samples(), 100.0 * frame.samples() / total));
         boxes.append("<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"hsl(%d,80%%,70%%)\"/>"
                 .formatted(x, depth * ROW_PX, width, ROW_PX - 1, hue(name)));
         boxes.append("<text x=\"%.2f\" y=\"%d\">%s</text></g>%n"
-                .formatted(x + 2, depth * ROW_PX + ROW_PX - 5, escaped(shortened(name, width))));
+                .formatted(x + 2, depth * ROW_PX + ROW_PX - 5, HtmlReport.escaped(shortened(name, width))));
         long at = before;
         for (var child : frame.children().entrySet()) {
             draw(child.getKey(), child.getValue(), at, depth + 1);
@@ -102,13 +103,6 @@ public final class FlameGraph {
                 for(const g of all)g.classList.toggle('found',q!==''&&g.firstElementChild.textContent.toLowerCase().includes(q));};
                 </script></body></html>
                 """
-                .formatted(escaped(program), total, WIDTH_PX, (deepest + 1) * ROW_PX, boxes, WIDTH_PX);
-    }
-
-    private static String escaped(String text) {
-        return text.replace("&", "&amp;")
-                .replace("<", "&lt;")
-                .replace(">", "&gt;")
-                .replace("\"", "&quot;");
+                .formatted(HtmlReport.escaped(program), total, WIDTH_PX, (deepest + 1) * ROW_PX, boxes, WIDTH_PX);
     }
 }

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import io.journalq.bench.report.Claims.Range;
+import io.journalq.bench.measure.Statistics;
 
 /**
  * A table with the values of each side beside each other: {@code VALUE:FORM by SIDE over KEY, KEY}. It has a line for each
@@ -40,9 +41,7 @@ final class SideBySideTable {
         private Optional<Range> statedRange = Optional.empty();
 
         private double median() {
-            List<Double> sorted = values.stream().sorted().toList();
-            int middle = sorted.size() / 2;
-            return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+            return Statistics.median(values);
         }
 
         private Range range() {

@@ -32,6 +32,7 @@ import org.HdrHistogram.Histogram;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.measure.Statistics;
 
 /** {@code journalq-bench backlog}: a consumer that is far behind catches up while producers go on. */
 @Command(
@@ -200,12 +201,12 @@ public final class BacklogCommand implements Callable<Integer> {
         Latency during = latency(traffic.takeAnswers());
         running.set(false);
         reader.join();
-        row.put("catch_up_s", Math.round(seconds * 1e3) / 1e3);
+        row.put("catch_up_s", Statistics.thousandths(seconds));
         row.put("catch_up_mps", Math.round(read.sum() / seconds));
-        row.put("catch_up_mib_per_s", Repetitions.tenths(read.sum() / seconds * message.sizeBytes() / MIB));
+        row.put("catch_up_mib_per_s", Statistics.tenths(read.sum() / seconds * message.sizeBytes() / MIB));
         row.put("during_p50_us", during.p50Us());
         row.put("during_p99_us", during.p99Us());
-        row.put("cpu_percent", Repetitions.tenths(100 * use.brokerCores()));
+        row.put("cpu_percent", Statistics.tenths(100 * use.brokerCores()));
         row.put("memory_bytes", use.brokerMaxResidentBytes());
         row.put("check", check(caughtUp, damaged.sum(), error.get()));
     }

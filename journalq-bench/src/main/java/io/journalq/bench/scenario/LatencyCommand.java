@@ -29,6 +29,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import io.journalq.bench.traffic.Traffic;
+import io.journalq.bench.measure.Statistics;
 
 /** {@code journalq-bench latency}: from end to end at fixed rates, in an open loop. */
 @Command(
@@ -150,13 +151,13 @@ public final class LatencyCommand implements Callable<Integer> {
         row.put("p99_us_range", measurement.range(result -> result.endToEnd().getValueAtPercentile(99) / 1e3));
         row.put(
                 "acknowledged_p99_us",
-                Repetitions.tenths(measurement.median(result -> result.answers().getValueAtPercentile(99) / 1e3)));
+                Statistics.tenths(measurement.median(result -> result.answers().getValueAtPercentile(99) / 1e3)));
         row.put(
                 "broker_cores",
-                Math.round(measurement.median(result -> result.use().brokerCores()) * 100) / 100.0);
+                Statistics.hundredths(measurement.median(result -> result.use().brokerCores())));
         row.put(
                 "client_cores",
-                Math.round(measurement.median(result -> result.use().clientCores()) * 100) / 100.0);
+                Statistics.hundredths(measurement.median(result -> result.use().clientCores())));
         String problem = measurement.problem();
         if (problem == null && published < rate * 0.9) {
             problem = "the rate was not reached";

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import io.journalq.bench.traffic.Traffic;
+import io.journalq.bench.measure.Statistics;
 
 /**
  * What came of a run.
@@ -29,7 +30,7 @@ record LiveResult(
 
     Map<String, Object> row() {
         Map<String, Object> row = new LinkedHashMap<>();
-        row.put("measured_s", Math.round(seconds * 10) / 10.0);
+        row.put("measured_s", Statistics.tenths(seconds));
         row.put("published_per_s", Math.round(measured.confirmed() / seconds));
         row.put("received_per_s", Math.round(measured.received() / seconds));
         row.put("published", counts.confirmed());
@@ -48,13 +49,10 @@ record LiveResult(
             LiveSample last = samples.get(samples.size() - 1);
             row.put(
                     "cpu_percent",
-                    Math.round(samples.stream()
-                                            .mapToDouble(
-                                                    sample -> sample.broker().cpuPercent())
-                                            .average()
-                                            .orElse(0)
-                                    * 10)
-                            / 10.0);
+                    Statistics.tenths(samples.stream()
+                            .mapToDouble(sample -> sample.broker().cpuPercent())
+                            .average()
+                            .orElse(0)));
             row.put(
                     "max_rss_bytes",
                     samples.stream()

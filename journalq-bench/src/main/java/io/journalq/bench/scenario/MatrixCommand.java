@@ -23,6 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import io.journalq.bench.traffic.Traffic;
+import io.journalq.bench.measure.Statistics;
 
 /** {@code journalq-bench matrix}: every combination of promise, message size, publishers and subscribers. */
 @Command(
@@ -249,7 +250,7 @@ public final class MatrixCommand implements Callable<Integer> {
         row.put("latency_p99_us", measurement.percentileUs(99));
         row.put(
                 "cpu_percent",
-                Repetitions.tenths(
+                Statistics.tenths(
                         100 * measurement.median(result -> result.use().brokerCores())));
         row.put("memory_bytes", (long) measurement.median(result -> result.use().brokerMaxResidentBytes()));
         return row;
@@ -261,7 +262,7 @@ public final class MatrixCommand implements Callable<Integer> {
         single.add(result, mayLose);
         Map<String, Object> run = row(broker, cell, single);
         run.put("published_mps", Math.round(result.publishedPerSecond()));
-        run.put("client_cpu_percent", Repetitions.tenths(100 * result.use().clientCores()));
+        run.put("client_cpu_percent", Statistics.tenths(100 * result.use().clientCores()));
         run.put("lost", result.lost());
         run.put("check", single.problem() == null ? "passed" : single.problem());
         return run;

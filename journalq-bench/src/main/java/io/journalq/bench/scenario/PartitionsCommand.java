@@ -27,6 +27,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import io.journalq.bench.traffic.Traffic;
+import io.journalq.bench.measure.Statistics;
 
 /** {@code journalq-bench partitions}: what more partitions cost. */
 @Command(
@@ -175,7 +176,7 @@ public final class PartitionsCommand implements Callable<Integer> {
         TrafficResult paced = run(driver, rate, "%,d partitions at %,d/s".formatted(count, rate));
         row.put("latency_p50_us", micros(paced, 50));
         row.put("latency_p99_us", micros(paced, 99));
-        row.put("cpu_percent_at_rate", Repetitions.tenths(100 * paced.use().brokerCores()));
+        row.put("cpu_percent_at_rate", Statistics.tenths(100 * paced.use().brokerCores()));
         BrokerSample sample =
                 new BrokerSampler(driver.pid(), driver.dataDirectory().orElse(null), null).sample();
         row.put("memory_bytes", sample.residentBytes());
@@ -195,7 +196,7 @@ public final class PartitionsCommand implements Callable<Integer> {
     }
 
     private static double micros(TrafficResult result, double percentile) {
-        return Repetitions.tenths(result.endToEnd().getValueAtPercentile(percentile) / 1e3);
+        return Statistics.tenths(result.endToEnd().getValueAtPercentile(percentile) / 1e3);
     }
 
     private static double timed(Runnable work) {
@@ -205,7 +206,7 @@ public final class PartitionsCommand implements Callable<Integer> {
     }
 
     private static double seconds(long startNs) {
-        return Math.round((System.nanoTime() - startNs) / 1e6) / 1e3;
+        return Statistics.thousandths((System.nanoTime() - startNs) / 1e9);
     }
 
     /** From the start of the new process until every partition answers. */
@@ -219,7 +220,7 @@ public final class PartitionsCommand implements Callable<Integer> {
             }
             Thread.sleep(POLL_MS);
         }
-        return Math.round((started + seconds(startNs)) * 1e3) / 1e3;
+        return Statistics.thousandths(started + seconds(startNs));
     }
 
     private HtmlReport report() {

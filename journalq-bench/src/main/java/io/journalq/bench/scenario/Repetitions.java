@@ -4,6 +4,7 @@ import io.journalq.bench.traffic.TrafficResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import io.journalq.bench.measure.Statistics;
 
 /** The repetitions of one measurement on one broker. One thread. */
 final class Repetitions {
@@ -23,14 +24,12 @@ final class Repetitions {
     }
 
     double median(ToDoubleFunction<TrafficResult> value) {
-        double[] sorted = results.stream().mapToDouble(value).sorted().toArray();
-        int middle = sorted.length / 2;
-        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+        return Statistics.median(results.stream().mapToDouble(value));
     }
 
     /** The median of a percentile of the latency from end to end, in microseconds. */
     double percentileUs(double percentile) {
-        return tenths(median(result -> result.endToEnd().getValueAtPercentile(percentile) / 1e3));
+        return Statistics.tenths(median(result -> result.endToEnd().getValueAtPercentile(percentile) / 1e3));
     }
 
     /** Least and most, as a range of whole numbers. */
@@ -42,9 +41,5 @@ final class Repetitions {
     /** The first that was wrong; null when nothing was. */
     String problem() {
         return problem;
-    }
-
-    static double tenths(double value) {
-        return Math.round(value * 10) / 10.0;
     }
 }

@@ -20,6 +20,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import io.journalq.bench.measure.Statistics;
 
 /** {@code journalq-bench transfer}: files of JSON documents from senders to one receiver, compared line by line. */
 @Command(
@@ -166,15 +167,15 @@ public final class TransferCommand implements Callable<Integer> {
         row.put("messages_per_sender", count);
         boolean success = result.difference().isNone() && result.firstError() == null;
         row.put("success", success ? "yes" : "no");
-        row.put("time_s", Math.round(result.seconds() * 1_000) / 1e3);
+        row.put("time_s", Statistics.thousandths(result.seconds()));
         row.put("throughput_mps", Math.round(result.received() / Math.max(1e-3, result.seconds())));
         long wrong = Math.max(
                 result.failed(),
                 result.difference().missing() + result.difference().extra());
-        row.put("error_rate_percent", Math.round(wrong * 1e4 / expected) / 100.0);
+        row.put("error_rate_percent", Statistics.hundredths(100.0 * wrong / expected));
         row.put("missing", result.difference().missing());
         row.put("extra", result.difference().extra());
-        row.put("cpu_percent", Repetitions.tenths(100 * result.use().brokerCores()));
+        row.put("cpu_percent", Statistics.tenths(100 * result.use().brokerCores()));
         row.put("memory_bytes", result.use().brokerMaxResidentBytes());
         row.put("first_error", result.firstError());
         return row;

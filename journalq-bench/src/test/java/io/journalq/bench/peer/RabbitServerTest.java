@@ -62,10 +62,11 @@ class RabbitServerTest {
 
     @Test
     void shouldRefuseSettingsThatAreNoNumbers() {
-        RabbitServer server = new RabbitServer(settings("localhost", Map.of("batchSize", "many")), 1, INSTALL);
+        PubSubSettings settings = settings("localhost", Map.of("batchSize", "many"));
+        RabbitServer server = new RabbitServer(settings, 1, INSTALL);
 
-        assertThat(server.clientSetting("consumer.prefetch", 7)).isEqualTo(7);
-        assertThatThrownBy(() -> server.clientSetting("batchSize", 1)).hasMessageContaining("give a number");
+        assertThat(settings.clientNumber("consumer.prefetch", 7)).isEqualTo(7);
+        assertThatThrownBy(() -> settings.clientNumber("batchSize", 1)).hasMessageContaining("give a number");
         assertThatThrownBy(() -> server.port("localhost:five")).hasMessageContaining("give host:port");
     }
 
