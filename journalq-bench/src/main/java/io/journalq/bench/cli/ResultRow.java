@@ -1,13 +1,13 @@
 package io.journalq.bench.cli;
 
 import io.journalq.bench.measure.ResourceUse;
+import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceSettings;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import io.journalq.bench.measure.Statistics;
 
-/** A result's values by name and unit, in the order of the historical table with the rest behind. Stateless. */
+/** The values of a result by name. Names and their order are a data format. Stateless. */
 final class ResultRow {
     private ResultRow() {}
 

@@ -9,45 +9,43 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Brokers that are measured in turn on one machine: all started, all frozen but the one whose turn it is. Those that are
- * not installed or not running, or do not make the promise in question, are left out and named. One thread.
+ * Brokers that are measured in turn on one machine. All are started, and all but the one that is being measured are
+ * frozen. A broker is skipped if it is not installed, not running, or does not support the delivery guarantee; the result
+ * names it. One thread.
  */
 public final class BrokerTurns implements AutoCloseable {
     private final List<PubSubDriver> drivers = new ArrayList<>();
     private final Map<String, Object> skipped = new LinkedHashMap<>();
 
-    /** What is done with one broker while the others stand still. */
+    /** The measurement of one broker, while the others are frozen. */
     @FunctionalInterface
     public interface Turn {
         void take(PubSubDriver driver) throws InterruptedException;
     }
 
-    /** Starts and freezes those of {@code names} that are there. */
+    /** Starts and freezes the available brokers of {@code names}. */
     public static BrokerTurns start(List<String> names, Delivery delivery, BrokerOptions options) {
-        BrokerTurns contenders = new BrokerTurns();
+        BrokerTurns turns = new BrokerTurns();
         try {
             for (String name : names) {
-                contenders.add(name, options.open(name, delivery), delivery);
+                turns.add(name, options.open(name, delivery), delivery);
             }
         } catch (RuntimeException e) {
-            contenders.close();
+            turns.close();
             throw e;
         }
-        return contenders;
+        return turns;
     }
 
     private void add(String name, PubSubDriver driver, Delivery delivery) {
         if (!driver.deliveries().contains(delivery)) {
-            skipped.put("skipped " + name, "it knows no " + delivery + " delivery");
+            skipped.put("skipped " + name, "does not support " + delivery);
             return;
         }
         if (driver.missing().isPresent()) {
-            skipped.put(
-                    "skipped " + name,
-                    "not installed or not running; install it with: "
-                            + driver.missing().get());
-            System.err.println("skipped " + name + ", which is not installed or not running; install it with: "
-                    + driver.missing().get());
+            String reason = unavailable(driver.missing().get());
+            skipped.put("skipped " + name, reason);
+            System.err.println("skipped " + name + ": " + reason);
             return;
         }
         drivers.add(driver);
@@ -55,7 +53,12 @@ public final class BrokerTurns implements AutoCloseable {
         driver.freeze();
     }
 
-    /** Lets each have its turn, in order; the next begins when the disk is done with the one before. */
+    /** Why a broker is skipped, with the command that installs it. */
+    public static String unavailable(String installCommand) {
+        return "not installed or not running; to install it: " + installCommand;
+    }
+
+    /** Measures each broker, in order. A turn ends when the disk has finished writing the broker's data. */
     public void eachInTurn(Turn turn) throws InterruptedException {
         for (PubSubDriver driver : drivers) {
             driver.thaw();
@@ -68,11 +71,7 @@ public final class BrokerTurns implements AutoCloseable {
         }
     }
 
-    public boolean isEmpty() {
-        return drivers.isEmpty();
-    }
-
-    /** Versions and settings of all, and who was left out. */
+    /** Versions and settings of all brokers, and the skipped brokers with the reasons. */
     public Map<String, Object> about() {
         Map<String, Object> about = new LinkedHashMap<>();
         drivers.forEach(driver -> about.put(driver.name(), driver.about().toString()));
@@ -80,11 +79,11 @@ public final class BrokerTurns implements AutoCloseable {
         return about;
     }
 
-    /** Thrown when there is nobody to measure. */
+    /** Throws if no broker can be measured. */
     public BrokerTurns required() {
-        if (isEmpty()) {
+        if (drivers.isEmpty()) {
             close();
-            throw new BenchException("there is no broker to measure " + skipped, "see --brokers");
+            throw new BenchException("no broker can be measured " + skipped, "choose other --brokers or --delivery");
         }
         return this;
     }

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A RabbitMQ server that someone else started, at one of its ports: {@code --bootstrap}, else the host of the
- * environment's {@code RABBITMQ_HOST}, else this machine. It is never started, stopped or frozen from here. Immutable.
+ * A running RabbitMQ server at {@code --bootstrap}, otherwise at the host of the environment variable {@code RABBITMQ_HOST},
+ * otherwise on this machine. This program never starts, stops or freezes it. Immutable.
  */
 final class RabbitServer {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
@@ -20,24 +20,24 @@ final class RabbitServer {
     private final int defaultPort;
     private final String install;
 
-    /** {@code install} is the line that makes a server listen at {@code defaultPort} of this machine. */
+    /** {@code install} is the command after which a server listens at {@code defaultPort} of this machine. */
     RabbitServer(PubSubSettings settings, int defaultPort, String install) {
         this.settings = settings;
         this.defaultPort = defaultPort;
         this.install = install;
     }
 
-    /** What to do when nobody listens; one that was named is not asked yet. */
+    /** The command that installs the server, if nothing listens at the default address. Does not check --bootstrap. */
     Optional<String> missing() {
         return settings.isExternal() || listens(publishTarget(0)) ? Optional.empty() : Optional.of(install);
     }
 
-    /** Throws when nobody listens where publishers or subscribers are to connect. */
+    /** Throws if nothing listens at the addresses of publishers and subscribers. */
     void requireReachable() {
         for (String target : new String[] {publishTarget(0), subscribeTarget()}) {
             if (!listens(target)) {
                 throw new BenchException(
-                        "no RabbitMQ server answers at " + target, "start it; to install it here: " + install);
+                        "no RabbitMQ server responds at " + target, "start it; to install it here: " + install);
             }
         }
     }
@@ -47,7 +47,7 @@ final class RabbitServer {
             socket.connect(
                     new InetSocketAddress(host(target), port(target)), Math.toIntExact(CONNECT_TIMEOUT.toMillis()));
             return true;
-        } catch (IOException nobodyThere) {
+        } catch (IOException notListening) {
             return false;
         }
     }
@@ -78,12 +78,11 @@ final class RabbitServer {
         try {
             return colon < 0 ? defaultPort : Integer.parseInt(target.substring(colon + 1));
         } catch (NumberFormatException e) {
-            throw new BenchException("'" + target + "' has no port number", "give host:port", e);
+            throw new BenchException("'" + target + "' has no port number", "use HOST:PORT", e);
         }
     }
 
     static BenchException failed(String what, Exception cause) {
-        return new BenchException(
-                "RabbitMQ did not " + what + " (" + cause.getMessage() + ")", "look at its log", cause);
+        return new BenchException("RabbitMQ did not " + what + " (" + cause.getMessage() + ")", "check its log", cause);
     }
 }

@@ -10,15 +10,15 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
-import org.HdrHistogram.Recorder;
 import org.HdrHistogram.Histogram;
+import org.HdrHistogram.Recorder;
 
-/** What the callers do, and what they count. Bodies run on callers' threads; counters may be read by any thread. */
+/** The loops of the threads that send, and their counters. Any thread may read the counters. */
 final class ProduceLoad {
-    /** A caller whose calls fail waits before the next, twice as long each time, up to the second of these. */
+    /** A caller waits after a failed call: 1 ms after the first, then twice as long each time, 9 times. */
     private static final long FIRST_PAUSE_MS = 1;
 
-    private static final int MOST_DOUBLINGS = 9;
+    private static final int MAX_DOUBLINGS = 9;
 
     private final ProduceSettings settings;
     private final PayloadPool pool;
@@ -34,7 +34,7 @@ final class ProduceLoad {
         this.pool = pool;
     }
 
-    /** One caller of the synchronous cases: sends, waits, sends the next. */
+    /** The loop of a caller in the synchronous cases: sends a message, and waits for its acknowledgement. */
     void sendOneByOne(int caller, SyncProducer producer) {
         SendSchedule pace = pace(caller, 1);
         long number = firstMessageOf(caller);
@@ -48,7 +48,7 @@ final class ProduceLoad {
             long startNs = pace.hasSchedule() ? System.nanoTime() : dueNs;
             try {
                 producer.send(partition, pool.message(number));
-                answered(1, pace, dueNs, startNs);
+                acknowledge(1, pace, dueNs, startNs);
                 failuresInARow = 0;
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -64,7 +64,7 @@ final class ProduceLoad {
         }
     }
 
-    /** One caller of the asynchronous cases: hands batches over while fewer than the bound are unanswered. */
+    /** The loop of a caller in the asynchronous cases: sends batches while fewer than the limit are unacknowledged. */
     void sendBatches(int caller, BatchProducer producer) {
         int batchSize = settings.workload().batchSize();
         SendSchedule pace = pace(caller, batchSize);
@@ -88,7 +88,7 @@ final class ProduceLoad {
                 producer.send(partition, batch, failure -> {
                     if (failure == null) {
                         failuresInARow.setPlain(0);
-                        answered(batchSize, pace, dueNs, startNs);
+                        acknowledge(batchSize, pace, dueNs, startNs);
                     } else {
                         failuresInARow.incrementAndGet();
                         failed(batchSize, failure);
@@ -113,7 +113,7 @@ final class ProduceLoad {
                 settings.tuning().threads());
     }
 
-    private void answered(int messages, SendSchedule pace, long dueNs, long startNs) {
+    private void acknowledge(int messages, SendSchedule pace, long dueNs, long startNs) {
         acknowledged.add(messages);
         long nowNs = System.nanoTime();
         serviceTimes.recordValue(bounded(nowNs - startNs));
@@ -131,13 +131,13 @@ final class ProduceLoad {
         firstError.compareAndSet(null, failure.toString());
     }
 
-    /** Leaves a broker that refuses everything some air; false when the caller is to end. */
+    /** Waits after failed calls, so that a broker that refuses everything is not flooded. False if the caller is to end. */
     private boolean pause(int failuresInARow) {
         if (failuresInARow == 0) {
             return true;
         }
         try {
-            Thread.sleep(FIRST_PAUSE_MS << Math.min(MOST_DOUBLINGS, failuresInARow - 1));
+            Thread.sleep(FIRST_PAUSE_MS << Math.min(MAX_DOUBLINGS, failuresInARow - 1));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -145,7 +145,7 @@ final class ProduceLoad {
         return true;
     }
 
-    /** Callers begin at different places of the pool and of the partitions. */
+    /** Callers start at different positions of the pool and at different partitions. */
     private long firstMessageOf(int caller) {
         return (long) caller * pool.size() / Math.max(1, settings.tuning().threads());
     }
@@ -155,13 +155,13 @@ final class ProduceLoad {
         return (int) ((long) caller * partitions / Math.max(1, settings.tuning().threads())) % partitions;
     }
 
-    /** Only latencies from here on count; those of the warm-up were taken too, so that the same code ran all the time. */
+    /** Discards the latencies of the warm-up. They were recorded too, so that the same code always runs. */
     void beginMeasuring() {
         serviceTimes.reset();
         fromSchedule.reset();
     }
 
-    /** The latencies since {@link #beginMeasuring}, once. */
+    /** The latencies since {@link #beginMeasuring}. Called once. */
     Latencies endMeasuring() {
         return Latencies.of(
                 settings.messagesPerSecond() > 0,
@@ -169,12 +169,12 @@ final class ProduceLoad {
                 fromSchedule.getIntervalHistogram());
     }
 
-    /** Callers end after what they have under way. */
+    /** Stops the callers after their current calls. */
     void stop() {
         running = false;
     }
 
-    /** Callers that begin now go on until the next stop. */
+    /** Callers that start from now on run until the next stop. */
     void goOn() {
         running = true;
     }
@@ -191,22 +191,22 @@ final class ProduceLoad {
         return errors.sum();
     }
 
-    /** The first failure in its own words; null when there was none. */
+    /** The first failure; null if there was none. */
     String firstError() {
         return firstError.get();
     }
 
     /**
-     * The two views of a run's latency.
+     * The latency of a run in two forms.
      *
-     * @param latency without coordinated omission: from schedule where there is one, corrected where there is none
-     * @param serviceTime of the calls that were made
+     * @param latency latency without coordinated omission: from the schedule if there is one, otherwise corrected
+     * @param serviceTime duration of the calls that were made
      */
     record Latencies(Latency latency, Latency serviceTime) {
 
         /**
-         * Without a schedule each caller, and each place for a batch in flight, waits for an answer before it goes on: what
-         * it would have sent at its mean pace while one answer was late is filled in.
+         * Without a schedule, each caller (and each slot for a batch in flight) waits for a response before it continues.
+         * The calls that it would have made at its mean rate during a late response are added.
          */
         static Latencies of(boolean scheduled, Histogram serviceTimes, Histogram fromSchedule) {
             Latency serviceTime = Latency.of(Latency.SERVICE_TIME, serviceTimes);

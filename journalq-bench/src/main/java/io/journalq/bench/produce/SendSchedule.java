@@ -4,9 +4,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * When the next call of one caller is due. At a fixed rate the schedule goes on whatever the broker does: a caller that
- * was held up makes its missed calls at once, and each counts from the moment at which it was due (an open loop). One
- * thread.
+ * The times at which the calls of one caller are due. At a fixed rate, the schedule does not depend on the broker (an open
+ * loop): a delayed caller makes its missed calls at once, and the latency of each counts from the time at which it was due.
+ * One thread.
  */
 public final class SendSchedule {
     private final long intervalNs;
@@ -18,11 +18,11 @@ public final class SendSchedule {
     }
 
     /**
-     * The share of one caller.
+     * The schedule of one caller.
      *
-     * @param messagesPerSecond over all callers; 0 for no schedule at all
+     * @param messagesPerSecond rate of all callers together; 0 for no schedule
      * @param messagesPerCall 1, or the size of a batch
-     * @param caller zero-based; callers begin one after the other
+     * @param caller number of the caller, from 0; the callers start one after the other
      */
     public static SendSchedule of(long messagesPerSecond, int messagesPerCall, int caller, int callers) {
         if (messagesPerSecond == 0) {
@@ -37,7 +37,7 @@ public final class SendSchedule {
         return intervalNs > 0;
     }
 
-    /** Waits until the next call is due or {@code goOn} says no; returns when it was due, in nanoseconds. */
+    /** Waits until the next call is due, or {@code goOn} returns false. Returns the due time of {@link System#nanoTime}. */
     public long awaitNext(BooleanSupplier goOn) {
         if (!hasSchedule()) {
             return System.nanoTime();

@@ -1,10 +1,10 @@
 package io.journalq.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.List;
 
 /**
  * Decides whether results support a quoted difference: both sides need at least {@value #MIN_REPETITIONS} repetitions, and

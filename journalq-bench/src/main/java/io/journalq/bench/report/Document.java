@@ -62,7 +62,7 @@ final class Document {
         try {
             before = Files.readString(file);
         } catch (IOException e) {
-            throw new BenchException("cannot read " + file, "give a Markdown document", e);
+            throw new BenchException("cannot read " + file, "use a Markdown document", e);
         }
     }
 

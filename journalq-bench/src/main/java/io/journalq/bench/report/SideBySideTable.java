@@ -3,6 +3,8 @@ package io.journalq.bench.report;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.DoubleNode;
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.report.Claims.Range;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -13,8 +15,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import io.journalq.bench.report.Claims.Range;
-import io.journalq.bench.measure.Statistics;
 
 /**
  * A table with the values of each side beside each other: {@code VALUE:FORM by SIDE over KEY, KEY}. It has a line for each
@@ -115,7 +115,7 @@ final class SideBySideTable {
             SideBySideTable one = new SideBySideTable(file, what.group(1), what.group(2), what.group(3));
             List<String> names = List.copyOf(one.sides);
             if (names.size() != 2) {
-                throw new BenchException(file + " has " + names.size() + " sides", "give a file with two");
+                throw new BenchException(file + " has " + names.size() + " sides", "use a file with two");
             }
             if (text.isEmpty()) {
                 text.append(

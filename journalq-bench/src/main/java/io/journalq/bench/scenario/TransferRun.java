@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Senders that read files line by line, and one receiver that writes a file. Each sender hands over a batch when the last
- * but so many is acknowledged. One thread, besides those that it starts.
+ * Senders that read files line by line, and one receiver that writes a file. A sender has at most eight unacknowledged
+ * batches. Used by one thread; starts a thread for each sender and the receiver.
  */
 final class TransferRun {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
@@ -49,10 +49,10 @@ final class TransferRun {
     }
 
     /**
-     * What came of it.
+     * The result of a run.
      *
-     * @param seconds from the first line sent to the last received
-     * @param firstError null when nothing failed
+     * @param seconds time from the first line sent to the last line received
+     * @param firstError null if nothing failed
      */
     record Result(
             double seconds,
@@ -87,7 +87,8 @@ final class TransferRun {
             running = false;
             receiver.join();
         } catch (IOException e) {
-            throw new BenchException("cannot write " + receivedFile, "give --results a directory with room", e);
+            throw new BenchException(
+                    "cannot write " + receivedFile, "use --results with a directory that has free space", e);
         }
         long[] sent = new long[0];
         for (Path file : files) {

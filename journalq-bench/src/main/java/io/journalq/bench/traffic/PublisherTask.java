@@ -11,11 +11,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.HdrHistogram.Recorder;
 
-/** One publisher and its thread. Counters may be read by any thread. */
+/** A publisher and the loop of its thread. Any thread may read the counters. */
 final class PublisherTask implements Runnable {
     private static final long WAIT_MS = 50;
     private static final long FIRST_PAUSE_MS = 1;
-    private static final int MOST_DOUBLINGS = 9;
+    private static final int MAX_DOUBLINGS = 9;
 
     private final int number;
     private final Publisher publisher;
@@ -27,7 +27,7 @@ final class PublisherTask implements Runnable {
     private final AtomicLong sent = new AtomicLong();
     private final LongAdder confirmed = new LongAdder();
     private final LongAdder failed = new LongAdder();
-    private final Recorder answers;
+    private final Recorder acknowledged;
     private volatile String firstError;
     private volatile boolean running = true;
     private volatile boolean finished;
@@ -36,8 +36,8 @@ final class PublisherTask implements Runnable {
     /**
      * Prepares a publisher.
      *
-     * @param slowest the highest sequence of this publisher that the slowest subscriber has
-     * @param answers notes how long confirmations took, in nanoseconds
+     * @param slowest the highest sequence of this publisher that the slowest subscriber has received
+     * @param acknowledged records the time from when a message was due until it was acknowledged, in nanoseconds
      */
     PublisherTask(
             int number,
@@ -45,13 +45,13 @@ final class PublisherTask implements Runnable {
             PayloadPool pool,
             Traffic.Settings settings,
             LongSupplier slowest,
-            Recorder answers) {
+            Recorder acknowledged) {
         this.number = number;
         this.publisher = publisher;
         this.pool = pool;
         this.settings = settings;
         this.slowest = slowest;
-        this.answers = answers;
+        this.acknowledged = acknowledged;
         this.room = new Semaphore(settings.unconfirmed());
         this.pace = SendSchedule.of(settings.messagesPerSecond(), 1, number, settings.publishers());
     }
@@ -85,7 +85,7 @@ final class PublisherTask implements Runnable {
                 room.release();
                 if (failure == null) {
                     confirmed.increment();
-                    answers.recordValue(Math.max(0, Math.min(Traffic.HIGHEST_NS, System.nanoTime() - dueNs)));
+                    acknowledged.recordValue(Math.max(0, Math.min(Traffic.HIGHEST_NS, System.nanoTime() - dueNs)));
                 } else {
                     failed.increment();
                     note(failure);
@@ -98,7 +98,7 @@ final class PublisherTask implements Runnable {
             room.release();
             failed.increment();
             note(e);
-            TimeUnit.MILLISECONDS.sleep(FIRST_PAUSE_MS << Math.min(MOST_DOUBLINGS, failuresInARow++));
+            TimeUnit.MILLISECONDS.sleep(FIRST_PAUSE_MS << Math.min(MAX_DOUBLINGS, failuresInARow++));
         }
     }
 
@@ -111,20 +111,20 @@ final class PublisherTask implements Runnable {
         return false;
     }
 
-    /** A subscriber that has lost messages does not tell: after a while without news there is room again. */
+    /** Waits for the window. Continues after {@link Traffic#LOST_AFTER_NS} without progress, because messages may be lost. */
     private boolean awaitWindow() throws InterruptedException {
         if (settings.window() == 0) {
             return true;
         }
         long own = Math.max(1, settings.window() / settings.publishers());
         long seen = slowest.getAsLong();
-        long newsNs = System.nanoTime();
+        long lastChangeNs = System.nanoTime();
         while (running && sent.get() - 1 - seen >= own) {
             TimeUnit.MICROSECONDS.sleep(WAIT_MS);
             long now = slowest.getAsLong();
             if (now != seen) {
-                newsNs = System.nanoTime();
-            } else if (System.nanoTime() - newsNs > Traffic.LOST_AFTER_NS) {
+                lastChangeNs = System.nanoTime();
+            } else if (System.nanoTime() - lastChangeNs > Traffic.LOST_AFTER_NS) {
                 return true;
             }
             seen = now;
@@ -142,7 +142,7 @@ final class PublisherTask implements Runnable {
         running = false;
     }
 
-    /** Whether nothing more will be sent, and all is answered. */
+    /** Whether everything was sent and has received its response. */
     boolean isFinished() {
         return finished;
     }

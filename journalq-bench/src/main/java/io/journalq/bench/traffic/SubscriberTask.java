@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.HdrHistogram.Recorder;
 
-/** One subscriber and its thread. Counters may be read by any thread. */
+/** A subscriber and the loop of its thread. Any thread may read the counters. */
 final class SubscriberTask implements Runnable {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
 
@@ -78,7 +78,7 @@ final class SubscriberTask implements Runnable {
         return corrupt;
     }
 
-    /** Of {@link System#nanoTime}. */
+    /** The time of the last message, of {@link System#nanoTime}. */
     long lastReceivedNs() {
         return lastReceivedNs;
     }
@@ -87,13 +87,13 @@ final class SubscriberTask implements Runnable {
         return firstError;
     }
 
-    /** How far this subscriber has come with a publisher; -1 when it had nothing of it. */
+    /** The highest sequence received from a producer; -1 if there is none. */
     long highestOf(int producer) {
         SequenceTracker tracker = producers.get(producer);
         return tracker == null ? -1 : tracker.highest();
     }
 
-    /** Messages that must have been sent before others that came, and did not come. */
+    /** The number of missing messages below the highest received sequence of each producer. */
     long gaps() {
         return producers.values().stream()
                 .mapToLong(tracker -> tracker.highest() + 1 - tracker.distinct())

@@ -14,13 +14,13 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * Publishers and subscribers of one topic at work, each on a thread of its own. The order of calls is start,
- * {@link #stopPublishing}, {@link #drain}, {@link #close}; counts and histograms may be asked for at any time. One thread.
+ * Running publishers and subscribers of one topic, each on its own thread. The order of calls is start, {@link
+ * #stopPublishing}, {@link #drain}, {@link #close}. Counts and histograms can be read at any time. One thread.
  */
 public final class Traffic implements AutoCloseable {
-    /** Ten minutes: what takes longer counts as that. */
+    /** The highest recorded latency, ten minutes. Longer latencies count as that. */
     static final long HIGHEST_NS = 600_000_000_000L;
-    /** How long publishers wait for a subscriber that makes no progress before they go on without. */
+    /** The time for which publishers wait for a subscriber without progress. */
     static final long LOST_AFTER_NS = 500_000_000L;
 
     private static final int DIGITS = 3;
@@ -32,17 +32,17 @@ public final class Traffic implements AutoCloseable {
     private final List<SubscriberTask> subscribing = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final Recorder endToEnd = new Recorder(HIGHEST_NS, DIGITS);
-    private final Recorder answers = new Recorder(HIGHEST_NS, DIGITS);
+    private final Recorder acknowledged = new Recorder(HIGHEST_NS, DIGITS);
 
     private Traffic() {}
 
-    /** Opens subscribers, then publishers, and lets them run. Each subscriber gets what is published from now on. */
+    /** Opens and starts subscribers, then publishers. Each subscriber receives the messages that are published from now on. */
     public static Traffic start(PubSubDriver driver, String topic, Settings settings, PayloadPool pool) {
         Traffic traffic = new Traffic();
         try {
             for (int i = 0; i < settings.subscribers(); i++) {
-                traffic.subscribing.add(
-                        new SubscriberTask(driver.openSubscriber(topic, i), settings.checkInterval(), traffic.endToEnd));
+                traffic.subscribing.add(new SubscriberTask(
+                        driver.openSubscriber(topic, i), settings.checkInterval(), traffic.endToEnd));
             }
             for (int i = 0; i < settings.publishers(); i++) {
                 int number = i;
@@ -52,7 +52,7 @@ public final class Traffic implements AutoCloseable {
                         pool,
                         settings,
                         () -> traffic.slowest(number),
-                        traffic.answers));
+                        traffic.acknowledged));
             }
         } catch (RuntimeException e) {
             traffic.close();
@@ -78,7 +78,7 @@ public final class Traffic implements AutoCloseable {
         return slowest;
     }
 
-    /** Lets {@code time} pass, and then more until messages come out at the other end, if not for too long. */
+    /** Waits for {@code time}, and then until every subscriber has received a message, for at most 30 s. */
     public void warmUp(Duration time) throws InterruptedException {
         Thread.sleep(time.toMillis());
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FIRST_MESSAGE_TIMEOUT_MS);
@@ -92,7 +92,7 @@ public final class Traffic implements AutoCloseable {
     }
 
     public Counts counts() {
-        // Received before sent: what is received has been sent.
+        // Read before the sent messages, so that no message counts as received but not as sent.
         long received = sum(subscribing, SubscriberTask::received);
         long distinct = sum(subscribing, SubscriberTask::distinct);
         long corrupt = sum(subscribing, SubscriberTask::corrupt);
@@ -101,22 +101,22 @@ public final class Traffic implements AutoCloseable {
         return new Counts(sum(publishing, PublisherTask::sent), confirmed, failed, received, distinct, corrupt);
     }
 
-    /** From when messages were due until they were received, since the last call of this; nanoseconds. */
+    /** The time from when messages were due until they were received, in nanoseconds, since the last call of this method. */
     public Histogram takeEndToEnd() {
         return endToEnd.getIntervalHistogram();
     }
 
-    /** From when messages were due until they were acknowledged, since the last call of this; nanoseconds. */
-    public Histogram takeAnswers() {
-        return answers.getIntervalHistogram();
+    /** The time from when messages were due until they were acknowledged, in nanoseconds, since the last call of this method. */
+    public Histogram takeAcknowledged() {
+        return acknowledged.getIntervalHistogram();
     }
 
-    /** Whether every publisher has sent all that it was to send. */
+    /** Whether every publisher has finished. */
     public boolean isPublished() {
         return publishing.stream().allMatch(PublisherTask::isFinished);
     }
 
-    /** Lets publishers come to an end and waits for their last answers; false when that takes too long. */
+    /** Stops the publishers and waits for their last responses. Returns false if that takes longer than {@code timeoutMs}. */
     public boolean stopPublishing(long timeoutMs) throws InterruptedException {
         publishing.forEach(PublisherTask::stop);
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
@@ -130,8 +130,8 @@ public final class Traffic implements AutoCloseable {
     }
 
     /**
-     * Waits until every subscriber has what was sent, or nothing has come for {@code silenceMs}. Returns when the last
-     * message came, of {@link System#nanoTime}.
+     * Waits until every subscriber has received every message, or no message has arrived for {@code silenceMs}. Returns the
+     * time of the last message, of {@link System#nanoTime}.
      */
     public long drain(long silenceMs) throws InterruptedException {
         while (true) {
@@ -152,7 +152,7 @@ public final class Traffic implements AutoCloseable {
         return (counts.sent() - counts.failed()) * subscribing.size();
     }
 
-    /** What was sent without failing and no subscriber reported, over all subscribers. Has a meaning after draining. */
+    /** The number of messages that did not fail and were not received, over all subscribers. Valid after {@link #drain}. */
     public long lost() {
         Counts counts = counts();
         return publishing.isEmpty()
@@ -160,7 +160,7 @@ public final class Traffic implements AutoCloseable {
                 : Math.max(0, expected(counts) - counts.distinct());
     }
 
-    /** The first thing that went wrong with a publisher or a subscriber; null when nothing did. */
+    /** The first problem of a publisher or a subscriber; null if there was none. */
     public String firstError() {
         return first(publishing, PublisherTask::firstError, first(subscribing, SubscriberTask::firstError, null));
     }
@@ -173,7 +173,7 @@ public final class Traffic implements AutoCloseable {
         return of.stream().mapToLong(value).sum();
     }
 
-    /** Stops what still runs and closes the connections. */
+    /** Stops all threads and closes all connections. */
     @Override
     public void close() {
         publishing.forEach(PublisherTask::stop);
@@ -185,22 +185,23 @@ public final class Traffic implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
+            throw new BenchException("interrupted", "run the benchmark again", e);
         } finally {
             publishing.forEach(PublisherTask::close);
         }
     }
 
     /**
-     * How much is sent, and by how many.
+     * The amount of traffic.
      *
-     * @param publishers each with a connection of its own; may be 0
-     * @param subscribers each with a connection of its own, and each gets every message; may be 0
-     * @param messagesPerSecond over all publishers, on a schedule that no stall of the broker moves; 0: as fast as it goes
-     * @param messagesPerPublisher after which each stops; 0: goes on until it is told to stop
-     * @param unconfirmed most messages of a publisher that are not acknowledged yet
-     * @param window most messages that publishers may be ahead of the slowest subscriber, all together; 0: no bound
-     * @param checkInterval one message in so many is checked by its checksum
+     * @param publishers number of publishers, each with its own connection; may be 0
+     * @param subscribers number of subscribers, each with its own connection, which all receive every message; may be 0
+     * @param messagesPerSecond rate of all publishers together, on a schedule that does not depend on the broker; 0 for as
+     *     fast as possible
+     * @param messagesPerPublisher number of messages after which each publisher stops; 0 to publish until stopped
+     * @param unconfirmed maximum of unacknowledged messages per publisher
+     * @param window maximum of messages that all publishers together run ahead of the slowest subscriber; 0 for no limit
+     * @param checkInterval the checksum of one message in this number is verified
      */
     public record Settings(
             int publishers,
@@ -212,21 +213,21 @@ public final class Traffic implements AutoCloseable {
             int checkInterval) {}
 
     /**
-     * What has happened so far.
+     * Numbers of messages.
      *
-     * @param sent handed to the client library
-     * @param confirmed acknowledged, or taken by the library where nothing is acknowledged
-     * @param failed sent and not confirmed, for certain
-     * @param received by all subscribers together, repetitions included
-     * @param distinct received, without repetitions
-     * @param corrupt received with a wrong checksum, or without a stamp
+     * @param sent messages passed to the client library
+     * @param confirmed acknowledged messages; without acknowledgements, messages that the library has accepted
+     * @param failed messages that certainly failed
+     * @param received messages that all subscribers together received, including repetitions
+     * @param distinct received messages without repetitions
+     * @param corrupt received messages with a wrong checksum or without a stamp
      */
     public record Counts(long sent, long confirmed, long failed, long received, long distinct, long corrupt) {
         public long duplicated() {
             return received - distinct - corrupt;
         }
 
-        /** What happened since {@code earlier}. */
+        /** The difference to earlier counts. */
         public Counts since(Counts earlier) {
             return new Counts(
                     sent - earlier.sent,

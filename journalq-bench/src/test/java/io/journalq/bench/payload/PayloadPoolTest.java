@@ -118,11 +118,11 @@ class PayloadPoolTest {
 
         assertThatThrownBy(() -> PayloadPool.build("prose", 100, 1024))
                 .isInstanceOf(BenchException.class)
-                .hasMessage("no payload is called 'prose'; use " + PayloadSource.KINDS);
+                .hasMessage("'prose' is not a kind of payload; use " + PayloadSource.KINDS);
         assertThatThrownBy(() -> PayloadPool.build("file:" + empty, 100, 1024)).hasMessageContaining("is empty");
         assertThatThrownBy(() -> PayloadPool.build("file:" + directory.resolve("none"), 100, 1024))
                 .hasMessageContaining("cannot read payload file");
-        assertThatThrownBy(() -> PayloadPool.build("text", 15, 1024)).hasMessageContaining("give 16 to 900000 bytes");
+        assertThatThrownBy(() -> PayloadPool.build("text", 15, 1024)).hasMessageContaining("use 16 to 900000 bytes");
         assertThatThrownBy(() -> PayloadPool.build("text", 900_001, 1024)).hasMessageContaining("out of range");
     }
 }

@@ -47,7 +47,7 @@ class RabbitServerTest {
             assertThat(driver.isStartedHere()).isFalse();
             assertThatThrownBy(driver::start)
                     .isInstanceOf(BenchException.class)
-                    .hasMessageContainingAll("no RabbitMQ server answers at " + target, "apt-get install");
+                    .hasMessageContainingAll("no RabbitMQ server responds at " + target, "apt-get install");
         }
     }
 
@@ -66,8 +66,8 @@ class RabbitServerTest {
         RabbitServer server = new RabbitServer(settings, 1, INSTALL);
 
         assertThat(settings.clientNumber("consumer.prefetch", 7)).isEqualTo(7);
-        assertThatThrownBy(() -> settings.clientNumber("batchSize", 1)).hasMessageContaining("give a number");
-        assertThatThrownBy(() -> server.port("localhost:five")).hasMessageContaining("give host:port");
+        assertThatThrownBy(() -> settings.clientNumber("batchSize", 1)).hasMessageContaining("use a number");
+        assertThatThrownBy(() -> server.port("localhost:five")).hasMessageContaining("use HOST:PORT");
     }
 
     private static PubSubSettings settings(String target, Map<String, String> client) {

@@ -1,8 +1,8 @@
 package io.journalq.bench.produce;
 
-import io.journalq.bench.driver.ClientDriver.BatchProducer;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ClientDriver.BatchProducer;
 import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.journalq.bench.driver.ClientDriver.SyncProducer;

@@ -160,7 +160,8 @@ class SuiteTest {
 
     @Test
     void shouldCatchUpWhenAReaderIsBehind() throws IOException {
-        int exitCode = run("backlog", "--size=5", "--rate=500", "--partitions=4", "--warmup=100ms", "--duration=500ms");
+        int exitCode =
+                run("backlog", "--size=5MiB", "--rate=500", "--partitions=4", "--warmup=100ms", "--duration=500ms");
 
         assertThat(err.toString()).isEmpty();
         assertThat(exitCode).isZero();
