@@ -1,12 +1,12 @@
 package io.journalq.bench.compare;
 
+import io.journalq.bench.measure.Statistics;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
-import io.journalq.bench.measure.Statistics;
 import java.util.stream.DoubleStream;
 
-/** Median, least and most of one value over repetitions. */
-public record Spread(double median, double least, double most) {
+/** Median, minimum and maximum of a value over repetitions. */
+public record Spread(double median, double min, double max) {
 
     /** {@code results} is not empty. */
     public static <R> Spread of(List<R> results, ToDoubleFunction<R> value) {
@@ -14,9 +14,9 @@ public record Spread(double median, double least, double most) {
         return new Spread(Statistics.median(DoubleStream.of(sorted)), sorted[0], sorted[sorted.length - 1]);
     }
 
-    /** As {@code [least-most]}. */
+    /** The range as {@code [min-max]}. */
     public String range() {
-        return "[" + plain(least) + "-" + plain(most) + "]";
+        return "[" + plain(min) + "-" + plain(max) + "]";
     }
 
     private static String plain(double value) {

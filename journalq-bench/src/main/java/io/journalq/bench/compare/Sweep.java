@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Looks for the best settings, one knob after the other: each value is tried with the others as they are, and the best
- * stays. One thread.
+ * Searches for the best settings by varying one after the other. Each value is tried with the best values so far of the
+ * others. One thread.
  */
 final class Sweep {
-    /** What is less than this better is taken for noise, so that plainer settings win. */
+    /** A smaller improvement counts as noise and does not change the settings. */
     private static final double NOTICEABLY_BETTER = 1.02;
 
     private final Scorer scorer;
@@ -19,7 +19,7 @@ final class Sweep {
     private Tuning best;
     private double bestScore;
 
-    /** One try; more is better. */
+    /** Measures one combination of settings; a higher score is better. */
     @FunctionalInterface
     interface Scorer {
         double score(Tuning tuning) throws InterruptedException;
@@ -33,10 +33,10 @@ final class Sweep {
         this.progress = progress;
     }
 
-    /** Returns the best that was found from {@code start} on. */
+    /** Returns the best settings, starting from {@code start}. */
     Tuning search(Tuning start, List<Knob> knobs) throws InterruptedException {
         best = start;
-        // The first run warms broker and client up and counts for nothing.
+        // The first run warms up broker and client, and its score is discarded.
         scorer.score(start);
         bestScore = scorer.score(start);
         note("start: " + start.inWords(true));

@@ -1,6 +1,7 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerSampler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -12,23 +13,22 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
-import io.journalq.bench.measure.BrokerSampler;
 
 /**
- * A child process with a directory of its own for data and log. Both are gone after {@link #close}, which also runs when
- * the program is interrupted. One thread, besides the shutdown hook.
+ * A child process with its own directory for data and log. {@link #close} ends the process and deletes the directory; it
+ * also runs when the program is interrupted. Used by one thread, and by the shutdown hook.
  */
 public final class ChildProcess implements AutoCloseable {
     private static final int STOP_TIMEOUT_S = 20;
-    /** With thousands of partitions there is much to write before the end. */
+    /** A broker with thousands of partitions writes for a long time before it ends. */
     private static final int RESTART_STOP_TIMEOUT_S = 120;
 
     private static final long POLL_MS = 100;
-    /** Less than what is measured of a start. */
+    /** Short compared with the measured duration of a start. */
     private static final long START_POLL_MS = 10;
 
     private static final int SETTLE_TIMEOUT_S = 30;
-    /** What a broker without topics may keep on disk. */
+    /** The disk space that a broker without topics may use. */
     private static final long SETTLED_BYTES = 64 << 20;
 
     private final String name;
@@ -44,12 +44,13 @@ public final class ChildProcess implements AutoCloseable {
         try {
             directory = Files.createTempDirectory("journalq-bench-" + name + "-");
         } catch (IOException e) {
-            throw new BenchException("cannot make a temporary directory", "set -Djava.io.tmpdir to one with room", e);
+            throw new BenchException(
+                    "cannot create a temporary directory", "set -Djava.io.tmpdir to a directory with free space", e);
         }
         Runtime.getRuntime().addShutdownHook(shutdownHook);
     }
 
-    /** For data, configuration and log; exists from the beginning. */
+    /** The directory for data, configuration and log. It exists from the start. */
     public Path directory() {
         return directory;
     }
@@ -58,13 +59,13 @@ public final class ChildProcess implements AutoCloseable {
         return process == null ? 0 : process.pid();
     }
 
-    /** Runs {@code command} to its end; its output goes to the log. */
+    /** Runs a command and waits until it ends. Its output goes to the log. */
     public void run(List<String> command, int timeoutSeconds) {
         try {
             Process step = launch(command);
             if (!step.waitFor(timeoutSeconds, TimeUnit.SECONDS)) {
                 step.destroyForcibly();
-                throw new BenchException(name + " took too long to prepare", "look whether the machine is overloaded");
+                throw new BenchException(name + " took too long to prepare", "check whether the machine is overloaded");
             }
             if (step.exitValue() != 0) {
                 throw diedBecause("cannot prepare");
@@ -73,11 +74,11 @@ public final class ChildProcess implements AutoCloseable {
             throw new BenchException("cannot run " + command.get(0), "check that it is installed", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
+            throw new BenchException("interrupted", "run the benchmark again", e);
         }
     }
 
-    /** Starts {@code command}, and waits until {@code ready} says so. */
+    /** Starts {@code command}, and waits until {@code ready} returns true. */
     public void start(List<String> command, BooleanSupplier ready, int timeoutSeconds) {
         this.command = command;
         this.ready = ready;
@@ -94,7 +95,7 @@ public final class ChildProcess implements AutoCloseable {
                     throw diedBecause("cannot start");
                 }
                 if (System.nanoTime() > deadlineNs) {
-                    throw diedBecause("did not answer within " + timeoutSeconds + " s:");
+                    throw diedBecause("did not respond within " + timeoutSeconds + " s:");
                 }
                 Thread.sleep(START_POLL_MS);
             }
@@ -102,20 +103,20 @@ public final class ChildProcess implements AutoCloseable {
             throw new BenchException("cannot run " + command.get(0), "check that it is installed", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
+            throw new BenchException("interrupted", "run the benchmark again", e);
         }
     }
 
-    /** Ends the process and starts it again; returns seconds from the start of the new one until it was ready. */
+    /** Ends the process and starts it again; returns the seconds from the start of the new process until it was ready. */
     public double restart(boolean kill) {
         signal(kill ? "KILL" : "TERM");
         try {
             if (!process.waitFor(RESTART_STOP_TIMEOUT_S, TimeUnit.SECONDS)) {
-                throw new BenchException("broker " + name + " does not stop", "look at its log");
+                throw new BenchException("broker " + name + " does not stop", "check its log");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
+            throw new BenchException("interrupted", "run the benchmark again", e);
         }
         long startNs = System.nanoTime();
         start();
@@ -138,16 +139,17 @@ public final class ChildProcess implements AutoCloseable {
         String lastWords = "it left no log";
         try (Stream<String> lines = Files.lines(log())) {
             lastWords = lines.filter(line -> !line.isBlank())
-                    .filter(line -> !line.startsWith("\tat "))
+                    .filter(line -> !line.startsWith("\t"))
                     .reduce((earlier, later) -> later)
                     .orElse(lastWords);
         } catch (IOException | UncheckedIOException e) {
-            // Said above: no log.
+            // The message says that there is no log.
         }
-        return new BenchException("broker " + name + " " + what + " " + lastWords, "mend that and run it again");
+        return new BenchException(
+                "broker " + name + " " + what + " " + lastWords, "fix that and run the benchmark again");
     }
 
-    /** See {@link BrokerDriver#settle}; goes on after a while in any case. */
+    /** See {@link BrokerDriver#settle}. Gives up after {@value #SETTLE_TIMEOUT_S} s. */
     public void settle() {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_TIMEOUT_S);
         try {
@@ -188,7 +190,7 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** A port that was free a moment ago. */
+    /** A port of the loopback address that was free when this method returned. */
     public static int freePort() {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
@@ -202,14 +204,14 @@ public final class ChildProcess implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(shutdownHook);
         } catch (IllegalStateException e) {
-            return; // Shutting down: the hook does it.
+            return; // The program is ending: the hook does this.
         }
         stopAndRemove();
     }
 
     private void stopAndRemove() {
         if (process != null && process.isAlive()) {
-            signal("CONT"); // A frozen process would not hear the next signal.
+            signal("CONT"); // A frozen process would not handle the next signal.
             process.destroy();
             try {
                 if (!process.waitFor(STOP_TIMEOUT_S, TimeUnit.SECONDS)) {
@@ -224,7 +226,7 @@ public final class ChildProcess implements AutoCloseable {
             files.sorted(Comparator.reverseOrder())
                     .forEach(file -> file.toFile().delete());
         } catch (IOException | UncheckedIOException e) {
-            System.err.println("journalq-bench: cannot remove " + directory + "; remove it by hand");
+            System.err.println("journalq-bench: cannot delete " + directory + "; delete it by hand");
         }
     }
 }

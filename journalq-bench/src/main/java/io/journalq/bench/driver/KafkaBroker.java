@@ -4,23 +4,23 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
-import java.util.ArrayList;
 
 /**
- * Apache Kafka as one process, broker and controller combined, with freshly formatted storage in a temporary directory:
- * its own defaults, its launcher's JVM options, 1 GB of heap.
+ * Apache Kafka in one process with broker and controller, with newly formatted storage in a temporary directory. It has
+ * its default settings, the JVM options of its start script, and a heap of 1 GB.
  */
 public final class KafkaBroker extends SpawnedBroker {
     private static final int FORMAT_TIMEOUT_S = 60;
     private static final int START_TIMEOUT_S = 120;
-    private static final int ANSWER_TIMEOUT_MS = 2_000;
-    /** As in Kafka's own start script. */
+    private static final int RESPONSE_TIMEOUT_MS = 2_000;
+    /** The options of Kafka's start script. */
     private static final List<String> JVM_OPTIONS = List.of(
             "-Xmx1G",
             "-Xms1G",
@@ -41,7 +41,7 @@ public final class KafkaBroker extends SpawnedBroker {
     private final int controllerPort = ChildProcess.freePort();
     private final Map<String, String> extra;
 
-    /** {@code extra} are settings of the broker, by its own names. */
+    /** {@code extra} are additional settings of the broker, by its own names. */
     public KafkaBroker(Map<String, String> extra) {
         this.extra = Map.copyOf(extra);
     }
@@ -73,7 +73,7 @@ public final class KafkaBroker extends SpawnedBroker {
                 FORMAT_TIMEOUT_S);
         process.start(
                 command(classPath, "kafka.Kafka", properties.toString()),
-                () -> answers(ANSWER_TIMEOUT_MS),
+                () -> responds(RESPONSE_TIMEOUT_MS),
                 START_TIMEOUT_S);
     }
 
@@ -85,7 +85,7 @@ public final class KafkaBroker extends SpawnedBroker {
         return command;
     }
 
-    /** The beginning of a command: Java, and the switches of bin/lib/journalq-env.sh for its version. */
+    /** The first words of a command: Java, and the options of bin/lib/journalq-env.sh for its version. */
     private static List<String> java() {
         int version = Runtime.version().feature();
         List<String> command = new ArrayList<>();
@@ -102,7 +102,7 @@ public final class KafkaBroker extends SpawnedBroker {
         return command;
     }
 
-    /** With its default session, or one that was killed would be taken to live still, and its successor be refused. */
+    /** Restores the default session timeout: with a long one, the controller would refuse the successor of a killed broker. */
     @Override
     void prepareRestart(Path directory) {
         Map<String, String> settings = settings();
@@ -133,13 +133,13 @@ public final class KafkaBroker extends SpawnedBroker {
     @Override
     public Map<String, String> settings() {
         Map<String, String> settings = new TreeMap<>();
-        // One broker only.
+        // There is only one broker.
         settings.put("offsets.topic.replication.factor", "1");
         settings.put("transaction.state.log.replication.factor", "1");
         settings.put("transaction.state.log.min.isr", "1");
-        // So that a broker frozen while another is measured is not taken for dead. Costs and brings nothing.
+        // A frozen broker must not be considered dead. This does not affect performance.
         settings.put(SESSION_TIMEOUT, "3600000");
-        // So that a deleted topic is gone before the next run. Costs and brings nothing.
+        // A deleted topic must be gone before the next run. This does not affect performance.
         settings.put("log.segment.delete.delay.ms", "500");
         settings.putAll(extra);
         return settings;

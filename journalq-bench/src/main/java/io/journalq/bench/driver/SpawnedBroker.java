@@ -7,12 +7,12 @@ import java.net.Socket;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A broker that is started on this machine, as a process of its own with its data in a temporary directory. */
+/** A broker that this program starts in a separate process, with its data in a temporary directory. */
 abstract class SpawnedBroker extends KafkaProtocolBroker {
     private final int port = ChildProcess.freePort();
     private ChildProcess process;
 
-    /** The process that {@link #start} is to start. */
+    /** Creates the process for {@link #start}. */
     final ChildProcess newProcess() {
         process = new ChildProcess(name());
         return process;
@@ -22,15 +22,15 @@ abstract class SpawnedBroker extends KafkaProtocolBroker {
         return port;
     }
 
-    /** Whether it answers within {@code timeoutMs}; at once where nobody listens yet. */
-    final boolean answers(int timeoutMs) {
-        // A client that finds the port closed waits for up to a second before it tries again.
+    /** Whether the broker responds within {@code timeoutMs}. Returns at once if nothing listens at its port. */
+    final boolean responds(int timeoutMs) {
+        // A client that finds the port closed waits up to a second before it tries again.
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress("localhost", port), timeoutMs);
         } catch (IOException e) {
             return false;
         }
-        return admin().answers(timeoutMs);
+        return admin().responds(timeoutMs);
     }
 
     @Override
@@ -64,9 +64,9 @@ abstract class SpawnedBroker extends KafkaProtocolBroker {
         return process().restart(kill);
     }
 
-    /** The process is about to be started again, with {@code directory} as it is then. */
+    /** Changes files in {@code directory} before the process is started again. */
     void prepareRestart(Path directory) {
-        // Nothing has to change.
+        // By default, nothing has to change.
     }
 
     @Override

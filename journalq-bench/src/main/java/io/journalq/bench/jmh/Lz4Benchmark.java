@@ -1,5 +1,6 @@
 package io.journalq.bench.jmh;
 
+import io.journalq.bench.payload.PayloadPool;
 import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -26,12 +27,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
-import io.journalq.bench.payload.PayloadPool;
 
 /**
- * Time to compress and decompress the records of one batch: frames written over the block functions with reused buffers,
- * as the broker and the client do, and the library's own frame streams, as
- * {@code docs/decisions/0004-lz4-frames.md} weighs it.
+ * Time to compress and decompress the records of a batch, for {@code docs/decisions/0004-lz4-frames.md}. Compares frames
+ * over the block functions with reused buffers, as in broker and client, with the library's frame streams.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -42,7 +41,7 @@ import io.journalq.bench.payload.PayloadPool;
 public class Lz4Benchmark {
     private static final int MESSAGE_SIZE_BYTES = 1024;
 
-    /** Messages of 1 KiB in the batch. */
+    /** Number of messages of 1 KiB in the batch. */
     @Param({"1", "100"})
     public int messages;
 
@@ -89,7 +88,7 @@ public class Lz4Benchmark {
         return sizeBytes;
     }
 
-    /** With the block size and the flags that Kafka's clients use. */
+    /** Uses the block size and the flags of Kafka's clients. */
     @Benchmark
     public int compressByStream() throws IOException {
         ByteArrayOutputStream target = new ByteArrayOutputStream(plain.length + 1024);

@@ -34,7 +34,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Time to decode the frame of one Produce request, header included, and its body by the classes of kafka-clients. */
+/** Time to decode the frame of a Produce request including its header, and its body with the classes of kafka-clients. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -47,7 +47,7 @@ public class ProtocolBenchmark {
     private static final int TIMEOUT_MS = 30_000;
     private static final int MESSAGE_SIZE_BYTES = 1024;
 
-    /** Partitions in the request, each with one message of 1 KiB. */
+    /** Number of partitions in the request, each with one message of 1 KiB. */
     @Param({"1", "100"})
     public int partitions;
 

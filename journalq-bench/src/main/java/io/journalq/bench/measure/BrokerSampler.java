@@ -5,15 +5,15 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
 /**
- * Looks at a broker's process from outside: the kernel's view of it, its page of metrics, and its directory. What it cannot
- * see is -1, never a failed run. One thread.
+ * Samples a broker from outside: the kernel's data about its process, its metrics, and its data directory. A value that
+ * cannot be read is -1, and never fails the run. One thread.
  */
 public final class BrokerSampler {
     private static final Duration METRICS_TIMEOUT = Duration.ofSeconds(2);
@@ -28,11 +28,11 @@ public final class BrokerSampler {
     private long lastNs;
 
     /**
-     * Begins to look.
+     * Starts sampling.
      *
-     * @param pid below 1 when there is no process to be seen
-     * @param dataDirectory null when it is not known
-     * @param metricsAddress {@code host:port}; null when there is none
+     * @param pid process id of the broker; below 1 if it is unknown
+     * @param dataDirectory null if it is unknown
+     * @param metricsAddress {@code host:port} of the metrics; null if there are none
      */
     public BrokerSampler(long pid, Path dataDirectory, String metricsAddress) {
         this.pid = pid;
@@ -71,8 +71,8 @@ public final class BrokerSampler {
             return null;
         }
         try {
-            HttpResponse<String> answer = http.send(metrics, HttpResponse.BodyHandlers.ofString());
-            return answer.statusCode() == 200 ? answer.body() : null;
+            HttpResponse<String> response = http.send(metrics, HttpResponse.BodyHandlers.ofString());
+            return response.statusCode() == 200 ? response.body() : null;
         } catch (IOException e) {
             return null;
         } catch (InterruptedException e) {
@@ -81,7 +81,7 @@ public final class BrokerSampler {
         }
     }
 
-    /** Of all lines whose name and labels begin so. */
+    /** The sum of all samples whose name and labels start with {@code begin}. */
     private static long sum(String page, String begin) {
         if (page == null) {
             return -1;
@@ -111,7 +111,7 @@ public final class BrokerSampler {
         }
     }
 
-    /** Blocks that are in use, not lengths: journals are laid out ahead of what is written. */
+    /** The disk space that the files occupy, which may differ from their lengths; -1 if it is unknown. */
     public static long allocatedBytes(Path directory) throws IOException {
         Process du = new ProcessBuilder("du", "-sk", directory.toString())
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -122,14 +122,14 @@ public final class BrokerSampler {
     }
 
     /**
-     * A broker at one moment. What cannot be told is -1.
+     * The state of a broker. A value is -1 if it is unknown.
      *
-     * @param cpuPercent of one core, since the sample before
-     * @param residentBytes memory that the process holds
-     * @param heapBytes used of the Java heap, as its metrics tell
-     * @param directBytes held by network buffers outside of the heap, as its metrics tell
-     * @param openFiles handles, sockets included
-     * @param diskBytes that its data takes on the disk
+     * @param cpuPercent processor time since the previous sample, in percent of one core
+     * @param residentBytes resident memory of the process
+     * @param heapBytes used Java heap, from the broker's metrics
+     * @param directBytes network buffers outside of the heap, from the broker's metrics
+     * @param openFiles open file handles, including sockets
+     * @param diskBytes disk space that the data directory occupies
      */
     public record BrokerSample(
             double cpuPercent,

@@ -1,15 +1,15 @@
 package io.journalq.bench.measure;
 
 import io.journalq.bench.BenchException;
-import java.util.List;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Finds a process of this machine by its number or by a part of its command line. Stateless. */
+/** Finds a process of this machine by its id, its command line or its port. Stateless. */
 public final class ProcessFinder {
     private static final String LISTENING = "0A";
     private static final int LOCAL_ADDRESS = 1;
@@ -18,7 +18,7 @@ public final class ProcessFinder {
 
     private ProcessFinder() {}
 
-    /** {@code wanted} is a process id, or text that the command line of exactly one other process holds. */
+    /** {@code wanted} is a process id, or a text that the command line of exactly one other process contains. */
     public static long find(String wanted) {
         if (!wanted.isEmpty() && wanted.chars().allMatch(Character::isDigit)) {
             return Long.parseLong(wanted);
@@ -30,8 +30,8 @@ public final class ProcessFinder {
                 .toList();
         if (found.size() != 1) {
             throw new BenchException(
-                    found.size() + " processes have '" + wanted + "' in their command lines",
-                    "give --process a process id, or a text that only the broker's has");
+                    found.size() + " processes have a command line that contains '" + wanted + "'",
+                    "use --process with a process id, or with a text that only the broker's command line contains");
         }
         return found.get(0);
     }
@@ -40,7 +40,7 @@ public final class ProcessFinder {
         return String.join(" ", ProcFile.lines("/proc/" + pid + "/cmdline")).replace('\0', ' ');
     }
 
-    /** The process id, or 0 when the broker runs elsewhere or cannot be seen. */
+    /** The process that listens at the port of {@code bootstrap}, as /proc shows; 0 if it is unknown or on another machine. */
     public static long listeningAt(String bootstrap) {
         int colon = bootstrap.lastIndexOf(':');
         try {

@@ -6,23 +6,23 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A process at one moment, from {@code /proc/<pid>}: what it has used since its start.
+ * The resources that a process has used since its start, from {@code /proc/<pid>}.
  *
- * @param cpuNs time on a processor, user and system, all threads; in steps of 10 ms as the kernel counts it
- * @param residentBytes memory that it holds now
- * @param maxResidentBytes the most that it ever held
- * @param writtenBytes what it caused to be written to storage, counted when pages become dirty
+ * @param cpuNs processor time of all threads, user and system, in steps of 10 ms
+ * @param residentBytes resident memory
+ * @param maxResidentBytes highest resident memory so far
+ * @param writtenBytes bytes written to storage, counted when pages become dirty
  */
 public record ProcessUsage(long cpuNs, long residentBytes, long maxResidentBytes, long writtenBytes) {
-    /** The kernel reports to user space in hundredths of a second, whatever it counts in itself. */
+    /** The kernel reports processor time to user space in hundredths of a second. */
     private static final long NANOS_PER_TICK = 10_000_000L;
 
-    /** To the kernel: reset the peak of resident memory to what it is now. */
+    /** Tells the kernel to reset the peak of resident memory to the current value. */
     private static final String RESET_PEAK = "5";
 
     private static final ProcessUsage NONE = new ProcessUsage(0, 0, 0, 0);
 
-    /** Samples a process; all zero when there is none or it cannot be seen. {@code pid} below 1 means none. */
+    /** Samples a process. All values are zero if it cannot be read, or if {@code pid} is below 1. */
     public static ProcessUsage of(long pid) {
         if (pid < 1) {
             return NONE;
@@ -36,8 +36,8 @@ public record ProcessUsage(long cpuNs, long residentBytes, long maxResidentBytes
     }
 
     /**
-     * Lets {@link #maxResidentBytes} begin anew, where the kernel allows that: for processes of the same user. Otherwise
-     * it stays the most since the process began.
+     * Resets {@link #maxResidentBytes} to the current value. The kernel permits that for processes of the same user only;
+     * for others, the value stays the maximum since the start of the process.
      */
     public static void forgetMaximum(long pid) {
         if (pid < 1) {
@@ -54,7 +54,7 @@ public record ProcessUsage(long cpuNs, long residentBytes, long maxResidentBytes
         if (stat.isEmpty()) {
             return 0;
         }
-        // The second field is the program's name in brackets and may hold anything, spaces and brackets too.
+        // The second field is the program's name in brackets. It may contain spaces and brackets.
         String line = stat.get(0);
         String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ", -1);
         return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);

@@ -1,8 +1,8 @@
 package io.journalq.bench.measure;
 
 /**
- * What a broker and its clients used over a stretch of time. Cores are processor time by wall time: 1.0 is one core
- * kept busy.
+ * The resources that a broker and its clients used during an interval. Cores are processor time divided by wall time: 1.0
+ * is one busy core.
  */
 public record ResourceUse(
         double seconds,
@@ -19,12 +19,12 @@ public record ResourceUse(
 
     private static final double MB = 1e6;
 
-    /** Begins to measure. The broker's process id is below 1 when it runs elsewhere; its numbers are then zero. */
+    /** Starts measuring. If the broker's process id is below 1, its values are zero. */
     public static Meter start(long brokerPid) {
         return new Meter(brokerPid);
     }
 
-    /** The state at the beginning of the stretch. One thread. */
+    /** The state at the start of the interval. One thread. */
     public static final class Meter {
         private final long brokerPid;
         private final long clientPid = ProcessHandle.current().pid();
@@ -64,8 +64,8 @@ public record ResourceUse(
     }
 
     /**
-     * Bytes that went over all network devices, loopback included, since the machine started. On loopback each byte counts
-     * once as received and once as sent.
+     * Bytes that all network devices, including loopback, have transferred since the machine started. On loopback, each byte
+     * counts as received and as sent.
      */
     private record NetworkSample(long receivedBytes, long sentBytes) {
         static NetworkSample now() {

@@ -5,19 +5,16 @@ import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.nats.client.Connection;
 import io.nats.client.Message;
 import io.nats.client.Subscription;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 
-/** NATS without storage: what is published goes to who subscribes now, and to nobody else. */
+/** NATS without storage: a message reaches only the subscribers of the moment. */
 final class CoreNatsDriver extends NatsDriver {
     private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(30);
-    /** Messages of one poll, so that a subscriber looks up now and then. */
-    private static final int MOST_OF_A_POLL = 1_000;
+    /** Maximum of messages per poll, so that a subscriber notices that it is to stop. */
+    private static final int MAX_POLL_MESSAGES = 1_000;
 
     CoreNatsDriver(PubSubSettings settings) {
         super(new NatsServer(settings, false));
@@ -33,7 +30,7 @@ final class CoreNatsDriver extends NatsDriver {
         return EnumSet.of(Delivery.AT_MOST_ONCE);
     }
 
-    /** Subjects need not be made. */
+    /** NATS does not need to create subjects. */
     @Override
     public void createTopic(String topic, int partitions) {}
 
@@ -68,15 +65,15 @@ final class CoreNatsDriver extends NatsDriver {
         Subscription subscription = connection.subscribe(topic);
         subscription.setPendingLimits(-1, -1);
         try {
-            // The server knows of the subscription once it has answered this.
+            // When the server has responded to this, it knows the subscription.
             connection.flush(FLUSH_TIMEOUT);
         } catch (TimeoutException e) {
             closed(connection);
-            throw new BenchException("NATS does not answer", "look at its log", e);
+            throw new BenchException("NATS does not respond", "check its log", e);
         } catch (InterruptedException e) {
             closed(connection);
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
+            throw new BenchException("interrupted", "run the benchmark again", e);
         }
         return new Subscriber() {
             @Override
@@ -84,7 +81,7 @@ final class CoreNatsDriver extends NatsDriver {
                 Message message = subscription.nextMessage(timeout);
                 for (int i = 1; message != null; i++) {
                     visitor.onMessage(message.getData());
-                    if (i == MOST_OF_A_POLL) {
+                    if (i == MAX_POLL_MESSAGES) {
                         return;
                     }
                     message = subscription.nextMessage(timeout);

@@ -15,30 +15,27 @@ import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * NATS JetStream with file storage: one stream a topic. Publishers do not wait between messages; each subscriber is a
- * durable pull consumer that acknowledges everything up to where it is every five seconds, as consumers of the Kafka
- * protocol commit.
+ * NATS JetStream with file storage, with one stream per topic. Publishers do not wait between messages. Each subscriber is
+ * a durable pull consumer that acknowledges everything up to its position every five seconds, like consumers of the Kafka
+ * protocol.
  */
 final class JetStreamDriver extends NatsDriver {
     private static final long ACKNOWLEDGE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
-    /** Or after so many messages, whatever comes first. */
+    /** A subscriber also acknowledges after this number of messages. */
     private static final int ACKNOWLEDGE_INTERVAL_MESSAGES = 50_000;
-    /** The server's default of 1,000 would stop a subscriber that acknowledges now and then. */
+    /** The server's default of 1,000 would stop a subscriber between two acknowledgements. */
     private static final int MAX_UNACKNOWLEDGED = 1_000_000;
 
-    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
-    private static final int MOST_OF_A_POLL = 1_000;
+    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(60);
+    private static final int MAX_POLL_MESSAGES = 1_000;
     private static final String PULL_MESSAGES = "consumer.batchSize";
 
     private final PubSubSettings settings;
@@ -77,7 +74,7 @@ final class JetStreamDriver extends NatsDriver {
         super.freeze();
     }
 
-    /** Opened again after a freeze, in which a connection might be given up. */
+    /** Opened again after a freeze, because the server may close a connection of a frozen client. */
     private Connection admin() {
         if (admin == null) {
             admin = server.connect(server.publishTarget(0));
@@ -191,8 +188,8 @@ final class JetStreamDriver extends NatsDriver {
 
         @Override
         public void flush() throws TimeoutException, InterruptedException {
-            connection.flush(ANSWER_TIMEOUT);
-            unconfirmed.awaitNone(ANSWER_TIMEOUT);
+            connection.flush(RESPONSE_TIMEOUT);
+            unconfirmed.awaitNone(RESPONSE_TIMEOUT);
         }
 
         @Override
@@ -217,11 +214,11 @@ final class JetStreamDriver extends NatsDriver {
                 throws InterruptedException, JetStreamStatusCheckedException {
             Message message = consumer.nextMessage(timeout);
             Message last = null;
-            for (int i = 0; message != null && i < MOST_OF_A_POLL; i++) {
+            for (int i = 0; message != null && i < MAX_POLL_MESSAGES; i++) {
                 visitor.onMessage(message.getData());
                 last = message;
                 unacknowledged++;
-                message = i + 1 < MOST_OF_A_POLL ? consumer.nextMessage(timeout) : null;
+                message = i + 1 < MAX_POLL_MESSAGES ? consumer.nextMessage(timeout) : null;
             }
             boolean due = System.nanoTime() - acknowledgedNs > ACKNOWLEDGE_INTERVAL_NS
                     || unacknowledged > ACKNOWLEDGE_INTERVAL_MESSAGES;
@@ -237,7 +234,7 @@ final class JetStreamDriver extends NatsDriver {
             try {
                 consumer.close();
             } catch (Exception e) {
-                System.err.println("journalq-bench: a JetStream consumer does not close: " + e);
+                System.err.println("journalq-bench: cannot close a JetStream consumer: " + e);
             }
             closed(connection);
         }

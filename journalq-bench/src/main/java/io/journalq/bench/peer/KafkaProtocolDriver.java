@@ -5,12 +5,12 @@ import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ClientDriver.ConsumerSettings;
 import io.journalq.bench.driver.ClientDriver.GroupSettings;
+import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.KafkaBroker;
-import io.journalq.bench.driver.ClientDriver.MessageConsumer;
-import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.journalq.bench.measure.ProcessFinder;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,8 +23,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * JournalQ or Apache Kafka, through either client. Each subscriber reads all partitions: by assignment where nothing is
- * promised, otherwise as the only member of a consumer group, which commits every five seconds.
+ * JournalQ or Apache Kafka, through either client. Each subscriber reads all partitions: by assignment with at-most-once,
+ * otherwise as the only member of a consumer group that commits every five seconds.
  */
 final class KafkaProtocolDriver implements PubSubDriver {
     private static final Duration JOIN_POLL = Duration.ofMillis(50);
@@ -45,7 +45,8 @@ final class KafkaProtocolDriver implements PubSubDriver {
             String first = settings.publishTarget(0);
             String from = settings.subscriberTarget();
             broker = new ExternalBroker(brokerName, first, ProcessFinder.listeningAt(first));
-            subscribed = from.equals(first) ? broker : new ExternalBroker(brokerName, from, ProcessFinder.listeningAt(from));
+            subscribed =
+                    from.equals(first) ? broker : new ExternalBroker(brokerName, from, ProcessFinder.listeningAt(from));
         } else {
             broker = brokerName.equals("kafka")
                     ? new KafkaBroker(settings.brokerSettings())
@@ -64,7 +65,7 @@ final class KafkaProtocolDriver implements PubSubDriver {
         return EnumSet.allOf(Delivery.class);
     }
 
-    /** Kafka's artifacts are fetched at the first start. */
+    /** Returns empty, because Kafka's artifacts are downloaded at the first start. */
     @Override
     public Optional<String> missing() {
         return Optional.empty();
@@ -129,7 +130,7 @@ final class KafkaProtocolDriver implements PubSubDriver {
         partitionsByTopic.put(topic, partitions);
     }
 
-    /** In both brokers a message is otherwise acknowledged from the page cache. */
+    /** By default, both brokers acknowledge from the page cache. */
     private Map<String, String> topicSettings() {
         if (settings.delivery() != Delivery.SYNCED) {
             return Map.of();
@@ -236,13 +237,13 @@ final class KafkaProtocolDriver implements PubSubDriver {
             this.consumer = consumer;
         }
 
-        /** Nothing is published yet, so that nothing is missed here. */
+        /** Waits for the assignment of all partitions. Called before anything is published, so no message is missed. */
         void awaitShare(int partitions) {
             long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(JOIN_TIMEOUT_S);
             try {
                 while (consumer.share() < partitions) {
                     if (System.nanoTime() > deadlineNs) {
-                        throw new BenchException("a group was not given its partitions", "look at the broker's log");
+                        throw new BenchException("a group did not receive its partitions", "check the broker's log");
                     }
                     consumer.poll(JOIN_POLL, all(value -> {}));
                 }
@@ -251,7 +252,7 @@ final class KafkaProtocolDriver implements PubSubDriver {
                 throw e;
             } catch (Exception e) {
                 consumer.close();
-                throw new BenchException("a group could not be joined", "look at the broker's log", e);
+                throw new BenchException("cannot join a group", "check the broker's log", e);
             }
         }
 

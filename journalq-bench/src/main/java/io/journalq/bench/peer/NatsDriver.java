@@ -2,11 +2,11 @@ package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
 import io.nats.client.Connection;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
-import java.nio.file.Path;
 
-/** The parts that are common to NATS with and without JetStream: one server, and its clients' connections. */
+/** The common part of NATS with and without JetStream: the server and the connections to it. */
 abstract class NatsDriver implements PubSubDriver {
     final NatsServer server;
 
@@ -78,6 +78,6 @@ abstract class NatsDriver implements PubSubDriver {
     }
 
     static BenchException failed(String what, Exception cause) {
-        return new BenchException("NATS did not " + what, "look at its log", cause);
+        return new BenchException("NATS did not " + what, "check its log", cause);
     }
 }

@@ -2,93 +2,93 @@ package io.journalq.bench.peer;
 
 import io.journalq.bench.driver.ClientDriver.Publisher;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.time.Duration;
 
 /**
- * A broker under test with the client that drives it. The publishers and subscribers that it opens are used by other
- * threads; the driver itself by one.
+ * A broker under test with the client that drives it. The driver is used by one thread; the publishers and subscribers that
+ * it opens are used by other threads.
  */
 public interface PubSubDriver extends AutoCloseable {
-    /** As options and results call it, such as {@code jetstream}. */
+    /** The name in options and results, such as {@code jetstream}. */
     String name();
 
-    /** Which promises it can keep; a benchmark asks it for no other. */
+    /** The supported delivery guarantees. */
     Set<Delivery> deliveries();
 
-    /** The line that installs what is missing on this machine; empty when the driver can be started. */
+    /** The command that installs what is missing on this machine; empty if the driver can be started. */
     Optional<String> missing();
 
-    /** Versions of broker and client, and what was set other than their defaults. */
+    /** Versions of broker and client, and settings that differ from their defaults. */
     Map<String, String> about();
 
-    /** Starts the broker and returns once it answers; where it runs elsewhere, only asks whether it does. */
+    /** Starts the broker and returns when it responds. For a running broker, only checks that it responds. */
     void start();
 
-    /** Whether {@link #start} starts a broker when none is named: only such a one can be frozen and restarted. */
+    /** Whether {@link #start} can start a broker. Only such a broker can be frozen and restarted. */
     default boolean isStartedHere() {
         return true;
     }
 
-    /** Process id of the broker on this machine; 0 when it is not known. */
+    /** The process id of the broker on this machine; 0 if it is unknown. */
     long pid();
 
-    /** Where the broker keeps its data, when it was started here. */
+    /** The data directory, if this program started the broker. */
     Optional<Path> dataDirectory();
 
-    /** Where the broker shows its metrics in Prometheus' format, as {@code host:port}; empty when it does not. */
+    /** The {@code host:port} that serves metrics in the Prometheus format; empty if there is none. */
     Optional<String> metricsAddress();
 
-    /** Stops the broker's process where it stands, so that it takes nothing from another that is measured. */
+    /** Suspends the broker's process, so that it takes no resources from a broker that is being measured. */
     void freeze();
 
-    /** Waits until nothing that was written before still goes to the disk. */
+    /** Waits until everything that was written is on the disk. */
     void settle();
 
-    /** Lets a frozen process go on. */
+    /** Resumes a frozen process. */
     void thaw();
 
-    /** {@code partitions} means nothing to brokers without partitions. */
+    /** {@code partitions} has no effect for brokers without partitions. */
     void createTopic(String topic, int partitions);
 
     void deleteTopic(String topic);
 
-    /** A publisher with a connection of its own; {@code number} counts from 0 and spreads them over several targets. */
+    /** Opens a publisher with its own connection. {@code number} counts from 0; publishers connect to the targets in turn. */
     Publisher openPublisher(String topic, int number);
 
-    /** A subscriber with a connection of its own that gets every message from now on; returns when it is ready. */
+    /** Opens a subscriber with its own connection, which receives every message from now on. Returns when it is ready. */
     Subscriber openSubscriber(String topic, int number);
 
-    /** A subscriber that gets every message that the broker has stored, and what comes after. */
+    /** Opens a subscriber that receives every stored message, and all later ones. */
     Subscriber openReader(String topic);
 
     /**
-     * Ends the process, by asking it to or by {@code kill -9}, starts it anew on the same data, and returns once it
-     * answers.
+     * Stops the process, or kills it with {@code kill -9}, starts a new one on the same data, and returns when that
+     * responds.
      *
-     * @return seconds from the start of the new process
-     * @throws io.journalq.bench.BenchException when the broker runs elsewhere
+     * @return seconds from the start of the new process until it responded
+     * @throws io.journalq.bench.BenchException if this program did not start the broker
      */
     double restart(boolean kill);
 
-    /** Whether every partition of a topic is served: its end can be told. May wait some seconds for an answer. */
+    /** Whether every partition of a topic is served, which means that its end offset can be read. May wait for seconds. */
     boolean isServed(String topic);
 
-    /** Stops what {@link #start} started, and removes its files. */
+    /** Stops the process that {@link #start} started, and deletes its files. */
     @Override
     void close();
 
-    /** Gets every message of a topic from when it was opened on. One thread. */
+    /** Receives every message of a topic from the time when it was opened. One thread. */
     interface Subscriber extends AutoCloseable {
-        /** Waits up to {@code timeout} for messages and shows each to {@code visitor}. */
+        /** Waits up to {@code timeout} for messages and passes each to {@code visitor}. */
         void poll(Duration timeout, Visitor visitor) throws Exception;
 
         @Override
         void close();
 
-        /** Looks at what is received. */
+        /** Visits received messages. */
         @FunctionalInterface
         interface Visitor {
             void onMessage(byte[] value);

@@ -7,7 +7,7 @@ import java.util.List;
 
 /** The drivers by their names. Stateless. */
 public final class PubSubDrivers {
-    /** Every name, ours first. */
+    /** All names, JournalQ first. */
     public static final List<String> NAMES = List.of(
             "journalq",
             "journalq-kafka-clients",
@@ -17,7 +17,7 @@ public final class PubSubDrivers {
             RabbitStreamDriver.NAME,
             RabbitQuorumDriver.NAME);
 
-    /** The same, for help texts. */
+    /** The names for help texts. */
     public static final String WORDS =
             "journalq, journalq-kafka-clients, kafka, nats, jetstream, rabbitmq-streams or rabbitmq-quorum";
 
@@ -35,7 +35,7 @@ public final class PubSubDrivers {
             case RabbitStreamDriver.NAME -> new RabbitStreamDriver(settings);
             case RabbitQuorumDriver.NAME -> new RabbitQuorumDriver(settings);
             default ->
-                throw new BenchException("no broker is called '" + name + "'", "use " + String.join(", ", NAMES));
+                throw BenchException.wrongUsage("'" + name + "' is not a broker", "use " + String.join(", ", NAMES));
         };
     }
 }

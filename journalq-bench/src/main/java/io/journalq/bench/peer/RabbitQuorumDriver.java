@@ -18,10 +18,10 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeoutException;
 
 /**
- * RabbitMQ quorum queues, by AMQP: one fanout exchange a topic, and behind it one quorum queue for each subscriber, for
- * every subscriber gets every message. Messages are persistent and confirmed; quorum queues sync before they confirm, so
- * that at-least-once is the same as synced. Consumers acknowledge everything up to where they are after half of what may
- * be on its way to them.
+ * RabbitMQ quorum queues over AMQP. Each topic is a fanout exchange with one quorum queue per subscriber, so that every
+ * subscriber receives every message. Messages are persistent and confirmed. Quorum queues fsync before they confirm, so
+ * at-least-once is the same as synced. Consumers acknowledge everything up to their position after half of the prefetch
+ * count.
  */
 final class RabbitQuorumDriver extends RabbitDriver {
     static final String NAME = "rabbitmq-quorum";
@@ -29,10 +29,10 @@ final class RabbitQuorumDriver extends RabbitDriver {
 
     private static final int PORT = 5672;
     private static final String PREFETCH = "consumer.prefetch";
-    /** The most that quorum queues hold for one consumer by default. */
+    /** The default limit of quorum queues. */
     private static final int DEFAULT_PREFETCH = 2_000;
 
-    private static final long ANSWER_TIMEOUT_MS = 60_000;
+    private static final long RESPONSE_TIMEOUT_MS = 60_000;
 
     private final PubSubSettings settings;
     private Connection admin;
@@ -93,7 +93,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
         }
     }
 
-    /** Queues go with their subscribers. */
+    /** The queues are deleted with their subscribers. */
     @Override
     public void deleteTopic(String topic) {
         try (Channel channel = admin.createChannel()) {
@@ -108,12 +108,13 @@ final class RabbitQuorumDriver extends RabbitDriver {
         Connection connection = connect(server.publishTarget(number));
         try {
             Channel channel = connection.createChannel();
-            QuorumQueuePublisher publishing = new QuorumQueuePublisher(topic, connection, channel, new ConcurrentSkipListMap<>());
+            QuorumQueuePublisher publishing =
+                    new QuorumQueuePublisher(topic, connection, channel, new ConcurrentSkipListMap<>());
             channel.confirmSelect();
             channel.addConfirmListener(
-                    (delivery, multiple) -> publishing.answer(delivery, multiple, null),
+                    (delivery, multiple) -> publishing.settle(delivery, multiple, null),
                     (delivery, multiple) ->
-                            publishing.answer(delivery, multiple, new IOException("the server refused the message")));
+                            publishing.settle(delivery, multiple, new IOException("the server refused the message")));
             return publishing;
         } catch (IOException e) {
             closed(connection);
@@ -143,7 +144,8 @@ final class RabbitQuorumDriver extends RabbitDriver {
     @Override
     public Subscriber openReader(String topic) {
         throw new BenchException(
-                "a quorum queue has only what came since its subscriber did", "use " + RabbitStreamDriver.NAME);
+                "a quorum queue holds only the messages since its subscriber was opened",
+                "use " + RabbitStreamDriver.NAME);
     }
 
     @Override
@@ -163,38 +165,41 @@ final class RabbitQuorumDriver extends RabbitDriver {
         try {
             connection.close();
         } catch (IOException | RuntimeException e) {
-            System.err.println("journalq-bench: a connection to RabbitMQ does not close: " + e);
+            System.err.println("journalq-bench: cannot close a connection to RabbitMQ: " + e);
         }
     }
 
     private record QuorumQueuePublisher(
-            String topic, Connection connection, Channel channel, ConcurrentNavigableMap<Long, Confirmation> unanswered)
+            String topic,
+            Connection connection,
+            Channel channel,
+            ConcurrentNavigableMap<Long, Confirmation> unconfirmed)
             implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) throws IOException {
             long number = channel.getNextPublishSeqNo();
-            unanswered.put(number, confirmation);
+            unconfirmed.put(number, confirmation);
             boolean taken = false;
             try {
                 channel.basicPublish(topic, "", MessageProperties.MINIMAL_PERSISTENT_BASIC, value);
                 taken = true;
             } finally {
                 if (!taken) {
-                    unanswered.remove(number);
+                    unconfirmed.remove(number);
                 }
             }
         }
 
-        /** On the connection's thread. */
-        private void answer(long number, boolean multiple, IOException failure) {
+        /** Called on the connection's thread. */
+        private void settle(long number, boolean multiple, IOException failure) {
             if (!multiple) {
-                Confirmation one = unanswered.remove(number);
+                Confirmation one = unconfirmed.remove(number);
                 if (one != null) {
                     one.onConfirmed(failure);
                 }
                 return;
             }
-            var settled = unanswered.headMap(number, true);
+            var settled = unconfirmed.headMap(number, true);
             while (!settled.isEmpty()) {
                 settled.pollFirstEntry().getValue().onConfirmed(failure);
             }
@@ -202,7 +207,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
 
         @Override
         public void flush() throws InterruptedException, TimeoutException {
-            channel.waitForConfirms(ANSWER_TIMEOUT_MS);
+            channel.waitForConfirms(RESPONSE_TIMEOUT_MS);
         }
 
         @Override
@@ -211,7 +216,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
         }
     }
 
-    /** Deliveries are numbered from 1 in each channel, in their order. */
+    /** Acknowledges by delivery number. Each channel numbers its deliveries from 1. */
     private static final class QuorumQueueSubscriber implements Subscriber {
         private final Connection connection;
         private final Channel channel;
@@ -221,7 +226,8 @@ final class RabbitQuorumDriver extends RabbitDriver {
         private long taken;
         private long acknowledged;
 
-        QuorumQueueSubscriber(Connection connection, Channel channel, String queue, ReceiveQueue arrivals, int acknowledgeInterval) {
+        QuorumQueueSubscriber(
+                Connection connection, Channel channel, String queue, ReceiveQueue arrivals, int acknowledgeInterval) {
             this.connection = connection;
             this.channel = channel;
             this.queue = queue;
@@ -245,7 +251,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
             try {
                 channel.queueDelete(queue);
             } catch (IOException | RuntimeException e) {
-                System.err.println("journalq-bench: queue " + queue + " is not deleted: " + e);
+                System.err.println("journalq-bench: cannot delete queue " + queue + ": " + e);
             }
             closed(connection);
         }

@@ -12,14 +12,12 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * RabbitMQ streams, by their own protocol: one stream a topic, without partitions. Publishers gather and are confirmed;
- * each subscriber is a named consumer that has the server note where it is every five seconds, as consumers of the Kafka
- * protocol commit. Confirmed messages are in the page cache: the server syncs now and then.
+ * RabbitMQ streams over their own protocol, with one stream per topic and no partitions. The library gathers messages into
+ * batches, and the server confirms them. Each subscriber is a named consumer that stores its position every five seconds,
+ * like consumers of the Kafka protocol. Confirmed messages are in the page cache; the server calls fsync later.
  */
 final class RabbitStreamDriver extends RabbitDriver {
     static final String NAME = "rabbitmq-streams";
@@ -31,9 +29,9 @@ final class RabbitStreamDriver extends RabbitDriver {
     private static final int DEFAULT_BATCH_SIZE = 100;
 
     private static final int MAX_UNCONFIRMED = 10_000;
-    private static final Duration NOTE_INTERVAL = Duration.ofSeconds(5);
-    private static final int NOTE_INTERVAL_MESSAGES = 50_000;
-    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration STORE_INTERVAL = Duration.ofSeconds(5);
+    private static final int STORE_INTERVAL_MESSAGES = 50_000;
+    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(60);
 
     private final PubSubSettings settings;
     private Environment admin;
@@ -73,7 +71,7 @@ final class RabbitStreamDriver extends RabbitDriver {
         admin = connect(server.publishTarget(0));
     }
 
-    /** Always where it was told to: the server may call itself by a name that is not known here. */
+    /** Connects always to {@code target}: the server may announce a name that cannot be resolved here. */
     private Environment connect(String target) {
         Address address = new Address(RabbitServer.host(target), server.port(target));
         try {
@@ -140,8 +138,8 @@ final class RabbitStreamDriver extends RabbitDriver {
                     .name(topic + "-" + number + "-" + System.nanoTime())
                     .offset(from)
                     .autoTrackingStrategy()
-                    .messageCountBeforeStorage(NOTE_INTERVAL_MESSAGES)
-                    .flushInterval(NOTE_INTERVAL)
+                    .messageCountBeforeStorage(STORE_INTERVAL_MESSAGES)
+                    .flushInterval(STORE_INTERVAL)
                     .builder()
                     .messageHandler((context, message) -> arrivals.add(message.getBodyAsBinary()))
                     .build();
@@ -169,13 +167,14 @@ final class RabbitStreamDriver extends RabbitDriver {
         }
     }
 
-    private record StreamPublisher(Environment environment, Producer producer, Unconfirmed unconfirmed) implements Publisher {
+    private record StreamPublisher(Environment environment, Producer producer, Unconfirmed unconfirmed)
+            implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
             unconfirmed.increment();
             boolean taken = false;
             try {
-                producer.send(producer.messageBuilder().addData(value).build(), status -> answer(status, confirmation));
+                producer.send(producer.messageBuilder().addData(value).build(), status -> settle(status, confirmation));
                 taken = true;
             } finally {
                 if (!taken) {
@@ -184,7 +183,7 @@ final class RabbitStreamDriver extends RabbitDriver {
             }
         }
 
-        private void answer(ConfirmationStatus status, Confirmation confirmation) {
+        private void settle(ConfirmationStatus status, Confirmation confirmation) {
             unconfirmed.decrement();
             confirmation.onConfirmed(
                     status.isConfirmed() ? null : new StreamException("not confirmed, code " + status.getCode()));
@@ -192,7 +191,7 @@ final class RabbitStreamDriver extends RabbitDriver {
 
         @Override
         public void flush() throws InterruptedException, TimeoutException {
-            unconfirmed.awaitNone(ANSWER_TIMEOUT);
+            unconfirmed.awaitNone(RESPONSE_TIMEOUT);
         }
 
         @Override

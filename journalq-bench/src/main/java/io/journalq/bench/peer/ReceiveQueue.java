@@ -1,29 +1,28 @@
 package io.journalq.bench.peer;
 
+import io.journalq.bench.peer.PubSubDriver.Subscriber;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
-import io.journalq.bench.peer.PubSubDriver.Subscriber;
 
 /**
- * Messages between a library that pushes them and a subscriber that polls. Bounded: a library that is ahead waits, and
- * with it the broker. One thread polls, any thread adds.
+ * A bounded queue between a library that pushes messages and a subscriber that polls. If it is full, the library waits, and
+ * with it the broker. One thread polls; any thread may add.
  */
 final class ReceiveQueue {
-    /** Messages, so that many are taken up by one poll. */
-    private static final int MOST = 10_000;
+    private static final int CAPACITY_MESSAGES = 10_000;
 
-    private static final int MOST_OF_A_POLL = 1_000;
-    private static final long LOOK_MS = 100;
+    private static final int MAX_POLL_MESSAGES = 1_000;
+    private static final long CHECK_INTERVAL_MS = 100;
 
-    private final BlockingQueue<byte[]> queue = new ArrayBlockingQueue<>(MOST);
+    private final BlockingQueue<byte[]> queue = new ArrayBlockingQueue<>(CAPACITY_MESSAGES);
     private volatile boolean ended;
 
-    /** Waits for room; after {@link #end} drops. */
+    /** Adds a message. Waits while the queue is full; discards the message after {@link #end}. */
     void add(byte[] value) {
         try {
-            while (!ended && !queue.offer(value, LOOK_MS, TimeUnit.MILLISECONDS)) {
+            while (!ended && !queue.offer(value, CHECK_INTERVAL_MS, TimeUnit.MILLISECONDS)) {
                 Thread.onSpinWait();
             }
         } catch (InterruptedException e) {
@@ -31,19 +30,19 @@ final class ReceiveQueue {
         }
     }
 
-    /** See {@link Subscriber#poll}; returns how many there were. */
+    /** As {@link Subscriber#poll}; returns the number of messages. */
     int poll(Duration timeout, Subscriber.Visitor visitor) throws InterruptedException {
         byte[] value = queue.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
         int count = 0;
         while (value != null) {
             visitor.onMessage(value);
             count++;
-            value = count < MOST_OF_A_POLL ? queue.poll() : null;
+            value = count < MAX_POLL_MESSAGES ? queue.poll() : null;
         }
         return count;
     }
 
-    /** Nobody polls any more: whoever waits to add goes on. */
+    /** Releases threads that wait in {@link #add}, because no thread will poll any more. */
     void end() {
         ended = true;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.Tuning;
 import java.io.IOException;
@@ -13,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import io.journalq.bench.compare.Presets.Preset;
 
 class PresetsTest {
     @TempDir

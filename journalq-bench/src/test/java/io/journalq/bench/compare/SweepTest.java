@@ -2,6 +2,7 @@ package io.journalq.bench.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.compare.Sweep.Knob;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.Tuning;
@@ -10,7 +11,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import io.journalq.bench.compare.Presets.Preset;
 
 class SweepTest {
     private static final Tuning START = new Tuning(100, false, 1, 64, Map.of("linger.ms", "5"));
