@@ -1,7 +1,7 @@
 package io.journalq.cli.shell;
 
-import java.time.DateTimeException;
 import io.journalq.common.unit.Units;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
