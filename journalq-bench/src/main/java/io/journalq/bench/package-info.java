@@ -1,8 +1,7 @@
 /**
- * The benchmark program: commands, options, and how they end.
+ * The benchmark program. This package holds only the exception that all packages below it share.
  *
- * <p>In come command lines; out go runs of {@link io.journalq.bench.load} against the brokers and clients of {@link
- * io.journalq.bench.driver}, reported by {@link io.journalq.bench.report}. It must not know how any broker or client
- * works.
+ * <p>{@code cli} and {@code scenario} hold the commands. They measure the brokers and clients of {@code driver} and {@code
+ * peer} with the load of {@code produce}, {@code traffic} and {@code load}, and present results with {@code output}.
  */
 package io.journalq.bench;

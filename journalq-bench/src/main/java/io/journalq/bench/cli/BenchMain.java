@@ -1,6 +1,7 @@
 package io.journalq.bench.cli;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.profile.ProfileCommand;
 import io.journalq.bench.report.ReportCommand;
@@ -12,17 +13,26 @@ import io.journalq.bench.scenario.PartitionsCommand;
 import io.journalq.bench.scenario.PubCommand;
 import io.journalq.bench.scenario.SubCommand;
 import io.journalq.bench.scenario.TransferCommand;
+import io.journalq.common.record.CompressionCodec;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.openjdk.jmh.Main;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Unmatched;
+import picocli.CommandLine.UnmatchedArgumentException;
 
-/** {@code journalq-bench}. */
+/** The entry point of {@code bin/journalq-bench}. */
 @Command(
         name = "journalq-bench",
         mixinStandardHelpOptions = true,
         version = "journalq-bench 0.1.0",
-        description = "Measures brokers: JournalQ, and Apache Kafka beside it.",
+        description = "Measures JournalQ and other brokers.",
         subcommands = {
-            ProduceCommand.class,
+            ProduceCasesCommand.class,
             CompareCommand.class,
             SweepCommand.class,
             BrokerLoadCommand.class,
@@ -36,7 +46,7 @@ import picocli.CommandLine.Command;
             SubCommand.class,
             ProfileCommand.class,
             ReportCommand.class,
-            JmhCommand.class
+            BenchMain.JmhCommand.class
         },
         footer = {
             "",
@@ -52,8 +62,6 @@ import picocli.CommandLine.Command;
             "  journalq-bench jmh Lz4Benchmark"
         })
 public final class BenchMain implements Runnable {
-    private static final int FAILED = 1;
-
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
 
@@ -61,32 +69,86 @@ public final class BenchMain implements Runnable {
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "say what to measure");
+        throw new ParameterException(spec.commandLine(), "no command is given");
     }
 
     public static void main(String[] arguments) {
-        // One carrier serves virtual callers best: they only wait for the one connection that they share.
+        // One carrier thread is best for virtual threads that send, because they only wait for one shared connection.
         if (System.getProperty("jdk.virtualThreadScheduler.parallelism") == null) {
             System.setProperty("jdk.virtualThreadScheduler.parallelism", "1");
         }
-        System.exit(commandLine().execute(arguments));
+        System.exit(commandLine().setUsageHelpAutoWidth(true).execute(arguments));
     }
 
-    /** The program as it is typed: its commands, options and help. */
+    /** Returns the command line with all commands and options. */
     public static CommandLine commandLine() {
         CommandLine program = new CommandLine(new BenchMain());
-        // What follows a scenario's name is the scenario's.
+        // All arguments after the scenario's name belong to the scenario.
         program.getSubcommands().get("profile").setStopAtPositional(true);
-        return program.setCaseInsensitiveEnumValuesAllowed(true)
-                .registerConverter(java.time.Duration.class, Durations::parse)
-                .registerConverter(Delivery.class, Delivery::of)
-                .setExecutionExceptionHandler((failure, commandLine, parsed) -> {
-                    if (failure instanceof BenchException) {
-                        commandLine.getErr().println("journalq-bench: " + failure.getMessage());
-                    } else {
-                        failure.printStackTrace(commandLine.getErr());
-                    }
-                    return FAILED;
-                });
+        return program.registerConverter(Delivery.class, text -> OptionTypes.constant(Delivery.class, text))
+                .registerConverter(CompressionCodec.class, text -> OptionTypes.constant(CompressionCodec.class, text))
+                .registerConverter(BrokerChoice.class, text -> OptionTypes.constant(BrokerChoice.class, text))
+                .registerConverter(
+                        ProduceCasesCommand.ClientChoice.class,
+                        text -> OptionTypes.constant(ProduceCasesCommand.ClientChoice.class, text))
+                .registerConverter(
+                        ComparisonOptions.CallerKind.class,
+                        text -> OptionTypes.constant(ComparisonOptions.CallerKind.class, text))
+                .registerConverter(DurabilityOption.class, text -> OptionTypes.constant(DurabilityOption.class, text))
+                .registerConverter(
+                        CompareCommand.Peer.class, text -> OptionTypes.constant(CompareCommand.Peer.class, text))
+                .registerConverter(
+                        CompareCommand.ClientSet.class,
+                        text -> OptionTypes.constant(CompareCommand.ClientSet.class, text))
+                .registerConverter(WorkloadOptions.Cases.class, WorkloadOptions.Cases::parse)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((wrong, words) -> explainUsage(wrong))
+                .setExecutionExceptionHandler((failure, command, parsed) -> explainFailure(failure, command));
+    }
+
+    private static int explainUsage(ParameterException wrong) {
+        String what = wrong.getMessage().lines().findFirst().orElse("").replaceFirst("^Error: ", "");
+        if (wrong instanceof UnmatchedArgumentException unmatched
+                && !unmatched.getSuggestions().isEmpty()) {
+            what += "; did you mean '" + unmatched.getSuggestions().get(0) + "'?";
+        }
+        return refuse(what, wrong.getCommandLine());
+    }
+
+    private static int explainFailure(Exception failure, CommandLine command) {
+        if (failure instanceof BenchException bench && bench.isWrongUsage()) {
+            return refuse(failure.getMessage(), command);
+        }
+        if (failure instanceof BenchException) {
+            command.getErr().println("journalq-bench: " + failure.getMessage());
+        } else {
+            failure.printStackTrace(command.getErr());
+        }
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private static int refuse(String what, CommandLine command) {
+        String name = command.getCommandSpec().qualifiedName();
+        command.getErr().println("journalq-bench: " + what + "; see '" + name + " --help'");
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    /** {@code journalq-bench jmh}: the micro-benchmarks. All arguments are passed to JMH. */
+    @Command(
+            name = "jmh",
+            description = {
+                "Runs the micro-benchmarks with JMH.",
+                "They cover batches, buffers, lz4, checksums, journal appends and protocol decoding. All arguments are"
+                        + " JMH's own: jmh -l lists the benchmarks, jmh -h explains the options."
+            })
+    static final class JmhCommand implements Callable<Integer> {
+        @Unmatched
+        private List<String> arguments = new ArrayList<>();
+
+        @Override
+        public Integer call() throws IOException {
+            Main.main(arguments.toArray(String[]::new));
+            return 0;
+        }
     }
 }

@@ -1,6 +1,5 @@
 package io.journalq.bench.cli;
 
-import io.journalq.bench.BenchException;
 import io.journalq.bench.compare.Comparison;
 import io.journalq.bench.compare.Presets;
 import io.journalq.bench.compare.Side;
@@ -11,6 +10,8 @@ import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.load.BrokerLoad;
+import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -31,44 +33,66 @@ import picocli.CommandLine.Option;
 
 /**
  * {@code journalq-bench compare}: JournalQ and a peer side by side. Both run on the same machine and JDK with the same
- * durability (page cache, acknowledged by the leader); repetitions alternate, the one that is not measured is frozen, and
- * each begins with nothing left to write. Each is driven by its own client at the settings that a sweep found best for it.
+ * durability (page cache, acknowledged by the leader). Repetitions alternate, the broker that is not measured is frozen,
+ * and each run begins when the disk is idle. Each broker has its own client, at the settings that a sweep found best.
  */
 @Command(
         name = "compare",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        description = "Runs the produce cases against JournalQ and Apache Kafka in turn, and prints the ratios.")
+        description = {
+            "Runs the produce cases against JournalQ and Apache Kafka in turn, and prints the ratios.",
+            "Each broker has its own client, at its best settings. While one broker is measured, the other is frozen."
+                    + " Prints medians with minimum and maximum.",
+            "Exit code: 0 on success, 1 if a run or one of its checks failed, 2 if the command line is wrong."
+        })
 final class CompareCommand implements Callable<Integer> {
-    @Option(names = "--peers", defaultValue = "kafka", description = "kafka, the only peer so far.")
-    private String peers;
+    @Option(
+            names = "--peers",
+            defaultValue = "kafka",
+            paramLabel = "NAME",
+            description = "The other broker: kafka (default: ${DEFAULT-VALUE}).")
+    private Peer peers;
 
-    @Option(names = "--cases", defaultValue = "1,2,3,4", description = "Default: 1,2,3,4.")
-    private String cases;
+    @Option(
+            names = "--cases",
+            defaultValue = "1,2,3,4",
+            paramLabel = "CASES",
+            description = "Cases, separated by commas, or none (default: ${DEFAULT-VALUE}).")
+    private WorkloadOptions.Cases cases;
 
-    @Option(names = "--repetitions", defaultValue = "3", description = "Of each case on each broker. Default: 3.")
+    @Option(
+            names = "--repetitions",
+            defaultValue = "3",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Repetitions of each case on each broker (default: ${DEFAULT-VALUE}).")
     private int repetitions;
 
     @Mixin
-    private ComparedWork work;
+    private ComparisonOptions work;
 
     @Option(
             names = "--clients",
             defaultValue = "own",
+            paramLabel = "KIND",
             description =
-                    "own: each broker with its own client; kafka: kafka-clients for both, at the settings that are"
-                            + " best for the peer. Default: own.")
-    private String clients;
+                    "own: each broker has its own client; kafka: both have kafka-clients, at the settings that are"
+                            + " best for Kafka (default: ${DEFAULT-VALUE}).")
+    private ClientSet clients;
 
     @Option(
             names = "--durability",
             defaultValue = "page-cache",
+            paramLabel = "KIND",
             description =
-                    "page-cache: neither syncs to disk of its own accord, which is Kafka's default; default: each as"
-                            + " it comes, so that JournalQ syncs within a second. Default: page-cache.")
-    private String durability;
+                    "page-cache: neither broker calls fsync, which is Kafka's default; default: each broker has its"
+                            + " own default, and JournalQ calls fsync within a second (default: ${DEFAULT-VALUE}).")
+    private DurabilityOption durability;
 
-    @Option(names = "--sweep", description = "First look for the settings that each is best at, some minutes a case.")
+    @Option(
+            names = "--sweep",
+            description = "First searches for the best settings of each broker, which takes minutes per case.")
     private boolean sweepFirst;
 
     @Option(
@@ -76,7 +100,7 @@ final class CompareCommand implements Callable<Integer> {
             negatable = true,
             defaultValue = "true",
             fallbackValue = "true",
-            description = "Also the broker's processor time per single-message request. Default: yes.")
+            description = "Also measures the broker's processor time per single-message request (default: yes).")
     private boolean brokerCpu;
 
     @Mixin
@@ -84,23 +108,40 @@ final class CompareCommand implements Callable<Integer> {
 
     private PayloadPool pool;
 
+    /** A broker that JournalQ can be compared with. */
+    enum Peer {
+        KAFKA;
+
+        private BrokerDriver open() {
+            return new KafkaBroker(Map.of());
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Which client library drives each broker. */
+    enum ClientSet {
+        OWN,
+        KAFKA;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     @Override
     public Integer call() throws InterruptedException, IOException {
-        if (!peers.equals("kafka")) {
-            throw new BenchException("no peer is called '" + peers + "'", "use --peers kafka");
-        }
-        if (!List.of("own", "kafka").contains(clients)) {
-            throw new BenchException("there are no clients '" + clients + "'", "use --clients own or kafka");
-        }
-        ProduceCommand.requirePositive("--repetitions", repetitions);
-        Durability kept = Durability.named(durability);
-        List<ProduceCase> chosen = cases.equals("none") ? List.of() : ProduceCase.parse(cases);
+        List<ProduceCase> chosen = cases.list();
         pool = work.pool();
         List<Map<String, Object>> rows = new ArrayList<>();
         List<Map<String, Object>> runs = new ArrayList<>();
         Map<String, Object> about = new LinkedHashMap<>();
-        try (BrokerDriver journalq = new JournalQBroker(kept.journalqSettings());
-                BrokerDriver kafka = new KafkaBroker(Map.of())) {
+        try (BrokerDriver journalq = new JournalQBroker(durability.journalqSettings());
+                BrokerDriver kafka = peers.open()) {
             Side peer = new Side(kafka, new KafkaClientsDriver());
             Side own = new Side(journalq, sameClient() ? new KafkaClientsDriver() : new JournalQClientDriver());
             about.put("journalq", own.inWords());
@@ -113,7 +154,7 @@ final class CompareCommand implements Callable<Integer> {
                 rows.add(compareBrokerCpu(own, peer));
             }
         }
-        about.put("durability", "acks=1, no idempotence; " + kept.inWords());
+        about.put("durability", "acks=1, no idempotence; " + durability.inWords());
         about.put(
                 "method",
                 repetitions + " repetitions in turn, the other broker frozen; medians [least-most]; " + work.inWords());
@@ -165,7 +206,7 @@ final class CompareCommand implements Callable<Integer> {
     }
 
     private boolean sameClient() {
-        return clients.equals("kafka");
+        return clients == ClientSet.KAFKA;
     }
 
     private Map<String, Object> compareBrokerCpu(Side own, Side peer) throws IOException {
@@ -180,7 +221,7 @@ final class CompareCommand implements Callable<Integer> {
         row.put("journalq_settings", how);
         row.put("peer_settings", how);
         row.compare("qps", ours, theirs, BrokerLoad.Result::requestsPerSecond);
-        // How many times less.
+        // The factor by which JournalQ needs less.
         row.put(
                 "ratio",
                 ratio(
@@ -208,7 +249,7 @@ final class CompareCommand implements Callable<Integer> {
         return spread(results, result -> result.measured().consumedPerSecond());
     }
 
-    /** Null where a side has no results. */
+    /** Returns null if a side has no results. */
     private static <R> Spread spread(List<R> results, ToDoubleFunction<R> value) {
         return results.isEmpty() ? null : Spread.of(results, value);
     }
@@ -216,7 +257,7 @@ final class CompareCommand implements Callable<Integer> {
     private static Double ratio(Spread numerator, Spread denominator) {
         return numerator == null || denominator == null
                 ? null
-                : Spread.rounded(numerator.median() / denominator.median());
+                : Statistics.rounded(numerator.median() / denominator.median());
     }
 
     private static String problem(List<ProduceResult> results) {
@@ -227,7 +268,7 @@ final class CompareCommand implements Callable<Integer> {
                 .orElse(null);
     }
 
-    /** One row under way: every row has the same names in the same order. */
+    /** A row that is being filled. Every row has the same names in the same order. */
     private static final class Row {
         private final Map<String, Object> values = new LinkedHashMap<>();
 
@@ -249,7 +290,7 @@ final class CompareCommand implements Callable<Integer> {
             one("peer_" + name, peer, value);
         }
 
-        /** How near JournalQ comes to what the batches alone take. */
+        /** How close JournalQ comes to the rate of the batch work alone. */
         void batchWork(List<ProduceResult> own, List<Double> built, List<Double> checked) {
             one("built_only_qps", built, rate -> rate);
             put("journalq_of_built", ratio(qps(own), spread(built, rate -> rate)));
@@ -263,7 +304,7 @@ final class CompareCommand implements Callable<Integer> {
 
         private <R> void one(String name, List<R> results, ToDoubleFunction<R> value) {
             Spread spread = spread(results, value);
-            values.put(name, spread == null ? null : Spread.rounded(spread.median()));
+            values.put(name, spread == null ? null : Statistics.rounded(spread.median()));
             values.put(name + "_range", spread == null ? null : spread.range());
         }
     }

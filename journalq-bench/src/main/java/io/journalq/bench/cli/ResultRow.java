@@ -1,12 +1,13 @@
 package io.journalq.bench.cli;
 
 import io.journalq.bench.measure.ResourceUse;
+import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceSettings;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A result's values by name and unit, in the order of the historical table with the rest behind. Stateless. */
+/** The values of a result by name. Names and their order are a data format. Stateless. */
 final class ResultRow {
     private ResultRow() {}
 
@@ -25,12 +26,12 @@ final class ResultRow {
                         ? (Object) Math.round(result.measured().consumedPerSecond())
                         : null);
         putLatency(row, result.measured());
-        row.put("broker_cores", hundredths(result.measured().use().brokerCores()));
-        row.put("client_cores", hundredths(result.measured().use().clientCores()));
+        row.put("broker_cores", Statistics.hundredths(result.measured().use().brokerCores()));
+        row.put("client_cores", Statistics.hundredths(result.measured().use().clientCores()));
         row.put("broker_rss_mib", result.measured().use().brokerResidentBytes() >> 20);
         row.put("client_rss_mib", result.measured().use().clientResidentBytes() >> 20);
         row.put("errors", result.errors());
-        row.put("bytes_per_message_on_disk", tenths(result.checks().bytesPerMessage()));
+        row.put("bytes_per_message_on_disk", Statistics.tenths(result.checks().bytesPerMessage()));
         row.put("acknowledged", result.checks().acknowledged());
         row.put("in_journal", result.checks().inJournal());
         row.put("verified_by_content", result.checks().verified());
@@ -40,11 +41,11 @@ final class ResultRow {
     }
 
     private static void putUse(Map<String, Object> row, ResourceUse use) {
-        row.put("cpu_percent", tenths(use.cpuPercent()));
-        row.put("memory_percent", tenths(use.memoryPercent()));
-        row.put("network_in_mb_per_s", tenths(use.networkInMbPerSecond()));
-        row.put("network_out_mb_per_s", tenths(use.networkOutMbPerSecond()));
-        row.put("disk_write_mb_per_s", tenths(use.diskWriteMbPerSecond()));
+        row.put("cpu_percent", Statistics.tenths(use.cpuPercent()));
+        row.put("memory_percent", Statistics.tenths(use.memoryPercent()));
+        row.put("network_in_mb_per_s", Statistics.tenths(use.networkInMbPerSecond()));
+        row.put("network_out_mb_per_s", Statistics.tenths(use.networkOutMbPerSecond()));
+        row.put("disk_write_mb_per_s", Statistics.tenths(use.diskWriteMbPerSecond()));
     }
 
     private static void putLatency(Map<String, Object> row, ProduceResult.Measured measured) {
@@ -72,13 +73,5 @@ final class ResultRow {
         row.put("message_size_bytes", settings.workload().messageSizeBytes());
         row.put("payload", settings.workload().payload());
         row.put("measured_s", settings.duration().toMillis() / 1e3);
-    }
-
-    private static double tenths(double value) {
-        return Math.round(value * 10) / 10.0;
-    }
-
-    private static double hundredths(double value) {
-        return Math.round(value * 100) / 100.0;
     }
 }

@@ -1,11 +1,9 @@
 package io.journalq.bench.cli;
 
-import io.journalq.bench.compare.Preset;
 import io.journalq.bench.compare.Presets;
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.BrokerDriver;
-import io.journalq.bench.driver.JournalQClientDriver;
-import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
@@ -20,43 +18,51 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code journalq-bench sweep}: looks for the settings that a broker and its client are best at. */
+/** {@code journalq-bench sweep}: searches for the best settings of a broker's client. */
 @Command(
         name = "sweep",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Tries the settings of a broker's client one after the other and keeps the best, for each case.",
-            "What it finds goes to --save FILE, for: journalq-bench compare --preset FILE"
+            "Searches for the best settings of a broker's client, for each produce case.",
+            "Varies one setting after the other and keeps the best value. With --save FILE, the result can be used by"
+                    + " journalq-bench compare --preset FILE.",
+            "Exit code: 0 on success, 1 if a broker failed, 2 if the command line is wrong."
         })
 final class SweepCommand implements Callable<Integer> {
-    @Option(names = "--broker", defaultValue = "kafka", description = "journalq or kafka. Default: kafka.")
-    private String broker;
+    @Option(
+            names = "--broker",
+            defaultValue = "kafka",
+            paramLabel = "NAME",
+            description = "The broker to start: journalq or kafka (default: ${DEFAULT-VALUE}).")
+    private BrokerChoice broker;
 
-    @Option(names = "--cases", defaultValue = "1,2,3,4", description = "Default: 1,2,3,4.")
-    private String cases;
+    @Option(
+            names = "--cases",
+            defaultValue = "1,2,3,4",
+            paramLabel = "CASES",
+            description = "Cases, separated by commas (default: ${DEFAULT-VALUE}).")
+    private WorkloadOptions.Cases cases;
 
     @Option(
             names = "--save",
             paramLabel = "FILE",
-            description = "Add to the presets in this file; what it holds for other brokers and cases stays.")
+            description = "Adds the result to the presets in this file. Presets of other brokers and cases are kept.")
     private Path file;
 
     @Mixin
-    private ComparedWork work;
+    private ComparisonOptions work;
 
     @Mixin
     private OutputOptions output;
 
     @Override
     public Integer call() throws InterruptedException {
-        List<ProduceCase> chosen = ProduceCase.parse(cases);
+        List<ProduceCase> chosen = cases.required("--cases");
         PayloadPool pool = work.pool();
         Presets found;
-        try (BrokerDriver driver = ProduceCommand.brokerNamed(broker, settings())) {
-            Side side =
-                    new Side(driver, broker.equals("kafka") ? new KafkaClientsDriver() : new JournalQClientDriver());
-            found = work.sweep(List.of(side), chosen, pool);
+        try (BrokerDriver driver = broker.open(settings())) {
+            found = work.sweep(List.of(new Side(driver, broker.ownClient())), chosen, pool);
         }
         if (file != null) {
             Presets earlier = Files.exists(file) ? Presets.read(file) : new Presets(List.of());
@@ -76,8 +82,8 @@ final class SweepCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** As {@code compare} runs it. */
+    /** The settings with which {@code compare} runs the broker. */
     private Map<String, String> settings() {
-        return broker.equals("journalq") ? Durability.PAGE_CACHE.journalqSettings() : Map.of();
+        return broker == BrokerChoice.JOURNALQ ? DurabilityOption.PAGE_CACHE.journalqSettings() : Map.of();
     }
 }

@@ -1,20 +1,21 @@
 package io.journalq.bench.compare;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.load.BatchWork;
 import io.journalq.bench.measure.Machine;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceSettings;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 import io.journalq.bench.produce.Tuning;
-import io.journalq.bench.produce.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Sweeps and runs that alternate, over one workload. One thread. */
+/** Sweeps and alternating runs of one workload. One thread. */
 public final class Comparison {
     private final Workload workload;
     private final PayloadPool pool;
@@ -29,11 +30,11 @@ public final class Comparison {
     }
 
     /**
-     * Results of both sides, in the order of the runs.
+     * The results of both sides, in the order of the runs.
      *
-     * @param built messages a second that {@link BatchWork} alone did after each repetition; case 3 only
-     * @param checked the same with the broker's check
-     * @param failure what ended it early, or null: then there may be none of a side
+     * @param built messages per second of {@link BatchWork} after each repetition; case 3 only
+     * @param checked the same with the broker's validation
+     * @param failure the reason why the case ended early, or null; if it is set, a side may have no results
      */
     public record Pair(
             List<ProduceResult> own,
@@ -42,7 +43,7 @@ public final class Comparison {
             List<Double> checked,
             String failure) {}
 
-    /** Runs one case {@code repetitions} times on each side in turn: A B A B. The first run that fails ends it. */
+    /** Runs one case {@code repetitions} times on each side in turn: A B A B. The first failed run ends the case. */
     public Pair alternate(
             ProduceCase produceCase, Side own, Tuning ownTuning, Side peer, Tuning peerTuning, int repetitions)
             throws InterruptedException {
@@ -67,7 +68,7 @@ public final class Comparison {
         return new Pair(ours, theirs, built, checked, failure);
     }
 
-    /** Both brokers are frozen. */
+    /** Called while both brokers are frozen. */
     private double batchWork(boolean checked) throws InterruptedException {
         double rate = new BatchWork(pool, workload.batchSize(), checked).run(warmup, duration);
         System.err.printf(
@@ -75,7 +76,7 @@ public final class Comparison {
         return rate;
     }
 
-    /** Looks for the settings that one side is best at, with callers of one kind. */
+    /** Searches for the best settings of one side, with threads of one kind. */
     public Preset sweep(ProduceCase produceCase, Side side, boolean virtualThreads) throws InterruptedException {
         SearchSpace space = SearchSpace.of(side.name(), produceCase, virtualThreads);
         Sweep sweep = new Sweep(
@@ -91,7 +92,7 @@ public final class Comparison {
                 sweep.trials());
     }
 
-    /** With consumers, what came out counts as much as what went in. A run that does not check out counts for nothing. */
+    /** The lower of the rates of producers and consumers; 0 if the run failed a check. */
     private static double score(ProduceResult result) {
         if (result.problem() != null) {
             return 0;

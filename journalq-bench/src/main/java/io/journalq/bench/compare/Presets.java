@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.produce.ProduceCase;
+import io.journalq.bench.produce.Tuning;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -13,7 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** The settings that sweeps found, from a file or as shipped. Immutable. */
+/** The settings that sweeps found, from a file or from the distribution. Immutable. */
 public final class Presets {
     private static final String SHIPPED = "presets.json";
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
@@ -24,12 +25,12 @@ public final class Presets {
         this.presets = List.copyOf(presets);
     }
 
-    /** Found on a machine of two cores; they stand beside this class. */
+    /** The presets of the distribution, which were found on a machine with two cores. */
     public static Presets shipped() {
         try (InputStream in = Presets.class.getResourceAsStream(SHIPPED)) {
             return new Presets(List.of(JSON.readValue(in, Preset[].class)));
         } catch (IOException e) {
-            throw new IllegalStateException("the shipped presets are no JSON", e);
+            throw new IllegalStateException("the presets of the distribution are not valid JSON", e);
         }
     }
 
@@ -37,7 +38,8 @@ public final class Presets {
         try {
             return new Presets(List.of(JSON.readValue(file.toFile(), Preset[].class)));
         } catch (IOException e) {
-            throw new BenchException("cannot read presets from " + file, "make them with: journalq-bench sweep", e);
+            throw new BenchException(
+                    "cannot read presets from " + file, "create them with: journalq-bench sweep --save", e);
         }
     }
 
@@ -45,11 +47,11 @@ public final class Presets {
         try {
             Files.writeString(file, JSON.writeValueAsString(presets) + "\n");
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give a file that can be written", e);
+            throw new BenchException("cannot write " + file, "use --save with a writable file", e);
         }
     }
 
-    /** With {@code found} in place of those for the same broker, case and kind of callers. */
+    /** Replaces the presets for the same broker, case and kind of threads by {@code found}. */
     public Presets with(List<Preset> found) {
         List<Preset> all = new ArrayList<>(presets);
         for (Preset one : found) {
@@ -64,7 +66,7 @@ public final class Presets {
         return new Presets(all);
     }
 
-    /** The fastest for a broker and case among those that {@code allowed} lets pass. */
+    /** The fastest preset for a broker and case that {@code allowed} accepts. */
     public Preset best(String broker, ProduceCase produceCase, Predicate<Preset> allowed) {
         return presets.stream()
                 .filter(preset -> preset.broker().equals(broker) && preset.benchCase() == produceCase.number())
@@ -73,10 +75,21 @@ public final class Presets {
                 .orElseThrow(() -> new BenchException(
                         "there is no preset of " + broker + " for case " + produceCase.number()
                                 + " that this JDK can run",
-                        "run with --sweep, or with other --callers"));
+                        "use --sweep, or other --callers"));
     }
 
     public List<Preset> all() {
         return presets;
     }
+
+    /**
+     * The best settings of a broker in one case with one kind of threads.
+     *
+     * @param benchCase number of the case
+     * @param score messages per second with these settings
+     * @param foundWith machine, JDK, commit and date of the sweep
+     * @param trials the settings that were tried, in order, with their results
+     */
+    public record Preset(
+            String broker, int benchCase, Tuning tuning, long score, String foundWith, List<String> trials) {}
 }

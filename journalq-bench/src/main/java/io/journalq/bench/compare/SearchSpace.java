@@ -8,12 +8,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where a sweep begins, and what it tries. Kafka's knobs are those that its documentation and its users turn for speed;
- * it starts at its defaults.
+ * The starting point of a sweep, and the settings that it varies. For Kafka, these are the settings that its documentation
+ * recommends for throughput, starting at the defaults.
  *
- * <p>No more batches are in flight than there are partitions in the cases of the benchmark: a library that gathers
- * would make larger batches of those handed over, and the case is about batches of this size. To compare larger ones,
- * hand over larger ones.
+ * <p>The cases never have more batches in flight than partitions. Otherwise, a library that gathers would merge batches,
+ * and the cases are about batches of one size. To compare larger batches, use {@code --batch}.
  */
 record SearchSpace(Tuning start, List<Knob> knobs) {
     private static final int IN_FLIGHT = 64;

@@ -12,18 +12,19 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** One broker with its client. Stands still except during a run, so that it takes nothing from the other. One thread. */
+/** A broker with its client. The broker is frozen except during a run, so that it takes no resources from the other. One thread. */
 public final class Side {
-    /** Connections of {@link #load}, and unanswered requests on each. */
+    /** Connections of {@link #load}. */
     public static final int LOAD_CONNECTIONS = 32;
 
+    /** Requests in flight on each connection of {@link #load}. */
     public static final int LOAD_IN_FLIGHT = 16;
 
     private final BrokerDriver broker;
     private final ClientDriver client;
     private int topicNumber;
 
-    /** {@code broker} is started and frozen here. */
+    /** Starts and freezes {@code broker}. */
     public Side(BrokerDriver broker, ClientDriver client) {
         this.broker = broker;
         this.client = client;
@@ -31,18 +32,18 @@ public final class Side {
         broker.freeze();
     }
 
-    /** As presets call it. */
+    /** The name in presets. */
     public String name() {
         return broker.name();
     }
 
-    /** Broker, client, and what was set on the broker. */
+    /** Broker, its settings, and client. */
     public String inWords() {
         return broker.name() + " " + broker.version() + " " + broker.settings() + " with client " + client.name() + " "
                 + client.version();
     }
 
-    /** One run on a topic of its own, which is gone afterwards. */
+    /** Runs a case on a new topic, which is deleted afterwards. */
     public ProduceResult run(ProduceSettings settings, PayloadPool pool) throws InterruptedException {
         ProduceSettings own = new ProduceSettings(
                 settings.produceCase(),
@@ -60,7 +61,7 @@ public final class Side {
         }
     }
 
-    /** Prebuilt single-message requests, no client library: what a request costs the broker alone. */
+    /** Sends prebuilt single-message requests without a client library, to measure the broker alone. */
     public BrokerLoad.Result load(int partitions, PayloadPool pool, Duration warmup, Duration duration)
             throws IOException {
         String topic = "compare-" + topicNumber++;
@@ -83,7 +84,7 @@ public final class Side {
         broker.settle();
     }
 
-    /** Of {@code host:port}. */
+    /** Parses {@code host:port}. */
     public static InetSocketAddress address(String bootstrap) {
         int colon = bootstrap.lastIndexOf(':');
         return new InetSocketAddress(bootstrap.substring(0, colon), Integer.parseInt(bootstrap.substring(colon + 1)));

@@ -1,31 +1,26 @@
 package io.journalq.bench.compare;
 
+import io.journalq.bench.measure.Statistics;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
 
-/** Median, least and most of one value over repetitions. */
-public record Spread(double median, double least, double most) {
+/** Median, minimum and maximum of a value over repetitions. */
+public record Spread(double median, double min, double max) {
 
     /** {@code results} is not empty. */
     public static <R> Spread of(List<R> results, ToDoubleFunction<R> value) {
         double[] sorted = results.stream().mapToDouble(value).sorted().toArray();
-        int middle = sorted.length / 2;
-        double median = sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-        return new Spread(median, sorted[0], sorted[sorted.length - 1]);
+        return new Spread(Statistics.median(DoubleStream.of(sorted)), sorted[0], sorted[sorted.length - 1]);
     }
 
-    /** As {@code [least-most]}. */
+    /** The range as {@code [min-max]}. */
     public String range() {
-        return "[" + plain(least) + "-" + plain(most) + "]";
-    }
-
-    /** Without digits that mean nothing. */
-    public static double rounded(double value) {
-        return Math.abs(value) >= 1_000 ? Math.round(value) : Math.round(value * 100) / 100.0;
+        return "[" + plain(min) + "-" + plain(max) + "]";
     }
 
     private static String plain(double value) {
-        double rounded = rounded(value);
+        double rounded = Statistics.rounded(value);
         return rounded == Math.rint(rounded) ? Long.toString((long) rounded) : Double.toString(rounded);
     }
 }

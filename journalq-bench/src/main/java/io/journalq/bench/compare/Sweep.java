@@ -6,39 +6,39 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Looks for the best settings, one knob after the other: each value is tried with the others as they are, and the best
- * stays. One thread.
+ * Searches for the best settings by varying one after the other. Each value is tried with the best values so far of the
+ * others. One thread.
  */
 final class Sweep {
-    /** What is less than this better is taken for noise, so that plainer settings win. */
+    /** A smaller improvement counts as noise and does not change the settings. */
     private static final double NOTICEABLY_BETTER = 1.02;
 
-    private final Measurement measurement;
+    private final Scorer scorer;
     private final Consumer<String> progress;
     private final List<String> trials = new ArrayList<>();
     private Tuning best;
     private double bestScore;
 
-    /** One try; more is better. */
+    /** Measures one combination of settings; a higher score is better. */
     @FunctionalInterface
-    interface Measurement {
+    interface Scorer {
         double score(Tuning tuning) throws InterruptedException;
     }
 
     /** A setting and the values to try, see {@link Tuning#with}. */
     record Knob(String name, List<String> values) {}
 
-    Sweep(Measurement measurement, Consumer<String> progress) {
-        this.measurement = measurement;
+    Sweep(Scorer scorer, Consumer<String> progress) {
+        this.scorer = scorer;
         this.progress = progress;
     }
 
-    /** Returns the best that was found from {@code start} on. */
+    /** Returns the best settings, starting from {@code start}. */
     Tuning search(Tuning start, List<Knob> knobs) throws InterruptedException {
         best = start;
-        // The first run warms broker and client up and counts for nothing.
-        measurement.score(start);
-        bestScore = measurement.score(start);
+        // The first run warms up broker and client, and its score is discarded.
+        scorer.score(start);
+        bestScore = scorer.score(start);
         note("start: " + start.inWords(true));
         for (Knob knob : knobs) {
             for (String value : knob.values()) {
@@ -52,7 +52,7 @@ final class Sweep {
 
     private void tryOne(String name, String value) throws InterruptedException {
         Tuning candidate = best.with(name, value);
-        double score = measurement.score(candidate);
+        double score = scorer.score(candidate);
         boolean better = score > bestScore * NOTICEABLY_BETTER;
         trials.add("%s=%s: %,.0f msg/s%s".formatted(name, value, score, better ? ", kept" : ""));
         progress.accept(trials.get(trials.size() - 1));

@@ -1,5 +1,5 @@
 /**
- * Brokers side by side: which settings each is best at, and runs in turn. Knows brokers and clients only by their
- * drivers, and nothing of command lines.
+ * The comparison of two brokers: the best settings of each, and alternating runs. Input: drivers and a workload. Output:
+ * results and presets. Must not know command lines, or one broker from another.
  */
 package io.journalq.bench.compare;

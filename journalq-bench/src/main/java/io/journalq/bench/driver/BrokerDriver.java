@@ -7,88 +7,89 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** A broker under test: its process, and the few questions a benchmark has for it. Any thread, one at a time. */
+/** A broker under test: its process, its topics and their offsets. Used by one thread at a time. */
 public interface BrokerDriver extends AutoCloseable {
-    /** Such as {@code journalq} or {@code kafka}. */
+    /** The name in options and results, such as {@code journalq} or {@code kafka}. */
     String name();
 
     String version();
 
-    /** Starts the process and returns once it answers. Nothing to do for a broker that runs elsewhere. */
+    /** Starts the process and returns when it responds. For a running broker, only checks that it responds. */
     void start();
 
-    /** {@code host:port} for clients. */
+    /** The address for clients, as {@code host:port}. */
     String bootstrap();
 
-    /** Process id on this machine; 0 when it is not known. */
+    /** The process id on this machine; 0 if it is unknown. */
     long pid();
 
-    /** Where the broker keeps its data, when it was started here. */
-    default Optional<Path> dataFolder() {
+    /** The data directory, if this program started the broker. */
+    default Optional<Path> dataDirectory() {
         return Optional.empty();
     }
 
-    /** Where the broker shows its metrics in Prometheus' format, as {@code host:port}; empty when it does not. */
+    /** The {@code host:port} that serves metrics in the Prometheus format; empty if there is none. */
     default Optional<String> metricsAddress() {
         return Optional.empty();
     }
 
-    /** What was set other than the broker's own defaults, for the report. */
+    /** The settings that differ from the broker's defaults, for the result. */
     Map<String, String> settings();
 
-    /** Stops the process where it stands, so that it takes nothing from another that is measured. */
+    /** Suspends the process, so that it takes no resources from a broker that is being measured. */
     void freeze();
 
-    /** Lets a frozen process go on. */
+    /** Resumes a frozen process. */
     void thaw();
 
     default void createTopic(String topic, int partitions) {
         createTopic(topic, partitions, Map.of());
     }
 
-    /** {@code settings} are the topic's own, by the broker's names. */
+    /** {@code settings} are those of the topic, by the broker's names. */
     void createTopic(String topic, int partitions, Map<String, String> settings);
 
-    /** Of a topic that exists. */
+    /** The number of partitions of an existing topic. */
     int partitionCount(String topic);
 
     void deleteTopic(String topic);
 
-    /** First offset of each partition. */
+    /** The first offset of each partition. */
     List<Long> startOffsets(String topic, int partitions);
 
-    /** Offset after the last message of each partition. */
+    /** The offset after the last message of each partition. */
     List<Long> endOffsets(String topic, int partitions);
 
-    /** How much the topic holds on disk, as the broker counts it; -1 when it cannot tell. */
+    /** The size of the topic on disk, as the broker reports it; -1 if it does not. */
     long storedBytes(String topic);
 
     /**
-     * Waits until nothing is left on disk of topics that were deleted, and the system has written what it holds of others:
-     * so that neither takes memory and disk from the run that follows. Nothing to do for a broker that runs elsewhere.
+     * Waits until the files of deleted topics are gone and all other files are written to disk, so that neither affects the
+     * next run. Does nothing for a broker that this program did not start.
      */
     default void settle() {}
 
     /**
-     * Has the system write what it holds of the files of a broker on this machine, and waits for that: so that a stretch which
-     * is measured next does not pay for the one before it. Nothing to do for a broker that runs elsewhere.
+     * Writes the broker's files to disk and waits for that, so that the next measured interval does not pay for the previous
+     * one. Does nothing for a broker that this program did not start.
      */
     default void writeBack() {}
 
-    /** Topics there are; for removing what an earlier run left. */
+    /** The names of all topics. */
     Set<String> topics();
 
     /**
-     * Ends the process, by asking it to or by {@code kill -9}, starts it anew on the same data, and returns once it
-     * answers.
+     * Stops the process, or kills it with {@code kill -9}, starts a new one on the same data, and returns when that
+     * responds.
      *
-     * @return seconds from the start of the new process
+     * @return seconds from the start of the new process until it responded
      */
     default double restart(boolean kill) {
-        throw new BenchException("broker " + name() + " was not started here", "leave --bootstrap out");
+        throw new BenchException(
+                "this program did not start broker " + name() + " and cannot restart it", "leave --bootstrap out");
     }
 
-    /** Stops the process that {@link #start} started, and removes its files. */
+    /** Stops the process that {@link #start} started, and deletes its files. */
     @Override
     void close();
 }

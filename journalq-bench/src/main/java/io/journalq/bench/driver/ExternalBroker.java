@@ -3,15 +3,15 @@ package io.journalq.bench.driver;
 import io.journalq.bench.BenchException;
 import java.util.Map;
 
-/** A broker that someone else started and will stop. */
+/** A running broker, which this program neither starts nor stops. */
 public final class ExternalBroker extends KafkaProtocolBroker {
-    private static final int ANSWER_TIMEOUT_MS = 10_000;
+    private static final int RESPONSE_TIMEOUT_MS = 10_000;
 
     private final String name;
     private final String bootstrap;
     private final long pid;
 
-    /** {@code pid} is 0 when the process is not on this machine or not known. */
+    /** {@code pid} is 0 if the process is unknown or on another machine. */
     public ExternalBroker(String name, String bootstrap, long pid) {
         this.name = name;
         this.bootstrap = bootstrap;
@@ -30,9 +30,9 @@ public final class ExternalBroker extends KafkaProtocolBroker {
 
     @Override
     public void start() {
-        if (!admin().answers(ANSWER_TIMEOUT_MS)) {
+        if (!admin().responds(RESPONSE_TIMEOUT_MS)) {
             throw new BenchException(
-                    "no broker answers at " + bootstrap,
+                    "no broker responds at " + bootstrap,
                     "start one with bin/journalq-server start, or leave --bootstrap out");
         }
     }
@@ -54,7 +54,7 @@ public final class ExternalBroker extends KafkaProtocolBroker {
 
     @Override
     public void freeze() {
-        // Not ours to stop.
+        // Other clients may use this broker.
     }
 
     @Override

@@ -8,26 +8,26 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * JournalQ as a process of its own, started as anybody would start it, with its defaults and its data in a temporary
- * folder.
+ * JournalQ in a separate process, started by its script if there is one, with its default settings and its data in a
+ * temporary directory.
  */
-public final class JournalQBroker extends LocalBroker {
+public final class JournalQBroker extends SpawnedBroker {
     private static final int START_TIMEOUT_S = 120;
-    private static final int ANSWER_TIMEOUT_MS = 5_000;
-    /** The default of bin/journalq-server, whatever the heap of this program is. */
+    private static final int RESPONSE_TIMEOUT_MS = 5_000;
+    /** The default of bin/journalq-server. */
     private static final String HEAP = "512m";
 
     private final Map<String, String> extra;
 
-    /** {@code extra} are settings of the broker, by its own names. */
+    /** {@code extra} are additional settings of the broker, by its own names. */
     public JournalQBroker(Map<String, String> extra) {
         this.extra = Map.copyOf(extra);
     }
 
-    /** The same with its page of metrics at a port of its own, unless {@code extra} says where. */
+    /** A broker that serves metrics at a free port, unless {@code extra} sets the address. */
     public static JournalQBroker withMetrics(Map<String, String> extra) {
         Map<String, String> settings = new TreeMap<>(extra);
-        settings.putIfAbsent("admin.listener", "localhost:" + BrokerProcess.freePort());
+        settings.putIfAbsent("admin.listener", "localhost:" + ChildProcess.freePort());
         return new JournalQBroker(settings);
     }
 
@@ -44,15 +44,15 @@ public final class JournalQBroker extends LocalBroker {
 
     @Override
     public void start() {
-        BrokerProcess process = newProcess();
+        ChildProcess process = newProcess();
         List<String> started = new ArrayList<>(BrokerCommand.inForeground(HEAP, List.of()));
         Map<String, String> settings = new TreeMap<>();
         settings.put("listeners", "PLAINTEXT://localhost:" + port());
         settings.put("admin.listener", "");
-        settings.put("data.directories", process.folder().resolve("data").toString());
+        settings.put("data.directories", process.directory().resolve("data").toString());
         settings.putAll(extra);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
-        process.start(started, () -> answers(ANSWER_TIMEOUT_MS), START_TIMEOUT_S);
+        process.start(started, () -> responds(RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
     }
 
     @Override

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** JournalQ's own Java client. */
+/** JournalQ's Java client. */
 public final class JournalQClientDriver implements ClientDriver {
     @Override
     public String name() {
@@ -55,7 +55,7 @@ public final class JournalQClientDriver implements ClientDriver {
                 .forEach((partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
         consumer.assign(starts.keySet());
         starts.forEach(consumer::seek);
-        return new Reader(consumer);
+        return new JournalQConsumer(consumer);
     }
 
     @Override
@@ -72,7 +72,7 @@ public final class JournalQClientDriver implements ClientDriver {
     public MessageConsumer openMember(GroupSettings settings) {
         Consumer consumer = member(settings).build();
         consumer.subscribe(List.of(settings.topic()));
-        return new Reader(consumer);
+        return new JournalQConsumer(consumer);
     }
 
     private static Consumer.Builder member(GroupSettings settings) {
@@ -82,7 +82,7 @@ public final class JournalQClientDriver implements ClientDriver {
         return builder;
     }
 
-    /** Acknowledged by the leader and not idempotent, as the peers are measured. */
+    /** A producer with acks=leader and without idempotence, like those of the other brokers. */
     private static Producer open(ProducerSettings settings) {
         Producer.Builder builder = Producer.builder()
                 .bootstrapServers(settings.bootstrap())
@@ -114,7 +114,7 @@ public final class JournalQClientDriver implements ClientDriver {
                 records.add(ProducerRecord.of(topic, partition, null, value));
             }
             var unused = producer.sendBatch(topic, partition, records)
-                    .whenComplete((acknowledged, failure) -> listener.onComplete(failure));
+                    .whenComplete((batch, failure) -> listener.onComplete(failure));
         }
 
         @Override
@@ -128,12 +128,12 @@ public final class JournalQClientDriver implements ClientDriver {
         }
     }
 
-    /** {@code answered}: whether the broker acknowledges; when not, a message is confirmed once the client has it. */
-    private record Singles(String topic, Producer producer, boolean answered) implements Publisher {
+    /** {@code acknowledged}: whether the broker acknowledges. If not, a message is confirmed when the client has accepted it. */
+    private record Singles(String topic, Producer producer, boolean acknowledged) implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
             var sent = producer.sendAsync(ProducerRecord.of(topic, value));
-            if (answered) {
+            if (acknowledged) {
                 var unused = sent.whenComplete((where, failure) -> confirmation.onConfirmed(failure));
             } else {
                 confirmation.onConfirmed(null);
@@ -151,7 +151,7 @@ public final class JournalQClientDriver implements ClientDriver {
         }
     }
 
-    private record Reader(Consumer consumer) implements MessageConsumer {
+    private record JournalQConsumer(Consumer consumer) implements MessageConsumer {
         @Override
         public int poll(Duration timeout, Visitor visitor) {
             var records = consumer.poll(timeout);

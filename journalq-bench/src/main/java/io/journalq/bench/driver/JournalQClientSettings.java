@@ -6,7 +6,7 @@ import io.journalq.client.Consumer;
 import io.journalq.client.Producer;
 import java.util.Locale;
 
-/** Settings of JournalQ's client by the names of its builders, as they come from a command line. Stateless. */
+/** Applies settings of the command line to JournalQ's client, by the names of its builders. Stateless. */
 final class JournalQClientSettings {
     private JournalQClientSettings() {}
 
@@ -22,7 +22,7 @@ final class JournalQClientSettings {
                 case "deliveryTimeoutMs" -> builder.deliveryTimeoutMs(Integer.parseInt(value));
                 case "requestTimeoutMs" -> builder.requestTimeoutMs(Integer.parseInt(value));
                 default ->
-                    throw new BenchException(
+                    throw BenchException.wrongUsage(
                             "the producer has no setting '" + name + "'",
                             "use acks, idempotent, batchSizeBytes, lingerMs, bufferMemoryBytes, maxRequestSizeBytes,"
                                     + " deliveryTimeoutMs or requestTimeoutMs");
@@ -41,7 +41,7 @@ final class JournalQClientSettings {
                 case "partitionMaxBytes" -> builder.partitionMaxBytes(Integer.parseInt(value));
                 case "checkCrc" -> builder.checkCrc(Boolean.parseBoolean(value));
                 default ->
-                    throw new BenchException(
+                    throw BenchException.wrongUsage(
                             "the consumer has no setting 'consumer." + name + "'",
                             "use consumer. before fetchMaxWaitMs, fetchMinBytes, fetchMaxBytes, partitionMaxBytes or"
                                     + " checkCrc");
@@ -52,7 +52,8 @@ final class JournalQClientSettings {
     }
 
     private static BenchException wrongValue(String name, String value, IllegalArgumentException cause) {
-        return new BenchException(
-                name + " cannot be '" + value + "'", "see docs/guides/client.md for its values", cause);
+        String reason = cause.getMessage() == null ? "" : " (" + cause.getMessage() + ")";
+        return BenchException.wrongUsage(
+                name + " cannot be '" + value + "'" + reason, "docs/guides/client.md describes its values");
     }
 }

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.utils.AppInfoParser;
 
 /**
- * Apache Kafka's server as ordinary Maven artifacts, fetched on first use into the user's cache folder by the Maven
- * that is on the machine: so the hundred megabytes are in nobody's distribution.
+ * Apache Kafka's server as Maven artifacts. Maven downloads them into the user's cache directory on first use, so that the
+ * distribution does not contain 100 MB that few users need.
  */
 final class KafkaArtifacts {
     private static final String COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies";
@@ -31,7 +31,7 @@ final class KafkaArtifacts {
                   <artifactId>kafka_2.13</artifactId>
                   <version>%s</version>
                 </dependency>
-                <!-- Writes what goes wrong to the broker's log. -->
+                <!-- Writes errors to the broker's log. -->
                 <dependency>
                   <groupId>org.slf4j</groupId>
                   <artifactId>slf4j-simple</artifactId>
@@ -43,35 +43,35 @@ final class KafkaArtifacts {
 
     private KafkaArtifacts() {}
 
-    /** The version of the server: that of the client library here. */
+    /** The version of the server, which is that of the client library. */
     static String version() {
         return AppInfoParser.getVersion();
     }
 
-    /** A class path of the server; fetches it when the cache has it not. */
+    /** The class path of the server. Downloads the artifacts if the cache does not contain them. */
     static String classPath() {
-        Path folder = cacheFolder().resolve("kafka-" + version());
-        Path complete = folder.resolve("complete");
+        Path directory = cacheDirectory().resolve("kafka-" + version());
+        Path complete = directory.resolve("complete");
         if (!Files.exists(complete)) {
-            System.err.println("Fetching Apache Kafka " + version() + " into " + folder);
-            fetch(folder);
+            System.err.println("Downloading Apache Kafka " + version() + " into " + directory);
+            fetch(directory);
         }
-        return folder.resolve("lib") + "/*";
+        return directory.resolve("lib") + "/*";
     }
 
-    private static void fetch(Path folder) {
-        Path log = folder.resolve("fetch.log");
+    private static void fetch(Path directory) {
+        Path log = directory.resolve("fetch.log");
         try {
-            Files.createDirectories(folder);
-            Files.writeString(folder.resolve("pom.xml"), POM.formatted(version()));
+            Files.createDirectories(directory);
+            Files.writeString(directory.resolve("pom.xml"), POM.formatted(version()));
             Process maven = new ProcessBuilder(
                             maven(),
                             "-q",
                             "-B",
                             "-f",
-                            folder.resolve("pom.xml").toString(),
+                            directory.resolve("pom.xml").toString(),
                             COPY_GOAL,
-                            "-DoutputDirectory=" + folder.resolve("lib"),
+                            "-DoutputDirectory=" + directory.resolve("lib"),
                             "-DincludeScope=runtime")
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
@@ -80,20 +80,21 @@ final class KafkaArtifacts {
                 maven.destroyForcibly();
             }
             if (maven.waitFor() != 0) {
-                throw new BenchException("Maven could not fetch Kafka: " + firstError(log), "see " + log);
+                throw new BenchException("Maven cannot download Kafka: " + firstError(log), "see " + log);
             }
-            Files.writeString(folder.resolve("complete"), version());
+            Files.writeString(directory.resolve("complete"), version());
         } catch (IOException e) {
-            throw new BenchException("cannot fetch Kafka", "install Maven (mvn) and make " + folder + " writable", e);
+            throw new BenchException(
+                    "cannot download Kafka", "install Maven (mvn) and make " + directory + " writable", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted while fetching Kafka", "run it again", e);
+            throw new BenchException("interrupted while downloading Kafka", "run the benchmark again", e);
         }
     }
 
     private static String firstError(Path log) throws IOException {
         try (Stream<String> lines = Files.lines(log, StandardCharsets.UTF_8)) {
-            return lines.filter(line -> line.contains("ERROR")).findFirst().orElse("no reason given");
+            return lines.filter(line -> line.contains("ERROR")).findFirst().orElse("the log contains no error");
         }
     }
 
@@ -105,7 +106,7 @@ final class KafkaArtifacts {
                 .orElse("mvn");
     }
 
-    private static Path cacheFolder() {
+    private static Path cacheDirectory() {
         String configured = System.getenv("XDG_CACHE_HOME");
         Path cache = configured == null || configured.isBlank()
                 ? Path.of(System.getProperty("user.home"), ".cache")

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,14 +13,14 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Apache Kafka as one process, broker and controller combined, with freshly formatted storage in a temporary folder:
- * its own defaults, its launcher's JVM options, 1 GB of heap.
+ * Apache Kafka in one process with broker and controller, with newly formatted storage in a temporary directory. It has
+ * its default settings, the JVM options of its start script, and a heap of 1 GB.
  */
-public final class KafkaBroker extends LocalBroker {
+public final class KafkaBroker extends SpawnedBroker {
     private static final int FORMAT_TIMEOUT_S = 60;
     private static final int START_TIMEOUT_S = 120;
-    private static final int ANSWER_TIMEOUT_MS = 2_000;
-    /** As in Kafka's own start script. */
+    private static final int RESPONSE_TIMEOUT_MS = 2_000;
+    /** The options of Kafka's start script. */
     private static final List<String> JVM_OPTIONS = List.of(
             "-Xmx1G",
             "-Xms1G",
@@ -31,12 +32,16 @@ public final class KafkaBroker extends LocalBroker {
             "-Djava.awt.headless=true",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
 
+    private static final int COMPACT_HEADERS_SINCE = 25;
+    private static final int NATIVE_ACCESS_SINCE = 24;
+    private static final int UNSAFE_WARNINGS_SINCE = 23;
+
     private static final String SESSION_TIMEOUT = "broker.session.timeout.ms";
 
-    private final int controllerPort = BrokerProcess.freePort();
+    private final int controllerPort = ChildProcess.freePort();
     private final Map<String, String> extra;
 
-    /** {@code extra} are settings of the broker, by its own names. */
+    /** {@code extra} are additional settings of the broker, by its own names. */
     public KafkaBroker(Map<String, String> extra) {
         this.extra = Map.copyOf(extra);
     }
@@ -54,8 +59,8 @@ public final class KafkaBroker extends LocalBroker {
     @Override
     public void start() {
         String classPath = KafkaArtifacts.classPath();
-        BrokerProcess process = newProcess();
-        Path properties = writeProperties(process.folder(), settings());
+        ChildProcess process = newProcess();
+        Path properties = writeProperties(process.directory(), settings());
         process.run(
                 command(
                         classPath,
@@ -68,38 +73,55 @@ public final class KafkaBroker extends LocalBroker {
                 FORMAT_TIMEOUT_S);
         process.start(
                 command(classPath, "kafka.Kafka", properties.toString()),
-                () -> answers(ANSWER_TIMEOUT_MS),
+                () -> responds(RESPONSE_TIMEOUT_MS),
                 START_TIMEOUT_S);
     }
 
     private static List<String> command(String classPath, String mainClass, String... arguments) {
-        List<String> command = JvmOptions.java();
+        List<String> command = java();
         command.addAll(JVM_OPTIONS);
         command.addAll(List.of("-cp", classPath, mainClass));
         command.addAll(List.of(arguments));
         return command;
     }
 
-    /** With its default session, or one that was killed would be taken to live still, and its successor be refused. */
-    @Override
-    void prepareRestart(Path folder) {
-        Map<String, String> settings = settings();
-        settings.remove(SESSION_TIMEOUT);
-        writeProperties(folder, settings);
+    /** The first words of a command: Java, and the options of bin/lib/journalq-env.sh for its version. */
+    private static List<String> java() {
+        int version = Runtime.version().feature();
+        List<String> command = new ArrayList<>();
+        command.add(System.getProperty("java.home") + "/bin/java");
+        if (version >= COMPACT_HEADERS_SINCE) {
+            command.add("-XX:+UseCompactObjectHeaders");
+        }
+        if (version >= NATIVE_ACCESS_SINCE) {
+            command.add("--enable-native-access=ALL-UNNAMED");
+        }
+        if (version >= UNSAFE_WARNINGS_SINCE) {
+            command.add("--sun-misc-unsafe-memory-access=allow");
+        }
+        return command;
     }
 
-    private Path writeProperties(Path folder, Map<String, String> settings) {
+    /** Restores the default session timeout: with a long one, the controller would refuse the successor of a killed broker. */
+    @Override
+    void prepareRestart(Path directory) {
+        Map<String, String> settings = settings();
+        settings.remove(SESSION_TIMEOUT);
+        writeProperties(directory, settings);
+    }
+
+    private Path writeProperties(Path directory, Map<String, String> settings) {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("process.roles", "broker,controller");
         properties.put("node.id", "1");
         properties.put("controller.quorum.voters", "1@localhost:" + controllerPort);
         properties.put("listeners", "PLAINTEXT://localhost:" + port() + ",CONTROLLER://localhost:" + controllerPort);
         properties.put("controller.listener.names", "CONTROLLER");
-        properties.put("log.dirs", folder.resolve("data").toString());
+        properties.put("log.dirs", directory.resolve("data").toString());
         properties.putAll(settings);
         try {
             return Files.writeString(
-                    folder.resolve("server.properties"),
+                    directory.resolve("server.properties"),
                     properties.entrySet().stream()
                             .map(entry -> entry.getKey() + "=" + entry.getValue() + "\n")
                             .collect(Collectors.joining()));
@@ -111,13 +133,13 @@ public final class KafkaBroker extends LocalBroker {
     @Override
     public Map<String, String> settings() {
         Map<String, String> settings = new TreeMap<>();
-        // One broker only.
+        // There is only one broker.
         settings.put("offsets.topic.replication.factor", "1");
         settings.put("transaction.state.log.replication.factor", "1");
         settings.put("transaction.state.log.min.isr", "1");
-        // So that a broker frozen while another is measured is not taken for dead. Costs and brings nothing.
+        // A frozen broker must not be considered dead. This does not affect performance.
         settings.put(SESSION_TIMEOUT, "3600000");
-        // So that a deleted topic is gone before the next run. Costs and brings nothing.
+        // A deleted topic must be gone before the next run. This does not affect performance.
         settings.put("log.segment.delete.delay.ms", "500");
         settings.putAll(extra);
         return settings;

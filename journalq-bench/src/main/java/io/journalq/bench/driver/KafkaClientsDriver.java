@@ -23,7 +23,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.AppInfoParser;
 
-/** The reference Java client of the Kafka protocol; works with either broker. */
+/** The reference Java client of the Kafka protocol. Works with both brokers. */
 public final class KafkaClientsDriver implements ClientDriver {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
@@ -49,8 +49,8 @@ public final class KafkaClientsDriver implements ClientDriver {
 
     @Override
     public Publisher openPublisher(ProducerSettings settings) {
-        boolean answered = !settings.extra().getOrDefault("acks", "").equals("0");
-        return new Singles(settings.topic(), open(settings), answered);
+        boolean acknowledged = !settings.extra().getOrDefault("acks", "").equals("0");
+        return new Singles(settings.topic(), open(settings), acknowledged);
     }
 
     @Override
@@ -61,7 +61,7 @@ public final class KafkaClientsDriver implements ClientDriver {
                 .forEach((partition, offset) -> starts.put(new TopicPartition(settings.topic(), partition), offset));
         consumer.assign(starts.keySet());
         starts.forEach(consumer::seek);
-        return new Consumer(consumer);
+        return new KafkaClientsConsumer(consumer);
     }
 
     @Override
@@ -73,7 +73,7 @@ public final class KafkaClientsDriver implements ClientDriver {
         try (KafkaConsumer<byte[], byte[]> consumer = open(settings.bootstrap(), group, settings.extra())) {
             consumer.commitSync(starts);
         } catch (KafkaException e) {
-            throw new BenchException("kafka-clients cannot commit", "look at the broker's log", e);
+            throw new BenchException("kafka-clients cannot commit", "check the broker's log", e);
         }
     }
 
@@ -88,7 +88,7 @@ public final class KafkaClientsDriver implements ClientDriver {
                 true);
         KafkaConsumer<byte[], byte[]> consumer = open(settings.bootstrap(), group, settings.extra());
         consumer.subscribe(List.of(settings.topic()));
-        return new Consumer(consumer);
+        return new KafkaClientsConsumer(consumer);
     }
 
     private static KafkaConsumer<byte[], byte[]> open(
@@ -103,7 +103,8 @@ public final class KafkaClientsDriver implements ClientDriver {
         try {
             return new KafkaConsumer<>(config);
         } catch (KafkaException e) {
-            throw new BenchException("kafka-clients opens no consumer", "check --bootstrap and --client-setting", e);
+            throw new BenchException(
+                    "kafka-clients cannot open a consumer", "check --bootstrap and --client-setting", e);
         }
     }
 
@@ -119,7 +120,8 @@ public final class KafkaClientsDriver implements ClientDriver {
         try {
             return new KafkaProducer<>(config);
         } catch (KafkaException e) {
-            throw new BenchException("kafka-clients opens no producer", "check --bootstrap and --client-setting", e);
+            throw new BenchException(
+                    "kafka-clients cannot open a producer", "check --bootstrap and --client-setting", e);
         }
     }
 
@@ -138,8 +140,8 @@ public final class KafkaClientsDriver implements ClientDriver {
     }
 
     /**
-     * The library has no call for a ready batch: the messages go one after the other to one partition, and its linger
-     * time and batch size decide what goes out together.
+     * Sends the messages of a batch one after the other to one partition, because the library has no call for a batch. Its
+     * linger time and batch size decide which messages form a batch.
      */
     private record Batches(String topic, KafkaProducer<byte[], byte[]> producer) implements BatchProducer {
         @Override
@@ -161,13 +163,13 @@ public final class KafkaClientsDriver implements ClientDriver {
         }
     }
 
-    /** {@code answered}: whether the broker acknowledges; when not, a message is confirmed once the client has it. */
-    private record Singles(String topic, KafkaProducer<byte[], byte[]> producer, boolean answered)
+    /** {@code acknowledged}: whether the broker acknowledges. If not, a message is confirmed when the client has accepted it. */
+    private record Singles(String topic, KafkaProducer<byte[], byte[]> producer, boolean acknowledged)
             implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
             ProducerRecord<byte[], byte[]> message = new ProducerRecord<>(topic, value);
-            if (answered) {
+            if (acknowledged) {
                 var unused = producer.send(message, (where, failure) -> confirmation.onConfirmed(failure));
             } else {
                 var unused = producer.send(message);
@@ -186,14 +188,14 @@ public final class KafkaClientsDriver implements ClientDriver {
         }
     }
 
-    /** Tells the listener when the last message of a batch is answered; a failure of any fails the batch. */
+    /** Calls the listener when the last message of a batch is complete. If a message fails, the batch fails. */
     private static final class Countdown implements Callback {
-        private final AtomicInteger unanswered;
+        private final AtomicInteger incomplete;
         private final BatchProducer.Listener listener;
         private volatile Exception failure;
 
         Countdown(int messages, BatchProducer.Listener listener) {
-            unanswered = new AtomicInteger(messages);
+            incomplete = new AtomicInteger(messages);
             this.listener = listener;
         }
 
@@ -202,13 +204,13 @@ public final class KafkaClientsDriver implements ClientDriver {
             if (exception != null) {
                 failure = exception;
             }
-            if (unanswered.decrementAndGet() == 0) {
+            if (incomplete.decrementAndGet() == 0) {
                 listener.onComplete(failure);
             }
         }
     }
 
-    private record Consumer(KafkaConsumer<byte[], byte[]> consumer) implements MessageConsumer {
+    private record KafkaClientsConsumer(KafkaConsumer<byte[], byte[]> consumer) implements MessageConsumer {
         @Override
         public int poll(Duration timeout, Visitor visitor) {
             ConsumerRecords<byte[], byte[]> records = consumer.poll(timeout);

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.admin.OffsetSpec;
 
-/** What every broker that speaks the Kafka protocol answers in the same way. */
+/** The administration of a broker that serves the Kafka protocol. */
 abstract class KafkaProtocolBroker implements BrokerDriver {
     private TopicAdmin admin;
 
-    /** Opened late: the address of a broker that is started here is known only then. */
+    /** Opened on first use, because the address of a broker that this program starts is unknown before. */
     final TopicAdmin admin() {
         if (admin == null) {
             admin = new TopicAdmin(bootstrap());

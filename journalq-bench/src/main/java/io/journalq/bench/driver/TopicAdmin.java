@@ -24,19 +24,19 @@ import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
- * Topics and offsets of any broker that speaks the Kafka protocol, asked through the protocol's reference client, so
- * that no broker's word about itself goes through a client of its own maker. Connects on first use. One thread.
+ * Topics and offsets of a broker that serves the Kafka protocol. Uses the protocol's reference client, so that no broker is
+ * checked by a client of its own project. Connects on first use. One thread.
  */
 final class TopicAdmin implements AutoCloseable {
     private static final int REQUEST_TIMEOUT_MS = 30_000;
-    /** A broker that has just been thawed needs a moment until it takes itself for alive. */
+    /** A broker that has just been resumed refuses requests until it considers itself alive. */
     private static final int CREATE_ATTEMPTS = 20;
 
     private static final long CREATE_RETRY_MS = 500;
-    /** Thousands of partitions take a broker a minute. */
+    /** A broker needs up to a minute for thousands of partitions. */
     private static final int LEADERS_ATTEMPTS = 240;
-    /** Kafka's controller refuses a request that needs more than 10,000 records, one for each partition. */
-    private static final int MOST_PARTITIONS_AT_ONCE = 5_000;
+    /** Kafka's controller refuses a request that needs more than 10,000 records, at least one per partition. */
+    private static final int MAX_PARTITIONS_PER_REQUEST = 5_000;
 
     private final String bootstrap;
     private Admin admin;
@@ -45,8 +45,8 @@ final class TopicAdmin implements AutoCloseable {
         this.bootstrap = bootstrap;
     }
 
-    /** Whether the broker answers within {@code timeoutMs}. */
-    boolean answers(int timeoutMs) {
+    /** Whether the broker responds within {@code timeoutMs}. */
+    boolean responds(int timeoutMs) {
         try (Admin probe = open(timeoutMs)) {
             return !probe.describeCluster()
                     .nodes()
@@ -60,10 +60,10 @@ final class TopicAdmin implements AutoCloseable {
     }
 
     void create(String topic, int partitions, Map<String, String> settings) {
-        int created = Math.min(partitions, MOST_PARTITIONS_AT_ONCE);
+        int created = Math.min(partitions, MAX_PARTITIONS_PER_REQUEST);
         createAtOnce(topic, created, settings);
         while (created < partitions) {
-            created = Math.min(partitions, created + MOST_PARTITIONS_AT_ONCE);
+            created = Math.min(partitions, created + MAX_PARTITIONS_PER_REQUEST);
             await(
                     "create partitions of " + topic,
                     admin().createPartitions(Map.of(topic, NewPartitions.increaseTo(created)))
@@ -81,7 +81,7 @@ final class TopicAdmin implements AutoCloseable {
                 return;
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof TopicExistsException) {
-                    throw new BenchException("topic " + topic + " exists already", "delete it first", e);
+                    throw new BenchException("topic " + topic + " already exists", "delete it first", e);
                 }
                 if (attempt == CREATE_ATTEMPTS) {
                     throw failed("create topic " + topic, e);
@@ -113,7 +113,7 @@ final class TopicAdmin implements AutoCloseable {
             }
             sleep();
         }
-        throw new BenchException("topic " + topic + " has no leaders", "look at the broker's log");
+        throw new BenchException("topic " + topic + " has partitions without a leader", "check the broker's log");
     }
 
     int partitionCount(String topic) {
@@ -134,15 +134,15 @@ final class TopicAdmin implements AutoCloseable {
     }
 
     List<Long> offsets(String topic, int partitions, OffsetSpec spec) {
-        Map<TopicPartition, OffsetSpec> question = new HashMap<>();
+        Map<TopicPartition, OffsetSpec> request = new HashMap<>();
         for (int partition = 0; partition < partitions; partition++) {
-            question.put(new TopicPartition(topic, partition), spec);
+            request.put(new TopicPartition(topic, partition), spec);
         }
-        Map<TopicPartition, ListOffsetsResultInfo> answer =
-                await("list offsets of " + topic, admin().listOffsets(question).all());
+        Map<TopicPartition, ListOffsetsResultInfo> response =
+                await("list offsets of " + topic, admin().listOffsets(request).all());
         List<Long> offsets = new ArrayList<>(partitions);
         for (int partition = 0; partition < partitions; partition++) {
-            offsets.add(answer.get(new TopicPartition(topic, partition)).offset());
+            offsets.add(response.get(new TopicPartition(topic, partition)).offset());
         }
         return offsets;
     }
@@ -153,11 +153,11 @@ final class TopicAdmin implements AutoCloseable {
                 .stream()
                 .map(node -> node.id())
                 .toList();
-        Map<Integer, Map<String, LogDirDescription>> folders =
-                await("describe log folders", admin().describeLogDirs(brokers).allDescriptions());
-        return folders.values().stream()
-                .flatMap(byFolder -> byFolder.values().stream())
-                .flatMap(folder -> folder.replicaInfos().entrySet().stream())
+        Map<Integer, Map<String, LogDirDescription>> directories = await(
+                "describe log directories", admin().describeLogDirs(brokers).allDescriptions());
+        return directories.values().stream()
+                .flatMap(byDirectory -> byDirectory.values().stream())
+                .flatMap(directory -> directory.replicaInfos().entrySet().stream())
                 .filter(replica -> replica.getKey().topic().equals(topic))
                 .mapToLong(replica -> replica.getValue().size())
                 .sum();
@@ -195,12 +195,12 @@ final class TopicAdmin implements AutoCloseable {
     }
 
     private BenchException failed(String what, ExecutionException e) {
-        return new BenchException("broker " + bootstrap + " did not " + what, "check that it runs and its log", e);
+        return new BenchException("broker " + bootstrap + " did not " + what, "check that it runs, and its log", e);
     }
 
     private static BenchException interrupted(InterruptedException e) {
         Thread.currentThread().interrupt();
-        return new BenchException("interrupted", "run it again", e);
+        return new BenchException("interrupted", "run the benchmark again", e);
     }
 
     private static void sleep() {

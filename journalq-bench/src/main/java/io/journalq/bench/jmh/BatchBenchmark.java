@@ -31,7 +31,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Time a message, of batches of 100 messages of 1 KiB that are hot in the cache. */
+/** Time per message, for batches of 100 messages of 1 KiB that are in the cache. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -44,7 +44,7 @@ public class BatchBenchmark {
     private static final int BATCH_SIZE_BYTES = 128 * 1024;
     private static final long NOW_MS = 1_700_000_000_000L;
 
-    /** What the values hold: text shrinks many times over, random bytes not at all. */
+    /** Content of the values: text compresses many times, random bytes do not compress. */
     @Param({"text", "random"})
     public String content;
 
@@ -59,7 +59,7 @@ public class BatchBenchmark {
     private ByteBuf lz4;
     private ByteBuf lz4Records;
 
-    /** Makes the payloads and one batch of each kind. */
+    /** Generates the payloads and one batch of each kind. */
     @Setup(Level.Trial)
     public void setUp() {
         Random random = new Random(1);
@@ -84,11 +84,11 @@ public class BatchBenchmark {
                 plain.slice(RecordBatch.HEADER_SIZE_BYTES, plain.readableBytes() - RecordBatch.HEADER_SIZE_BYTES);
         lz4Records = allocator.directBuffer(BATCH_SIZE_BYTES);
         CompressionCodec.LZ4.compress(records, lz4Records);
-        Check.that(validator.validate(plain, 9, BatchRules.DEFAULT, NOW_MS).isSound(), "the batch measured is sound");
-        Check.that(validator.validate(lz4, 9, BatchRules.DEFAULT, NOW_MS).isSound(), "the batch measured is sound");
+        Check.that(validator.validate(plain, 9, BatchRules.DEFAULT, NOW_MS).isSound(), "the measured batch is valid");
+        Check.that(validator.validate(lz4, 9, BatchRules.DEFAULT, NOW_MS).isSound(), "the measured batch is valid");
     }
 
-    /** Gives the buffers back. */
+    /** Releases the buffers. */
     @TearDown(Level.Trial)
     public void tearDown() {
         plainBuilder.close();

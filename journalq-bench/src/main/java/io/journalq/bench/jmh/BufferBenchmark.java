@@ -1,5 +1,6 @@
 package io.journalq.bench.jmh;
 
+import io.journalq.bench.payload.PayloadPool;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
@@ -23,8 +24,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Time a message to build batches of 100 messages of 1 KiB in buffers on the heap or outside it, as
- * {@code docs/decisions/0003-batch-buffers.md} weighs it. Messages come from a pool larger than the caches.
+ * Time per message to build batches of 100 messages of 1 KiB in buffers on the heap or outside of it, for
+ * {@code docs/decisions/0003-batch-buffers.md}. The messages come from a pool that is larger than the caches.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -48,7 +49,7 @@ public class BufferBenchmark {
     private BatchBuilder plainBuilder;
     private BatchBuilder lz4Builder;
 
-    /** Gives arrays where buffers outside the heap are asked for. */
+    /** Returns buffers on the heap when buffers outside of the heap are requested. */
     private static final class HeapAllocator extends PooledByteBufAllocator {
         HeapAllocator() {
             super(false);
@@ -94,5 +95,23 @@ public class BufferBenchmark {
         int sizeBytes = batch.readableBytes();
         batch.release();
         return sizeBytes;
+    }
+
+    /** Messages of 1 KiB, one after the other, from a pool that is larger than the caches. One thread. */
+    private static final class Messages {
+        private static final int SIZE_BYTES = 1024;
+
+        private final PayloadPool pool;
+        private int next;
+
+        private Messages(String content) {
+            pool = PayloadPool.build(content, SIZE_BYTES, PayloadPool.DEFAULT_SIZE_BYTES);
+        }
+
+        private byte[] next() {
+            int index = next;
+            next = index + 1 == pool.size() ? 0 : index + 1;
+            return pool.message(index);
+        }
     }
 }

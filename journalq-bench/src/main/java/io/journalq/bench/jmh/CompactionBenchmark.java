@@ -34,7 +34,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** How long one compaction of a 256 MiB log takes; a line after each tells the rate. */
+/** Duration of a compaction of a 256 MiB log. After each, a line shows the rate. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
@@ -51,7 +51,7 @@ public class CompactionBenchmark {
     @Param({"NONE", "LZ4"})
     CompressionCodec codec;
 
-    /** Different keys; the log holds about 1.2 million records uncompressed. */
+    /** Number of distinct keys. Without compression, the log holds about 1.2 million records. */
     @Param({"100000", "1000000"})
     int keys;
 
@@ -72,7 +72,7 @@ public class CompactionBenchmark {
             while (journal.sizeBytes() < LOG_SIZE_BYTES) {
                 for (int i = 0; i < RECORDS_PER_BATCH; i++) {
                     random.nextBytes(value);
-                    // The other half shrinks.
+                    // This half compresses.
                     Arrays.fill(value, 0, VALUE_SIZE_BYTES / 2, (byte) 'v');
                     byte[] key = ByteBuffer.allocate(16)
                             .putLong(random.nextInt(keys))

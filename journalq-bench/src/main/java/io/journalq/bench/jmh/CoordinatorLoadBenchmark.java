@@ -38,9 +38,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long the coordinators of groups take until they are ready: 1,000,000 committed offsets of 1,000 groups, in 16
- * partitions, read from the store, decoded and put into maps as a group's machine does, on as many threads as the broker
- * has for that. The first shot of each fork is what a start costs, with cold code and nothing in the block cache.
+ * Time until group coordinators are ready: 1,000,000 committed offsets of 1,000 groups in 16 partitions are read from the
+ * store, decoded and put into maps, as a group's machine does, on the number of threads that the broker uses. The first shot
+ * of each fork shows the cost of a start, with cold code and an empty block cache.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SingleShotTime)

@@ -31,9 +31,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What an append costs on 200 partitions, by size and by how many batches one read cycle brings a partition; and the same
- * bytes copied into mapped windows that another thread prepares, as {@code docs/decisions/0001-journal-append.md} weighs
- * it. After each iteration a line tells the processor time of the whole process, preparation included, per append.
+ * Time per append on 200 partitions, by size and by the number of batches that a read cycle brings for a partition. For
+ * comparison, the same bytes are copied into mapped windows that another thread prepares, for
+ * {@code docs/decisions/0001-journal-append.md}. After each iteration, a line shows the processor time of the whole process
+ * per append, including the preparation.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -48,11 +49,11 @@ public class JournalBenchmark {
     private static final int APPENDS = 64;
     private static final int WINDOW_SIZE_BYTES = 256 << 10;
 
-    /** Size of a record's value; its batch is about 70 bytes larger. */
+    /** Size of a record's value. Its batch is about 70 bytes larger. */
     @Param({"1024", "102400"})
     int valueSizeBytes;
 
-    /** Batches of one partition that are written together. */
+    /** Number of batches of a partition that are written together. */
     @Param({"1", "4"})
     int batchesPerWrite;
 
@@ -101,7 +102,7 @@ public class JournalBenchmark {
                 .getProcessCpuTime();
     }
 
-    /** The journal as it is: staged, then written to the file. */
+    /** The real journal: batches are staged, then written to the file. */
     @Benchmark
     @OperationsPerInvocation(APPENDS)
     public void written() throws IOException {
@@ -115,7 +116,7 @@ public class JournalBenchmark {
         appends += APPENDS;
     }
 
-    /** As {@link #written}, and each write is read back by a consumer at the tail. */
+    /** As {@link #written}, and a consumer at the end of the log reads each write. */
     @Benchmark
     @OperationsPerInvocation(APPENDS)
     public void writtenAndRead() throws IOException {
@@ -132,7 +133,7 @@ public class JournalBenchmark {
         appends += APPENDS;
     }
 
-    /** Copies into prepared windows, without any of the journal's own work. */
+    /** Copies into prepared windows, without the other work of the journal. */
     @Benchmark
     @OperationsPerInvocation(APPENDS)
     public void mapped() {

@@ -1,5 +1,6 @@
 package io.journalq.bench.jmh;
 
+import io.journalq.bench.payload.PayloadPool;
 import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -28,9 +29,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Time to compress and decompress the records of one batch: frames written over the block functions with reused buffers,
- * as the broker and the client do, and the library's own frame streams, as
- * {@code docs/decisions/0004-lz4-frames.md} weighs it.
+ * Time to compress and decompress the records of a batch, for {@code docs/decisions/0004-lz4-frames.md}. Compares frames
+ * over the block functions with reused buffers, as in broker and client, with the library's frame streams.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -39,7 +39,9 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 2, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class Lz4Benchmark {
-    /** Messages of 1 KiB in the batch. */
+    private static final int MESSAGE_SIZE_BYTES = 1024;
+
+    /** Number of messages of 1 KiB in the batch. */
     @Param({"1", "100"})
     public int messages;
 
@@ -54,10 +56,10 @@ public class Lz4Benchmark {
 
     @Setup(Level.Trial)
     public void setUp() {
-        Messages source = new Messages(content);
-        plainBuffer = allocator.directBuffer(messages * Messages.SIZE_BYTES);
+        PayloadPool source = PayloadPool.build(content, MESSAGE_SIZE_BYTES, PayloadPool.DEFAULT_SIZE_BYTES);
+        plainBuffer = allocator.directBuffer(messages * MESSAGE_SIZE_BYTES);
         for (int i = 0; i < messages; i++) {
-            plainBuffer.writeBytes(source.next());
+            plainBuffer.writeBytes(source.message(i));
         }
         plain = bytesOf(plainBuffer);
         frameBuffer = allocator.directBuffer();
@@ -86,7 +88,7 @@ public class Lz4Benchmark {
         return sizeBytes;
     }
 
-    /** With the block size and the flags that Kafka's clients use. */
+    /** Uses the block size and the flags of Kafka's clients. */
     @Benchmark
     public int compressByStream() throws IOException {
         ByteArrayOutputStream target = new ByteArrayOutputStream(plain.length + 1024);

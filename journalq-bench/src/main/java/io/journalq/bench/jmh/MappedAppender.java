@@ -15,9 +15,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The least that a journal of mapped windows would have to do, to be measured against written files: a window ahead of the
- * writer whose blocks are allocated by writing zeros, so that a full disk shows as an error there, and whose pages are then
- * touched. One thread appends, the {@link Preparer} prepares.
+ * The minimal work of a journal with mapped windows, for comparison with written files. A window ahead of the writer is
+ * allocated by writing zeros, so that a full disk causes an error there, and its pages are then touched. One thread appends;
+ * the {@link Preparer} prepares.
  */
 final class MappedAppender implements AutoCloseable {
     private static final int PAGE_SIZE_BYTES = 4 << 10;
@@ -32,7 +32,7 @@ final class MappedAppender implements AutoCloseable {
     private boolean requested;
     private volatile MappedByteBuffer next;
 
-    /** Prepares windows of all appenders, off the appending thread. */
+    /** Prepares the windows of all appenders on its own thread. */
     static final class Preparer implements AutoCloseable {
         private final BlockingQueue<Runnable> requests = new LinkedBlockingQueue<>();
         private final Thread thread = new Thread(this::run, "preparer");
@@ -75,7 +75,7 @@ final class MappedAppender implements AutoCloseable {
         this.preparer = preparer;
     }
 
-    /** Copies the batch; waits where the preparer does not keep up. */
+    /** Copies the batch. Waits if the next window is not prepared yet. */
     void append(ByteBuf batch) {
         int index = batch.readerIndex();
         int left = batch.readableBytes();

@@ -34,7 +34,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Time to decode the frame of one Produce request, header included, and its body by the classes of kafka-clients. */
+/** Time to decode the frame of a Produce request including its header, and its body with the classes of kafka-clients. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -45,8 +45,9 @@ public class ProtocolBenchmark {
     private static final short VERSION = 9;
     private static final short ACKS_LEADER = 1;
     private static final int TIMEOUT_MS = 30_000;
+    private static final int MESSAGE_SIZE_BYTES = 1024;
 
-    /** Partitions in the request, each with one message of 1 KiB. */
+    /** Number of partitions in the request, each with one message of 1 KiB. */
     @Param({"1", "100"})
     public int partitions;
 
@@ -59,7 +60,7 @@ public class ProtocolBenchmark {
         List<PartitionProduceData> data = new ArrayList<>();
         try (BatchBuilder builder = new BatchBuilder(allocator, CompressionCodec.NONE)) {
             for (int partition = 0; partition < partitions; partition++) {
-                builder.append(1, null, new byte[Messages.SIZE_BYTES], List.of());
+                builder.append(1, null, new byte[MESSAGE_SIZE_BYTES], List.of());
                 data.add(new PartitionProduceData().setIndex(partition).setRecords(RecordsData.of(builder.build())));
             }
         }

@@ -32,8 +32,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long one cycle of acknowledgements takes that wait for the disk: each caller's record is written to one of the
- * partitions' files, then all of it is made durable. {@code callers} divided by the time is the rate of acknowledgements.
+ * Duration of a cycle of acknowledgements after an fsync: each caller's record is written to the file of a partition, then
+ * all files are synced. {@code callers} divided by the time is the rate of acknowledgements.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -48,13 +48,13 @@ public class SyncBenchmark {
     private static final long SHARED_SIZE_BYTES = 64L << 20;
     private static final int SYNCS_AT_ONCE = 8;
 
-    /** How it is made durable. */
+    /** How the records are synced. */
     public enum Way {
-        /** Each file by itself. */
+        /** The files are synced one after the other. */
         SERIAL,
-        /** Several files at the same time. */
+        /** Several files are synced at the same time. */
         PARALLEL,
-        /** All records also go into one preallocated file, and that is synced. */
+        /** All records are also written to one preallocated file, which is synced. */
         SHARED
     }
 

@@ -1,5 +1,5 @@
 /**
- * Micro-benchmarks of parts that stand on the hot path. In: nothing but the part measured. Out: JMH's own results. Must
- * not know: sockets, a running broker.
+ * Micro-benchmarks of parts of the hot path. Input: the part that is measured. Output: JMH's results. Must not know sockets
+ * or a running broker.
  */
 package io.journalq.bench.jmh;

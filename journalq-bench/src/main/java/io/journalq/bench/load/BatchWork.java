@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What no client and broker of this format can do without, and nothing else: batches of a pool's messages are encoded,
- * compressed by lz4 and given their checksum, on every processor at once, and with {@code checked} also looked into as a
- * broker does before it acknowledges. No sockets, no files, no hand-overs: how fast batches could go at most. One thread.
+ * The work that no client and broker of this batch format can avoid. Every processor encodes batches, compresses them with
+ * lz4 and computes their checksums; with {@code checked}, it also validates them as a broker does. There are no sockets,
+ * files or hand-overs between threads, so the rate is the upper limit of any throughput. One thread.
  */
 public final class BatchWork {
     private static final short PRODUCE_VERSION = 9;
@@ -34,7 +34,7 @@ public final class BatchWork {
         this.checked = checked;
     }
 
-    /** Messages a second, of all processors together. {@code warmup} counts from the first batch on. */
+    /** Returns messages per second of all processors together. {@code warmup} starts with the first batch. */
     public double run(Duration warmup, Duration duration) throws InterruptedException {
         int threads = Runtime.getRuntime().availableProcessors();
         LongAdder done = new LongAdder();
@@ -44,7 +44,7 @@ public final class BatchWork {
             long first = (long) i * pool.size() / threads;
             Thread worker = new Thread(() -> work(first, done), "batch-work-" + i);
             worker.setUncaughtExceptionHandler((thread, thrown) ->
-                    failure.set(new BenchException("the batches failed", "report it with this output", thrown)));
+                    failure.set(new BenchException("building batches failed", "report this as a bug", thrown)));
             worker.start();
             workers.add(worker);
         }
@@ -87,7 +87,7 @@ public final class BatchWork {
                             && !validator
                                     .validate(batch, PRODUCE_VERSION, BatchRules.DEFAULT, nowMs)
                                     .isSound()) {
-                        throw new IllegalStateException("a batch that was just built is not sound");
+                        throw new IllegalStateException("a batch that was just built is invalid");
                     }
                 } finally {
                     batch.release();

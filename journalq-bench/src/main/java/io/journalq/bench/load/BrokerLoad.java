@@ -31,7 +31,7 @@ public final class BrokerLoad {
     private static final short PRODUCE_VERSION = 9;
     private static final short ACKS_LEADER = 1;
     private static final int TIMEOUT_MS = 30_000;
-    /** Connections begin at partitions this far apart. */
+    /** The distance between the first partitions of two connections. */
     private static final int SPREAD = 7;
 
     private static final int READ_BUFFER_BYTES = 64 * 1024;
@@ -41,15 +41,15 @@ public final class BrokerLoad {
     private final InetSocketAddress address;
     private final ByteBuffer[] requests;
     private final int inFlight;
-    private long answers;
+    private long responses;
     private boolean measuring;
     private String problem;
 
     /**
      * Prepares the requests.
      *
-     * @param topic must exist, with {@code partitions} partitions; each request goes to one of them
-     * @param inFlight unanswered requests on each connection
+     * @param topic an existing topic with {@code partitions} partitions; each request writes to one of them
+     * @param inFlight requests in flight on each connection
      */
     public BrokerLoad(InetSocketAddress address, String topic, int partitions, PayloadPool pool, int inFlight) {
         this.address = address;
@@ -61,14 +61,14 @@ public final class BrokerLoad {
     }
 
     /**
-     * What came of it.
+     * The result of a run.
      *
-     * @param requestsPerSecond answered
-     * @param brokerMicrosPerRequest the broker's processor time, user and system
+     * @param requestsPerSecond requests per second that received a response
+     * @param brokerMicrosPerRequest the broker's processor time per request, user and system
      */
     public record Result(double requestsPerSecond, double brokerMicrosPerRequest, ResourceUse use) {}
 
-    /** Warms up, measures and disconnects. Every answer is counted and its error code looked at. */
+    /** Warms up, measures and disconnects. Counts every response and checks its error code. */
     public Result run(int connections, long brokerPid, Duration warmup, Duration duration) throws IOException {
         try (Selector selector = Selector.open()) {
             List<Connection> open = new ArrayList<>();
@@ -78,15 +78,15 @@ public final class BrokerLoad {
                 }
                 turn(selector, warmup);
                 measuring = true;
-                long before = answers;
+                long before = responses;
                 ResourceUse.Meter meter = ResourceUse.start(brokerPid);
                 turn(selector, duration);
                 ResourceUse use = meter.stop();
-                long answered = answers - before;
-                if (answered == 0) {
-                    throw new BenchException("no request was answered", "look at the broker's log");
+                long completed = responses - before;
+                if (completed == 0) {
+                    throw new BenchException("the broker responded to no request", "check the broker's log");
                 }
-                return new Result(answered / use.seconds(), use.brokerCores() * use.seconds() * 1e6 / answered, use);
+                return new Result(completed / use.seconds(), use.brokerCores() * use.seconds() * 1e6 / completed, use);
             } finally {
                 for (Connection connection : open) {
                     connection.channel.close();
@@ -108,7 +108,7 @@ public final class BrokerLoad {
                     },
                     SELECT_TIMEOUT_MS);
             if (problem != null) {
-                throw new BenchException("the load stopped: " + problem, "look at the broker's log");
+                throw new BenchException("the load stopped: " + problem, "check the broker's log");
             }
         }
     }
@@ -140,7 +140,7 @@ public final class BrokerLoad {
         }
     }
 
-    /** One connection: what it still has to write, and the answer that it is reading. */
+    /** A connection with the requests that it still writes and the responses that it is reading. */
     private final class Connection {
         private final SocketChannel channel;
         private final SelectionKey key;
@@ -166,30 +166,30 @@ public final class BrokerLoad {
             if (count < 0) {
                 throw new IOException("the broker closed a connection");
             }
-            int answered = 0;
+            int completed = 0;
             in.flip();
             while (in.remaining() >= Integer.BYTES && in.remaining() >= Integer.BYTES + in.getInt(in.position())) {
                 int sizeBytes = in.getInt();
                 check(in, in.position(), sizeBytes);
                 in.position(in.position() + sizeBytes);
-                answered++;
+                completed++;
             }
             in.compact();
-            answers += answered;
-            send(answered);
+            responses += completed;
+            send(completed);
         }
 
-        /** Flexible answer of one topic and one partition: the error code follows name, count and partition. */
-        private void check(ByteBuffer answer, int start, int sizeBytes) throws IOException {
+        /** Checks a response for one topic and one partition: the error code follows name, count and partition. */
+        private void check(ByteBuffer response, int start, int sizeBytes) throws IOException {
             int nameAt = start + Integer.BYTES + 1 + 1;
-            int nameLength = answer.get(nameAt) - 1;
+            int nameLength = response.get(nameAt) - 1;
             int errorAt = nameAt + 1 + nameLength + 1 + Integer.BYTES;
             if (errorAt + Short.BYTES > start + sizeBytes) {
-                throw new IOException("the broker's answer is too short");
+                throw new IOException("the broker's response is too short");
             }
-            // A topic that was just created may not be led yet when the warm-up begins.
-            if (measuring && answer.getShort(errorAt) != 0) {
-                throw new IOException("the broker refused a message with error " + answer.getShort(errorAt));
+            // A new topic may have no leader yet when the warm-up starts.
+            if (measuring && response.getShort(errorAt) != 0) {
+                throw new IOException("the broker refused a message with error " + response.getShort(errorAt));
             }
         }
 

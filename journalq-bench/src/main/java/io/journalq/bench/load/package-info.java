@@ -1,6 +1,6 @@
 /**
- * Load on a broker alone: produce requests made beforehand, sent over plain sockets by a generator that costs next to
- * nothing, so that the broker's processor time per request can be seen. Knows the protocol and no client library. And
- * batches alone, without a broker: how fast any could be.
+ * Load without a client library: prebuilt produce requests over plain sockets, which show the broker's processor time per
+ * request; and the work on batches without a broker, which is the upper limit of any throughput. Input: messages. Output:
+ * rates and processor time. Must not know client libraries.
  */
 package io.journalq.bench.load;

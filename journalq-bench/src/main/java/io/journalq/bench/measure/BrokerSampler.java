@@ -5,39 +5,38 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Looks at a broker's process from outside: the kernel's view of it, its page of metrics, and its folder. What it cannot
- * see is -1, never a failed run. One thread.
+ * Samples a broker from outside: the kernel's data about its process, its metrics, and its data directory. A value that
+ * cannot be read is -1, and never fails the run. One thread.
  */
 public final class BrokerSampler {
     private static final Duration METRICS_TIMEOUT = Duration.ofSeconds(2);
-    private static final int DISK_TIMEOUT_S = 30;
     private static final String HEAP = "jvm_memory_used_bytes{area=\"heap\"";
     private static final String DIRECT = "journalq_buffers_direct_bytes";
 
     private final long pid;
-    private final Path dataFolder;
+    private final Path dataDirectory;
     private final HttpRequest metrics;
     private final HttpClient http;
-    private ProcessSample last;
+    private ProcessUsage last;
     private long lastNs;
 
     /**
-     * Begins to look.
+     * Starts sampling.
      *
-     * @param pid below 1 when there is no process to be seen
-     * @param dataFolder null when it is not known
-     * @param metricsAddress {@code host:port}; null when there is none
+     * @param pid process id of the broker; below 1 if it is unknown
+     * @param dataDirectory null if it is unknown
+     * @param metricsAddress {@code host:port} of the metrics; null if there are none
      */
-    public BrokerSampler(long pid, Path dataFolder, String metricsAddress) {
+    public BrokerSampler(long pid, Path dataDirectory, String metricsAddress) {
         this.pid = pid;
-        this.dataFolder = dataFolder;
+        this.dataDirectory = dataDirectory;
         this.metrics = metricsAddress == null
                 ? null
                 : HttpRequest.newBuilder(URI.create("http://" + metricsAddress + "/metrics"))
@@ -46,12 +45,12 @@ public final class BrokerSampler {
         this.http = metricsAddress == null
                 ? null
                 : HttpClient.newBuilder().connectTimeout(METRICS_TIMEOUT).build();
-        this.last = ProcessSample.of(pid);
+        this.last = ProcessUsage.of(pid);
         this.lastNs = System.nanoTime();
     }
 
     public BrokerSample sample() {
-        ProcessSample now = ProcessSample.of(pid);
+        ProcessUsage now = ProcessUsage.of(pid);
         long nowNs = System.nanoTime();
         double cpuPercent = pid < 1 ? -1 : 100.0 * (now.cpuNs() - last.cpuNs()) / Math.max(1, nowNs - lastNs);
         last = now;
@@ -72,8 +71,8 @@ public final class BrokerSampler {
             return null;
         }
         try {
-            HttpResponse<String> answer = http.send(metrics, HttpResponse.BodyHandlers.ofString());
-            return answer.statusCode() == 200 ? answer.body() : null;
+            HttpResponse<String> response = http.send(metrics, HttpResponse.BodyHandlers.ofString());
+            return response.statusCode() == 200 ? response.body() : null;
         } catch (IOException e) {
             return null;
         } catch (InterruptedException e) {
@@ -82,7 +81,7 @@ public final class BrokerSampler {
         }
     }
 
-    /** Of all lines whose name and labels begin so. */
+    /** The sum of all samples whose name and labels start with {@code begin}. */
     private static long sum(String page, String begin) {
         if (page == null) {
             return -1;
@@ -104,23 +103,40 @@ public final class BrokerSampler {
         }
     }
 
-    /** Blocks that are in use, not lengths: journals are laid out ahead of what is written. */
     private long diskBytes() {
-        if (dataFolder == null) {
-            return -1;
-        }
         try {
-            Process du = new ProcessBuilder("du", "-sk", dataFolder.toString())
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            String line = new String(du.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-            du.waitFor(DISK_TIMEOUT_S, TimeUnit.SECONDS);
-            return Long.parseLong(line.split("\\s", 2)[0]) * 1024;
-        } catch (IOException | NumberFormatException e) {
-            return -1;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            return dataDirectory == null ? -1 : allocatedBytes(dataDirectory);
+        } catch (IOException e) {
             return -1;
         }
     }
+
+    /** The disk space that the files occupy, which may differ from their lengths; -1 if it is unknown. */
+    public static long allocatedBytes(Path directory) throws IOException {
+        Process du = new ProcessBuilder("du", "-sk", directory.toString())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        String line = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int digits = line.indexOf('\t');
+        return digits < 0 ? -1 : Long.parseLong(line.substring(0, digits)) * 1024;
+    }
+
+    /**
+     * The state of a broker. A value is -1 if it is unknown.
+     *
+     * @param cpuPercent processor time since the previous sample, in percent of one core
+     * @param residentBytes resident memory of the process
+     * @param heapBytes used Java heap, from the broker's metrics
+     * @param directBytes network buffers outside of the heap, from the broker's metrics
+     * @param openFiles open file handles, including sockets
+     * @param diskBytes disk space that the data directory occupies
+     */
+    public record BrokerSample(
+            double cpuPercent,
+            long residentBytes,
+            long heapBytes,
+            long directBytes,
+            long openFiles,
+            long threads,
+            long diskBytes) {}
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 
-/** Where and with what a result was measured; stands in every result. */
+/** The machine, JDK, commit and time of a measurement. Part of every result. */
 public record Machine(
         String cpu, int cores, long memoryBytes, String kernel, String jdk, String commit, String measuredAt) {
 
@@ -29,7 +29,7 @@ public record Machine(
                 .formatted(cores, cpu, memoryBytes / (double) (1 << 30), kernel, jdk, commit, measuredAt);
     }
 
-    /** The commit of the checkout that the program runs from, with "+changes" when it differs from it. */
+    /** The commit of the checkout that contains the program, with "+changes" if the checkout differs from it. */
     private static String findCommit() {
         String home = System.getProperty("journalq.home", ".");
         String commit = git(home, "rev-parse", "--short=12", "HEAD");
@@ -40,13 +40,13 @@ public record Machine(
         return git(home, "status", "--porcelain", "--untracked-files=no").isEmpty() ? commit : commit + "+changes";
     }
 
-    private static String git(String folder, String... arguments) {
+    private static String git(String directory, String... arguments) {
         String[] command = new String[arguments.length + 1];
         command[0] = "git";
         System.arraycopy(arguments, 0, command, 1, arguments.length);
         try {
             Process process = new ProcessBuilder(command)
-                    .directory(new File(folder))
+                    .directory(new File(directory))
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads the kernel's small text files. What is missing reads as empty: a number less, never a failed run. */
+/** Reads text files of the kernel. A missing file reads as empty and never fails the run. Stateless. */
 final class ProcFile {
     private ProcFile() {}
 
@@ -18,7 +18,7 @@ final class ProcFile {
         }
     }
 
-    /** The rest of the first line that begins with {@code key}, trimmed. */
+    /** The rest of the first line that starts with {@code key}, without spaces around it. */
     static Optional<String> value(String path, String key) {
         return lines(path).stream()
                 .filter(line -> line.startsWith(key))
@@ -26,7 +26,7 @@ final class ProcFile {
                 .map(line -> line.substring(key.length()).trim());
     }
 
-    /** Like {@link #value}, as a number without its unit; 0 when there is none. */
+    /** As {@link #value}, as a number without its unit; 0 if there is none. */
     static long number(String path, String key) {
         return value(path, key).map(ProcFile::leadingNumber).orElse(0L);
     }

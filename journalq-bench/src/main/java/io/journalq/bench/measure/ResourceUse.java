@@ -1,8 +1,8 @@
 package io.journalq.bench.measure;
 
 /**
- * What a broker and its clients used over a stretch of time. Cores are processor time by wall time: 1.0 is one core
- * kept busy.
+ * The resources that a broker and its clients used during an interval. Cores are processor time divided by wall time: 1.0
+ * is one busy core.
  */
 public record ResourceUse(
         double seconds,
@@ -19,29 +19,29 @@ public record ResourceUse(
 
     private static final double MB = 1e6;
 
-    /** Begins to measure. The broker's process id is below 1 when it runs elsewhere; its numbers are then zero. */
+    /** Starts measuring. If the broker's process id is below 1, its values are zero. */
     public static Meter start(long brokerPid) {
         return new Meter(brokerPid);
     }
 
-    /** The state at the beginning of the stretch. One thread. */
+    /** The state at the start of the interval. One thread. */
     public static final class Meter {
         private final long brokerPid;
         private final long clientPid = ProcessHandle.current().pid();
         private final long startNs = System.nanoTime();
-        private final ProcessSample brokerStart;
-        private final ProcessSample clientStart;
+        private final ProcessUsage brokerStart;
+        private final ProcessUsage clientStart;
         private final NetworkSample networkStart = NetworkSample.now();
 
         private Meter(long brokerPid) {
             this.brokerPid = brokerPid;
-            brokerStart = ProcessSample.of(brokerPid);
-            clientStart = ProcessSample.of(clientPid);
+            brokerStart = ProcessUsage.of(brokerPid);
+            clientStart = ProcessUsage.of(clientPid);
         }
 
         public ResourceUse stop() {
-            ProcessSample broker = ProcessSample.of(brokerPid);
-            ProcessSample client = ProcessSample.of(clientPid);
+            ProcessUsage broker = ProcessUsage.of(brokerPid);
+            ProcessUsage client = ProcessUsage.of(clientPid);
             NetworkSample network = NetworkSample.now();
             double seconds = (System.nanoTime() - startNs) / 1e9;
             double brokerCores = (broker.cpuNs() - brokerStart.cpuNs()) / 1e9 / seconds;
@@ -60,6 +60,27 @@ public record ResourceUse(
                     (network.receivedBytes() - networkStart.receivedBytes()) / MB / seconds,
                     (network.sentBytes() - networkStart.sentBytes()) / MB / seconds,
                     (broker.writtenBytes() - brokerStart.writtenBytes()) / MB / seconds);
+        }
+    }
+
+    /**
+     * Bytes that all network devices, including loopback, have transferred since the machine started. On loopback, each byte
+     * counts as received and as sent.
+     */
+    private record NetworkSample(long receivedBytes, long sentBytes) {
+        static NetworkSample now() {
+            long received = 0;
+            long sent = 0;
+            for (String line : ProcFile.lines("/proc/net/dev")) {
+                int colon = line.indexOf(':');
+                if (colon < 0) {
+                    continue;
+                }
+                String[] fields = line.substring(colon + 1).trim().split("\\s+", -1);
+                received += Long.parseLong(fields[0]);
+                sent += Long.parseLong(fields[8]);
+            }
+            return new NetworkSample(received, sent);
         }
     }
 }

@@ -1,5 +1,5 @@
 /**
- * What a run costs and how long things take: processes and the machine as seen through {@code /proc}, latencies as
- * histograms. In comes nothing but process ids; it must not know brokers or clients.
+ * Resource usage of processes and of the machine from {@code /proc}, latencies as histograms, and statistics of repeated
+ * measurements. Input: process ids. Output: samples. Must not know brokers or clients.
  */
 package io.journalq.bench.measure;

@@ -1,22 +1,27 @@
 package io.journalq.bench.option;
 
-import io.journalq.bench.peer.Drivers;
+import io.journalq.bench.peer.PubSubDrivers;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Who is measured and how often, the same for scenarios in which brokers take turns. One thread. */
+/** Which brokers are measured and how often, for scenarios in which brokers take turns. One thread. */
 public final class RepetitionOptions {
     @Option(
             names = "--brokers",
             split = ",",
             defaultValue = "journalq",
-            description = "Measured in turn: any of " + Drivers.WORDS + ". Default: journalq.")
+            paramLabel = "NAME",
+            converter = OptionTypes.BrokerName.class,
+            description = "Brokers to measure, in this order: " + PubSubDrivers.WORDS + " (default: ${DEFAULT-VALUE}).")
     private List<String> brokers;
 
     @Option(
             names = "--repetitions",
             defaultValue = "1",
-            description = "Of each measurement on each broker, in turn (A B A B). Default: 1.")
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Repetitions of each measurement on each broker, alternating between the brokers"
+                    + " (default: ${DEFAULT-VALUE}).")
     private int repetitions;
 
     public List<String> brokers() {
@@ -24,7 +29,6 @@ public final class RepetitionOptions {
     }
 
     public int repetitions() {
-        Options.requirePositive("--repetitions", repetitions);
         return repetitions;
     }
 }

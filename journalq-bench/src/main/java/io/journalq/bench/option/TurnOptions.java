@@ -5,15 +5,25 @@ import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Who is measured, how often and how long, the same for scenarios in which brokers take turns. One thread. */
+/** Which brokers are measured, how often and how long, for scenarios in which brokers take turns. One thread. */
 public final class TurnOptions {
     @Mixin
     private RepetitionOptions repetitions;
 
-    @Option(names = "--duration", defaultValue = "5s", description = "Measured time of each. Default: 5s.")
+    @Option(
+            names = "--duration",
+            defaultValue = "5s",
+            paramLabel = "DURATION",
+            converter = OptionTypes.PositiveTime.class,
+            description = "Duration of each measurement (default: ${DEFAULT-VALUE}).")
     private Duration duration;
 
-    @Option(names = "--warmup", defaultValue = "2s", description = "Before the measured time. Default: 2s.")
+    @Option(
+            names = "--warmup",
+            defaultValue = "2s",
+            paramLabel = "DURATION",
+            converter = OptionTypes.Time.class,
+            description = "Warm-up before each measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
 
     public List<String> brokers() {

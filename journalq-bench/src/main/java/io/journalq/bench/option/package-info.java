@@ -1,5 +1,6 @@
 /**
- * What scenarios have in common on the command line, and the brokers that come of it: who is measured, where they are, how
- * they are set up, whose turn it is. In: options. Out: drivers. It must not know what is measured.
+ * Options that several commands share, the types of option values, and the brokers that the options describe: which are
+ * measured, where they run, how they are configured, and whose turn it is. Input: options. Output: drivers. Must not know
+ * what is measured.
  */
 package io.journalq.bench.option;

@@ -21,20 +21,20 @@ import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /**
- * Lines over a number, or bars over names, as a picture. Needs no screen, but fonts.
+ * A picture of lines over a number, or of bars over names. Requires fonts, but no display.
  *
- * @param categories what bars stand for; null for lines
- * @param logarithmic whether the upright axis is
+ * @param categories names of the bars; null for lines
+ * @param logarithmic whether the y-axis is logarithmic
  */
 public record Chart(
         String title, String xTitle, String yTitle, List<String> categories, boolean logarithmic, List<Series> series) {
 
     private static final int WIDTH_PX = 900;
     private static final int HEIGHT_PX = 420;
-    /** Bars beyond these need more room. */
+    /** A chart with more categories is wider. */
     private static final int ROOMY_CATEGORIES = 9;
 
-    /** Names of bars that are longer than this together stand at an angle. */
+    /** If the names of all bars together are longer, they are rotated. */
     private static final int ROOMY_LETTERS = 90;
 
     private static final int WIDTH_OF_CATEGORY_PX = 40;
@@ -43,22 +43,22 @@ public record Chart(
     /**
      * A line, or the bars of one colour.
      *
-     * @param xs where the values belong; not used for bars
-     * @param ys as many as {@code xs}, or as categories
+     * @param xs positions of the values; not used for bars
+     * @param ys values, one for each of {@code xs} or of the categories
      */
     public record Series(String name, List<Double> xs, List<Double> ys) {}
 
-    /** Lines over a number. */
+    /** A chart of lines over a number. */
     public static Chart lines(String title, String xTitle, String yTitle, List<Series> series) {
         return new Chart(title, xTitle, yTitle, null, false, series);
     }
 
-    /** Groups of bars. */
+    /** A chart of groups of bars. */
     public static Chart bars(String title, String xTitle, String yTitle, List<String> categories, List<Series> series) {
         return new Chart(title, xTitle, yTitle, categories, false, series);
     }
 
-    /** The same with an upright axis that goes by factors of ten; values must be above 0. */
+    /** The same chart with a logarithmic y-axis; all values must be above 0. */
     public Chart byFactorsOfTen() {
         return new Chart(title, xTitle, yTitle, categories, true, series);
     }
@@ -67,17 +67,17 @@ public record Chart(
         try {
             Files.write(file, BitmapEncoder.getBitmapBytes(drawn(), BitmapEncoder.BitmapFormat.PNG));
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give a folder that can be written", e);
+            throw new BenchException("cannot write " + file, "use a writable directory", e);
         }
     }
 
-    /** An {@code svg} element, to stand in a page. */
+    /** The chart as an {@code svg} element of a page. */
     public String svg() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try {
             VectorGraphicsEncoder.saveVectorGraphic(drawn(), out, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
         } catch (IOException e) {
-            throw new IllegalStateException("memory can be written", e);
+            throw new IllegalStateException("writing to memory failed", e);
         }
         String text = out.toString(StandardCharsets.UTF_8);
         return text.substring(text.indexOf("<svg"));
@@ -89,7 +89,7 @@ public record Chart(
             return categories == null ? drawnLines() : drawnBars();
         } catch (LinkageError | InternalError noFonts) {
             throw new BenchException(
-                    "charts cannot be drawn here", "install a font, such as fonts-dejavu-core", noFonts);
+                    "cannot draw charts on this machine", "install a font, such as fonts-dejavu-core", noFonts);
         }
     }
 
@@ -130,7 +130,7 @@ public record Chart(
         return chart;
     }
 
-    private double least() {
+    private double min() {
         return series.stream()
                 .flatMap(one -> one.ys().stream())
                 .mapToDouble(Double::doubleValue)
@@ -145,8 +145,8 @@ public record Chart(
         styler.setYAxisLogarithmic(logarithmic);
         styler.setLocale(Locale.ROOT);
         if (logarithmic) {
-            // Bars would begin at 0, which has no logarithm.
-            styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(least()))));
+            // Bars start at 0 by default, which has no logarithm.
+            styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(min()))));
         } else {
             styler.setYAxisMin(0.0);
             styler.setYAxisDecimalPattern("#,##0.###");

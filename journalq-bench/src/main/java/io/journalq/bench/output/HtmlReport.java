@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** One page that needs nothing beside it: charts are drawn in it, styles stand in it. One thread. */
+/** A page that contains its charts and styles, and needs no other files. One thread. */
 public final class HtmlReport {
     private static final String STYLE = "body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;"
             + "padding:0 1em;color:#222}table{border-collapse:collapse;font-size:13px}"
@@ -22,7 +22,7 @@ public final class HtmlReport {
         body.append("<h1>").append(escaped(title)).append("</h1>\n");
     }
 
-    /** What holds for everything on the page. */
+    /** Adds values that apply to the whole page. */
     public HtmlReport about(Map<String, Object> values) {
         body.append("<dl>\n");
         values.forEach((name, value) -> body.append("<dt>")
@@ -34,14 +34,14 @@ public final class HtmlReport {
         return this;
     }
 
-    /** Letters in charts are drawn, not written; the label is for those who cannot see them. */
+    /** Adds a chart with a label for screen readers, because the text in a chart is drawn as paths. */
     public HtmlReport chart(Chart chart) {
         body.append("<figure aria-label=\"").append(escaped(chart.title())).append("\">");
         body.append(chart.svg()).append("</figure>\n");
         return this;
     }
 
-    /** {@code rows} all have the same names in the same order. */
+    /** Adds a table. All rows have the same names in the same order. */
     public HtmlReport table(List<Map<String, Object>> rows) {
         if (rows.isEmpty()) {
             return this;
@@ -69,11 +69,12 @@ public final class HtmlReport {
                     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title)
                             + "</title><style>" + STYLE + "</style></head>\n<body>\n" + body + "</body></html>\n");
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give a folder that can be written", e);
+            throw new BenchException("cannot write " + file, "use a writable directory", e);
         }
     }
 
-    private static String escaped(String text) {
+    /** The text with characters that HTML reserves replaced. */
+    public static String escaped(String text) {
         return text.replace("&", "&amp;")
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")

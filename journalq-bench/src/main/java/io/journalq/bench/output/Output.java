@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Rows of named values as a table for people, as CSV or as JSON. Stateless. */
+/** Formats rows of named values as a table, as CSV or as JSON. Stateless. */
 final class Output {
-    /** How results are printed. */
+    /** The format of a result. */
     enum Format {
         TABLE,
         CSV,
@@ -28,11 +28,11 @@ final class Output {
     private Output() {}
 
     /**
-     * Puts a result in words.
+     * Formats a result.
      *
-     * @param about what holds for all rows
-     * @param rows all with the same names, in the same order
-     * @param more what only JSON has room for
+     * @param about values that apply to all rows
+     * @param rows rows with the same names in the same order
+     * @param more values that only JSON can represent
      */
     static String format(
             Format format, Map<String, Object> about, List<Map<String, Object>> rows, Map<String, Object> more) {
@@ -47,7 +47,7 @@ final class Output {
         };
     }
 
-    /** Prints to standard output and, when {@code file} is given, writes there too. */
+    /** Prints to standard output, and writes to {@code file} unless it is null. */
     static void emit(String text, Path file) {
         System.out.print(text);
         System.out.flush();
@@ -60,7 +60,7 @@ final class Output {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give --out a file that can be written", e);
+            throw new BenchException("cannot write " + file, "use --out with a writable file", e);
         }
     }
 
@@ -71,11 +71,11 @@ final class Output {
         try {
             return JSON.writeValueAsString(document) + "\n";
         } catch (IOException e) {
-            throw new IllegalStateException("plain values always make JSON", e);
+            throw new IllegalStateException("plain values are always valid JSON", e);
         }
     }
 
-    /** What holds for all rows stands at the end of each, so that a row means something on its own. */
+    /** Appends the values that apply to all rows to each row, so that a row is complete on its own. */
     private static String csv(Map<String, Object> about, List<Map<String, Object>> rows) {
         StringBuilder text = new StringBuilder();
         if (!rows.isEmpty()) {
@@ -104,7 +104,7 @@ final class Output {
         if (rows.isEmpty()) {
             return "";
         }
-        // One column a row of the result: few results, many values.
+        // Each row of the result is a column, because there are few results with many values.
         List<String> names = new ArrayList<>(rows.get(0).keySet());
         int nameWidth = names.stream().mapToInt(String::length).max().orElse(0);
         StringBuilder text = new StringBuilder();
@@ -122,7 +122,7 @@ final class Output {
         return text.toString();
     }
 
-    /** One line a row: many results, few values. */
+    /** A table with a line per row, for many results with few values. */
     static String listing(List<Map<String, Object>> rows) {
         if (rows.isEmpty()) {
             return "";

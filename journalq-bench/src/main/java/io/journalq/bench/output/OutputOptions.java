@@ -7,44 +7,57 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** How every command shows its result. One thread. */
+/** How a command presents its result. One thread. */
 public final class OutputOptions {
-    @Option(names = "--output", defaultValue = "table", description = "table, csv or json. Default: table.")
+    @Option(
+            names = "--output",
+            defaultValue = "table",
+            paramLabel = "FORMAT",
+            description = "Format of the result: table, csv or json (default: ${DEFAULT-VALUE}).")
     private Output.Format format;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "Write the result to this file too.")
+    @Option(names = "--out", paramLabel = "FILE", description = "Also writes the result to this file.")
     private Path file;
 
     /**
-     * Prints rows with where and with what they were measured.
+     * Prints rows, with the machine and the settings that they were measured with.
      *
-     * @param settings what holds for all rows
-     * @param more what only JSON has room for
+     * @param settings values that apply to all rows
+     * @param more values that only JSON can represent
      */
     public void emit(Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more) {
         Output.emit(Output.format(format, about(settings), rows, more), file);
     }
 
-    /** The same, besides {@code results.csv} and {@code results.json} in {@code folder}. */
+    /** As {@link #emit(Map, List, Map)}, and writes {@code results.csv} and {@code results.json}. */
     public void emit(
-            Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more, Path folder) {
+            Map<String, Object> settings,
+            List<Map<String, Object>> rows,
+            Map<String, Object> more,
+            ResultDirectory results) {
         Map<String, Object> about = about(settings);
-        Output.write(Output.format(Output.Format.CSV, about, rows, more), folder.resolve("results.csv"));
-        Output.write(Output.format(Output.Format.JSON, about, rows, more), folder.resolve("results.json"));
-        about.put("files", folder.toString());
+        Output.write(Output.format(Output.Format.CSV, about, rows, more), results.file("results.csv"));
+        Output.write(Output.format(Output.Format.JSON, about, rows, more), results.file("results.json"));
+        about.put("files", results.create().toString());
         Output.emit(Output.format(format, about, rows, more), file);
     }
 
-    /** The same, but the rows of {@code results.csv} are these and no more; what holds for all is in the JSON file. */
+    /**
+     * As {@link #emit(Map, List, Map, ResultDirectory)}, but {@code results.csv} has exactly the columns of the rows. The
+     * values that apply to all rows are only in the JSON file.
+     */
     public void emitOnly(
-            Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more, Path folder) {
+            Map<String, Object> settings,
+            List<Map<String, Object>> rows,
+            Map<String, Object> more,
+            ResultDirectory results) {
         Map<String, Object> about = about(settings);
-        Output.write(Output.format(Output.Format.CSV, Map.of(), rows, more), folder.resolve("results.csv"));
-        Output.write(Output.format(Output.Format.JSON, about, rows, more), folder.resolve("results.json"));
+        Output.write(Output.format(Output.Format.CSV, Map.of(), rows, more), results.file("results.csv"));
+        Output.write(Output.format(Output.Format.JSON, about, rows, more), results.file("results.json"));
         boolean csv = format == Output.Format.CSV;
         Map<String, Object> shown = new LinkedHashMap<>(csv ? Map.of() : about);
         if (!csv) {
-            shown.put("files", folder.toString());
+            shown.put("files", results.create().toString());
         }
         Output.emit(
                 format == Output.Format.TABLE

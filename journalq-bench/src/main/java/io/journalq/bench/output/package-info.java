@@ -1,5 +1,5 @@
 /**
- * How results leave the program, the same for every command: tables, CSV and JSON with the machine, commit and JDK that
- * they were measured on. In come rows of named values; it must not know what they mean.
+ * The presentation of results, for all commands: tables, CSV, JSON, charts and pages, with machine, commit and JDK. Input:
+ * rows of named values. Output: text and files. Must not know what a value means.
  */
 package io.journalq.bench.output;

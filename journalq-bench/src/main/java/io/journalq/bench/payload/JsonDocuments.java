@@ -5,13 +5,13 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Synthetic orders of a shop as JSON documents: names that repeat, and values that do not, so that they shrink as
- * documents of real services do and not as log lines. Each has exactly the size asked for: as many members as there is
- * room for, and a note of words for the rest. The same seed gives the same documents. One thread at a time.
+ * Synthetic orders of a shop as JSON documents. Names repeat and values do not, so they compress like documents of real
+ * services. Each document has exactly the requested size: as many members as fit, and a note that fills the rest. The same
+ * seed generates the same documents. Used by one thread at a time.
  */
 public final class JsonDocuments implements PayloadSource {
     /** Room for the longest number and an empty note. */
-    public static final int LEAST_SIZE_BYTES = 40;
+    public static final int MIN_SIZE_BYTES = 40;
 
     private static final String NOTE = ",\"note\":\"";
     private static final String END = "\"}";
@@ -41,11 +41,11 @@ public final class JsonDocuments implements PayloadSource {
         random = new SplittableRandom(seed);
     }
 
-    /** Where there is no room for a document, an empty one. White space belongs to JSON. */
+    /** Writes an empty document if there is no room for another one. Spaces after a document are valid JSON. */
     @Override
     public void fill(int index, byte[] message, int from) {
         int sizeBytes = message.length - from;
-        String document = sizeBytes < LEAST_SIZE_BYTES ? "{}" : document(index, sizeBytes);
+        String document = sizeBytes < MIN_SIZE_BYTES ? "{}" : document(index, sizeBytes);
         byte[] bytes = document.getBytes(StandardCharsets.US_ASCII);
         int lengthBytes = Math.min(bytes.length, sizeBytes);
         System.arraycopy(bytes, 0, message, from, lengthBytes);
@@ -53,10 +53,10 @@ public final class JsonDocuments implements PayloadSource {
     }
 
     /**
-     * One document, of one line.
+     * A document in one line of ASCII characters.
      *
-     * @param number in the document, so that no two are the same
-     * @param sizeBytes {@link #LEAST_SIZE_BYTES} or more; it has exactly so many characters, all of them ASCII
+     * @param number part of the document, so that no two documents are equal
+     * @param sizeBytes exact size of the document, at least {@link #MIN_SIZE_BYTES}
      */
     public String document(long number, int sizeBytes) {
         text.setLength(0);
@@ -87,7 +87,7 @@ public final class JsonDocuments implements PayloadSource {
         return fits;
     }
 
-    /** Another item before the bracket, which is then open. */
+    /** Replaces the closing bracket of the list with another item. The caller closes the list again. */
     private boolean addItem(int room) {
         String item = "," + item();
         if (text.length() + item.length() > room) {

@@ -6,21 +6,21 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * The messages that a run sends, made before the clock starts so that making them costs nothing while it runs. Each
- * begins with its number in the pool and a CRC-32C of the rest, so a message read back can be checked on its own.
- * Immutable once built; any thread may read.
+ * The messages that a run sends. They are generated before the clock starts, so that generating them takes no time during
+ * the run. Each starts with its number in the pool and a CRC-32C of the rest, so that a message can be verified on its own
+ * when it is read back. Immutable; any thread may read.
  *
- * <p>The pool is far larger than a core's own caches: a sender finds its next message as cold as a program finds data
- * that something else produced. Callers must not change the arrays.
+ * <p>The pool is much larger than the caches of a core. A sender therefore finds its next message as cold as a program finds
+ * data that another component produced. Callers must not modify the arrays.
  */
 public final class PayloadPool {
-    /** The number of the message in the pool, then the checksum of what follows. */
+    /** The number of the message in the pool, then the checksum of the rest. */
     public static final int HEADER_SIZE_BYTES = 8;
-    /** Some room for content besides the header. */
+    /** The header, and room for some content. */
     public static final int MIN_MESSAGE_SIZE_BYTES = 16;
-    /** What brokers take in one message by default. */
+    /** Below the limit that brokers have by default. */
     public static final int MAX_MESSAGE_SIZE_BYTES = 900_000;
-    /** 64 MiB: 32 times the second-level cache of the cores of today. */
+    /** 64 MiB, which is 32 times a second-level cache of 2 MiB. */
     public static final int DEFAULT_SIZE_BYTES = 64 << 20;
 
     private static final int MIN_MESSAGES = 128;
@@ -36,18 +36,23 @@ public final class PayloadPool {
         return build(kind, messageSizeBytes, poolSizeBytes, HEADER_SIZE_BYTES);
     }
 
-    /** The same for messages that a {@link Stamp} will be written over: content begins behind it. */
+    /** Builds messages whose content starts behind the space for a {@link Stamp}. */
     public static PayloadPool buildForStamps(String kind, int messageSizeBytes, int poolSizeBytes) {
         return build(kind, messageSizeBytes, poolSizeBytes, Stamp.SIZE_BYTES);
     }
 
-    private static PayloadPool build(String kind, int messageSizeBytes, int poolSizeBytes, int contentFrom) {
+    /** Throws if no messages of this kind and size can be generated. */
+    public static PayloadSource require(String kind, int messageSizeBytes) {
         if (messageSizeBytes < MIN_MESSAGE_SIZE_BYTES || messageSizeBytes > MAX_MESSAGE_SIZE_BYTES) {
-            throw new BenchException(
-                    "message size " + messageSizeBytes + " is out of range",
-                    "give " + MIN_MESSAGE_SIZE_BYTES + " to " + MAX_MESSAGE_SIZE_BYTES + " bytes");
+            throw BenchException.wrongUsage(
+                    "a message size of " + messageSizeBytes + " bytes is out of range",
+                    "use " + MIN_MESSAGE_SIZE_BYTES + " to " + MAX_MESSAGE_SIZE_BYTES + " bytes");
         }
-        PayloadSource source = PayloadSource.of(kind);
+        return PayloadSource.of(kind);
+    }
+
+    private static PayloadPool build(String kind, int messageSizeBytes, int poolSizeBytes, int contentFrom) {
+        PayloadSource source = require(kind, messageSizeBytes);
         byte[][] messages = new byte[Math.max(MIN_MESSAGES, poolSizeBytes / messageSizeBytes)][];
         for (int index = 0; index < messages.length; index++) {
             byte[] message = new byte[messageSizeBytes];
@@ -58,17 +63,17 @@ public final class PayloadPool {
         return new PayloadPool(messages);
     }
 
-    /** How many messages there are. */
+    /** The number of messages. */
     public int size() {
         return messages.length;
     }
 
-    /** Message number {@code index}, counted on beyond the end of the pool; {@code index} is not negative. */
+    /** Message number {@code index}, which is not negative. Starts again at the end of the pool. */
     public byte[] message(long index) {
         return messages[(int) (index % messages.length)];
     }
 
-    /** Whether these bytes are, in full, a message of this pool. */
+    /** Whether these bytes are a complete message of this pool. */
     public boolean holds(byte[] received) {
         if (received.length < MIN_MESSAGE_SIZE_BYTES) {
             return false;

@@ -9,24 +9,25 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Fills the body of message number {@code index}. The same kind, size and index give the same bytes on every run, so
- * that two brokers are measured on the same input. One thread at a time.
+ * Generates the content of messages. The same kind, size and index give the same bytes in every run, so that two brokers are
+ * measured with the same input. Used by one thread at a time.
  */
 @FunctionalInterface
 public interface PayloadSource {
     void fill(int index, byte[] message, int from);
 
-    /** Of what is drawn by lot: the same on every run. */
+    /** The seed of random content, which is the same in every run. */
     long SEED = 0x6a6f75726e616cL;
 
-    /** Names the kinds that {@link #of} takes, for help texts. */
+    /** The kinds that {@link #of} accepts, for help texts. */
     String KINDS = "text, random, json or file:PATH";
 
     /**
-     * The source named by a command line.
+     * Returns the source of a kind.
      *
-     * @param kind {@code text}: structured log lines, which lz4 shrinks about 32 times in batches of 100 of 1 KiB;
-     *     {@code random}: does not shrink; {@code json}: documents, see {@link JsonDocuments}; {@code file:PATH}: the bytes of a file from its beginning, again and again
+     * @param kind {@code text}: structured log lines, which lz4 compresses about 32 times in batches of 100 messages of 1
+     *     KiB; {@code random}: bytes that do not compress; {@code json}: documents, see {@link JsonDocuments}; {@code
+     *     file:PATH}: the bytes of a file, which is read repeatedly
      */
     static PayloadSource of(String kind) {
         if (kind.startsWith("file:")) {
@@ -36,7 +37,7 @@ public interface PayloadSource {
             case "text" -> new LogLines();
             case "random" -> ofRandom(SEED);
             case "json" -> new JsonDocuments(SEED);
-            default -> throw new BenchException("no payload is called '" + kind + "'", "use " + KINDS);
+            default -> throw BenchException.wrongUsage("'" + kind + "' is not a kind of payload", "use " + KINDS);
         };
     }
 
@@ -55,10 +56,10 @@ public interface PayloadSource {
             content = Files.readAllBytes(path);
         } catch (IOException | OutOfMemoryError e) {
             throw new BenchException(
-                    "cannot read payload file " + path, "give a readable file smaller than the heap", e);
+                    "cannot read payload file " + path, "use a readable file that is smaller than the heap", e);
         }
         if (content.length == 0) {
-            throw new BenchException("payload file " + path + " is empty", "give a file with content");
+            throw new BenchException("payload file " + path + " is empty", "use a file with content");
         }
         return (index, message, from) -> {
             int bodySizeBytes = message.length - from;
@@ -69,7 +70,7 @@ public interface PayloadSource {
         };
     }
 
-    /** Structured log lines of a service: mostly the same words, a few fields that differ. */
+    /** Structured log lines of a service: mostly equal text with a few different fields. */
     final class LogLines implements PayloadSource {
         private static final String[] PATHS = {"/api/v1/orders", "/api/v1/carts", "/api/v1/users", "/api/v1/stock"};
         private static final String TAIL = "\"level\":\"INFO\",\"logger\":\"com.example.shop.http.AccessLog\","

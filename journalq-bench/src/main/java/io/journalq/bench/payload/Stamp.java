@@ -4,12 +4,12 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * What the beginning of a message says about it: who sent it, its number, when it was due, and a CRC-32C of everything
- * else. A receiver can so tell lost, repeated and damaged messages, and how long each took. Immutable.
+ * The header of a message: its producer, its number, the time at which it was due, and a CRC-32C of everything else. With
+ * it, a receiver detects lost, repeated and damaged messages, and computes latencies. Immutable.
  *
  * @param producer number of the producer in its run, from 0
- * @param sequence from 0, without gaps
- * @param sentNs nanoseconds since 1970
+ * @param sequence number of the message, from 0 without gaps
+ * @param sentNs time at which the message was due, in nanoseconds since 1970
  */
 public record Stamp(int producer, long sequence, long sentNs) {
     /** Producer, sequence, time and checksum. */
@@ -17,14 +17,14 @@ public record Stamp(int producer, long sequence, long sentNs) {
 
     private static final int CHECKSUM_AT = SIZE_BYTES - Integer.BYTES;
 
-    /** Overwrites the first {@link #SIZE_BYTES} bytes of {@code message}, which must have as many. */
+    /** Overwrites the first {@link #SIZE_BYTES} bytes of {@code message}, which must not be shorter. */
     public void write(byte[] message) {
         ByteBuffer buffer = ByteBuffer.wrap(message);
         buffer.putInt(producer).putLong(sequence).putLong(sentNs);
         buffer.putInt(checksum(message));
     }
 
-    /** What a message says of itself; null when it is too short for a stamp. */
+    /** Reads the stamp of a message; null if the message is too short. */
     public static Stamp read(byte[] message) {
         if (message.length < SIZE_BYTES) {
             return null;
@@ -33,7 +33,7 @@ public record Stamp(int producer, long sequence, long sentNs) {
         return new Stamp(buffer.getInt(), buffer.getLong(), buffer.getLong());
     }
 
-    /** Whether everything in the message is as it was when it was stamped; it is long enough for a stamp. */
+    /** Whether the message is unchanged since it was stamped. It must be long enough for a stamp. */
     public static boolean isIntact(byte[] message) {
         return ByteBuffer.wrap(message).getInt(CHECKSUM_AT) == checksum(message);
     }

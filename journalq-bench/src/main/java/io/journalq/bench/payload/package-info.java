@@ -1,5 +1,5 @@
 /**
- * What the benchmarks send: messages made before the clock starts. Each can be recognised and checked when it
- * is read back. Knows nothing of brokers, clients or time.
+ * The messages that benchmarks send. They are generated before the clock starts, and each can be recognised and verified
+ * when it is read back. Input: kind and size. Output: bytes. Must not know brokers, clients or clocks.
  */
 package io.journalq.bench.payload;

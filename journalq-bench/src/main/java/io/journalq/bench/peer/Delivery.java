@@ -2,29 +2,19 @@ package io.journalq.bench.peer;
 
 import java.util.Locale;
 
-/** What a publisher waits for, and what a subscriber remembers; the same promise from every broker. */
+/** The delivery guarantee: what a publisher waits for, and what a subscriber commits. It is the same for every broker. */
 public enum Delivery {
-    /** Nothing is acknowledged, nothing is committed. */
+    /** No acknowledgements and no commits. */
     AT_MOST_ONCE,
-    /** Acknowledged by the broker, which may still hold it in the page cache; subscribers commit where they are. */
+    /** The broker acknowledges from the page cache, and subscribers commit their position. */
     AT_LEAST_ONCE,
-    /** As before, and on the disk (synced) before it is acknowledged. */
+    /** The broker acknowledges after an fsync, and subscribers commit their position. */
     SYNCED;
 
-    /** Names them, for help texts. */
+    /** The names for help texts. */
     public static final String WORDS = "at-most-once, at-least-once or synced";
 
-    /** The one that {@link #toString} writes so. */
-    public static Delivery of(String text) {
-        for (Delivery one : values()) {
-            if (one.toString().equalsIgnoreCase(text)) {
-                return one;
-            }
-        }
-        throw new IllegalArgumentException("there is no delivery '" + text + "'; use " + WORDS);
-    }
-
-    /** As options and results write it. */
+    /** The name in options and results. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

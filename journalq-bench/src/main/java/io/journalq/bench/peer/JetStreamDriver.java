@@ -1,6 +1,6 @@
 package io.journalq.bench.peer;
 
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.nats.client.BaseConsumeOptions;
 import io.nats.client.Connection;
 import io.nats.client.ConsumeOptions;
@@ -15,39 +15,35 @@ import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * NATS JetStream with file storage: one stream a topic. Publishers do not wait between messages; each subscriber is a
- * durable pull consumer that acknowledges everything up to where it is every five seconds, as consumers of the Kafka
- * protocol commit.
+ * NATS JetStream with file storage, with one stream per topic. Publishers do not wait between messages. Each subscriber is
+ * a durable pull consumer that acknowledges everything up to its position every five seconds, like consumers of the Kafka
+ * protocol.
  */
-final class JetStreamDriver implements Driver {
+final class JetStreamDriver extends NatsDriver {
     private static final long ACKNOWLEDGE_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
-    /** Or after so many messages, whatever comes first. */
+    /** A subscriber also acknowledges after this number of messages. */
     private static final int ACKNOWLEDGE_INTERVAL_MESSAGES = 50_000;
-    /** The server's default of 1,000 would stop a subscriber that acknowledges now and then. */
+    /** The server's default of 1,000 would stop a subscriber between two acknowledgements. */
     private static final int MAX_UNACKNOWLEDGED = 1_000_000;
 
-    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
-    private static final int MOST_OF_A_POLL = 1_000;
+    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(60);
+    private static final int MAX_POLL_MESSAGES = 1_000;
     private static final String PULL_MESSAGES = "consumer.batchSize";
 
-    private final NatsServer server;
-    private final DriverSettings settings;
+    private final PubSubSettings settings;
     private Connection admin;
 
-    JetStreamDriver(DriverSettings settings) {
+    JetStreamDriver(PubSubSettings settings) {
+        super(new NatsServer(settings, true));
         this.settings = settings;
-        server = new NatsServer(settings, true);
     }
 
     @Override
@@ -61,60 +57,24 @@ final class JetStreamDriver implements Driver {
     }
 
     @Override
-    public Optional<String> missing() {
-        return server.missing();
-    }
-
-    @Override
     public Map<String, String> about() {
-        Map<String, String> about = server.about();
+        Map<String, String> about = super.about();
         about.put("topic_settings", "file storage, 1 replica");
         about.put("client_settings", "consumer.batchSize=" + pullMessages());
         return about;
     }
 
     private int pullMessages() {
-        return Integer.parseInt(settings.clientSettings()
-                .getOrDefault(PULL_MESSAGES, Integer.toString(BaseConsumeOptions.DEFAULT_MESSAGE_COUNT)));
-    }
-
-    @Override
-    public void start() {
-        server.start();
-    }
-
-    @Override
-    public long pid() {
-        return server.pid();
-    }
-
-    @Override
-    public Optional<Path> dataFolder() {
-        return server.dataFolder();
-    }
-
-    @Override
-    public Optional<String> metricsAddress() {
-        return Optional.empty();
+        return settings.clientNumber(PULL_MESSAGES, BaseConsumeOptions.DEFAULT_MESSAGE_COUNT);
     }
 
     @Override
     public void freeze() {
         disconnect();
-        server.signal("STOP");
+        super.freeze();
     }
 
-    @Override
-    public void settle() {
-        server.settle();
-    }
-
-    @Override
-    public void thaw() {
-        server.signal("CONT");
-    }
-
-    /** Opened again after a freeze, in which a connection might be given up. */
+    /** Opened again after a freeze, because the server may close a connection of a frozen client. */
     private Connection admin() {
         if (admin == null) {
             admin = server.connect(server.publishTarget(0));
@@ -124,7 +84,7 @@ final class JetStreamDriver implements Driver {
 
     private void disconnect() {
         if (admin != null) {
-            NatsDriver.closed(admin);
+            closed(admin);
             admin = null;
         }
     }
@@ -141,7 +101,7 @@ final class JetStreamDriver implements Driver {
                                 .build());
             }
         } catch (IOException | JetStreamApiException e) {
-            throw NatsDriver.failed("create stream " + topic, e);
+            throw failed("create stream " + topic, e);
         }
     }
 
@@ -150,7 +110,7 @@ final class JetStreamDriver implements Driver {
         try {
             admin().jetStreamManagement().deleteStream(topic);
         } catch (IOException | JetStreamApiException e) {
-            throw NatsDriver.failed("delete stream " + topic, e);
+            throw failed("delete stream " + topic, e);
         }
     }
 
@@ -158,10 +118,10 @@ final class JetStreamDriver implements Driver {
     public Publisher openPublisher(String topic, int number) {
         Connection connection = server.connect(server.publishTarget(number));
         try {
-            return new Publishing(topic, connection, connection.jetStream(), new AtomicLong());
+            return new JetStreamPublisher(topic, connection, connection.jetStream(), new Unconfirmed());
         } catch (IOException e) {
-            NatsDriver.closed(connection);
-            throw NatsDriver.failed("open JetStream", e);
+            closed(connection);
+            throw failed("open JetStream", e);
         }
     }
 
@@ -187,17 +147,17 @@ final class JetStreamDriver implements Driver {
                             .deliverPolicy(from)
                             .build())
                     .iterate(ConsumeOptions.builder().batchSize(pullMessages()).build());
-            return new Subscribing(connection, consumer);
+            return new JetStreamSubscriber(connection, consumer);
         } catch (IOException | JetStreamApiException e) {
-            NatsDriver.closed(connection);
-            throw NatsDriver.failed("create a consumer of " + topic, e);
+            closed(connection);
+            throw failed("create a consumer of " + topic, e);
         }
     }
 
     @Override
     public double restart(boolean kill) {
         disconnect();
-        return server.restart(kill);
+        return super.restart(kill);
     }
 
     @Override
@@ -212,45 +172,39 @@ final class JetStreamDriver implements Driver {
     @Override
     public void close() {
         disconnect();
-        server.close();
+        super.close();
     }
 
-    private record Publishing(String topic, Connection connection, JetStream jetStream, AtomicLong unanswered)
+    private record JetStreamPublisher(String topic, Connection connection, JetStream jetStream, Unconfirmed unconfirmed)
             implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
-            unanswered.incrementAndGet();
+            unconfirmed.increment();
             var unused = jetStream.publishAsync(topic, value).whenComplete((where, failure) -> {
-                unanswered.decrementAndGet();
+                unconfirmed.decrement();
                 confirmation.onConfirmed(failure);
             });
         }
 
         @Override
         public void flush() throws TimeoutException, InterruptedException {
-            connection.flush(ANSWER_TIMEOUT);
-            long deadlineNs = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
-            while (unanswered.get() > 0) {
-                if (System.nanoTime() > deadlineNs) {
-                    throw new TimeoutException(unanswered + " messages are not answered");
-                }
-                TimeUnit.MILLISECONDS.sleep(1);
-            }
+            connection.flush(RESPONSE_TIMEOUT);
+            unconfirmed.awaitNone(RESPONSE_TIMEOUT);
         }
 
         @Override
         public void close() {
-            NatsDriver.closed(connection);
+            closed(connection);
         }
     }
 
-    private static final class Subscribing implements Subscriber {
+    private static final class JetStreamSubscriber implements Subscriber {
         private final Connection connection;
         private final IterableConsumer consumer;
         private long acknowledgedNs = System.nanoTime();
         private int unacknowledged;
 
-        Subscribing(Connection connection, IterableConsumer consumer) {
+        JetStreamSubscriber(Connection connection, IterableConsumer consumer) {
             this.connection = connection;
             this.consumer = consumer;
         }
@@ -260,11 +214,11 @@ final class JetStreamDriver implements Driver {
                 throws InterruptedException, JetStreamStatusCheckedException {
             Message message = consumer.nextMessage(timeout);
             Message last = null;
-            for (int i = 0; message != null && i < MOST_OF_A_POLL; i++) {
+            for (int i = 0; message != null && i < MAX_POLL_MESSAGES; i++) {
                 visitor.onMessage(message.getData());
                 last = message;
                 unacknowledged++;
-                message = i + 1 < MOST_OF_A_POLL ? consumer.nextMessage(timeout) : null;
+                message = i + 1 < MAX_POLL_MESSAGES ? consumer.nextMessage(timeout) : null;
             }
             boolean due = System.nanoTime() - acknowledgedNs > ACKNOWLEDGE_INTERVAL_NS
                     || unacknowledged > ACKNOWLEDGE_INTERVAL_MESSAGES;
@@ -280,9 +234,9 @@ final class JetStreamDriver implements Driver {
             try {
                 consumer.close();
             } catch (Exception e) {
-                System.err.println("journalq-bench: a JetStream consumer does not close: " + e);
+                System.err.println("journalq-bench: cannot close a JetStream consumer: " + e);
             }
-            NatsDriver.closed(connection);
+            closed(connection);
         }
     }
 }

@@ -5,13 +5,13 @@ import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ClientDriver.ConsumerSettings;
 import io.journalq.bench.driver.ClientDriver.GroupSettings;
+import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.KafkaBroker;
-import io.journalq.bench.driver.MessageConsumer;
-import io.journalq.bench.driver.Publisher;
-import io.journalq.bench.measure.LocalListener;
+import io.journalq.bench.measure.ProcessFinder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -23,29 +23,30 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * JournalQ or Apache Kafka, through either client. Each subscriber reads all partitions: by assignment where nothing is
- * promised, otherwise as the only member of a consumer group, which commits every five seconds.
+ * JournalQ or Apache Kafka, through either client. Each subscriber reads all partitions: by assignment with at-most-once,
+ * otherwise as the only member of a consumer group that commits every five seconds.
  */
-final class KafkaProtocolDriver implements Driver {
+final class KafkaProtocolDriver implements PubSubDriver {
     private static final Duration JOIN_POLL = Duration.ofMillis(50);
     private static final long JOIN_TIMEOUT_S = 120;
 
     private final String name;
     private final ClientDriver client;
-    private final DriverSettings settings;
+    private final PubSubSettings settings;
     private final BrokerDriver broker;
     private final BrokerDriver subscribed;
     private final Map<String, Integer> partitionsByTopic = new TreeMap<>();
 
-    KafkaProtocolDriver(String name, String brokerName, ClientDriver client, DriverSettings settings) {
+    KafkaProtocolDriver(String name, String brokerName, ClientDriver client, PubSubSettings settings) {
         this.name = name;
         this.client = client;
         this.settings = settings;
         if (settings.isExternal()) {
             String first = settings.publishTarget(0);
             String from = settings.subscriberTarget();
-            broker = new ExternalBroker(brokerName, first, LocalListener.pidOf(first));
-            subscribed = from.equals(first) ? broker : new ExternalBroker(brokerName, from, LocalListener.pidOf(from));
+            broker = new ExternalBroker(brokerName, first, ProcessFinder.listeningAt(first));
+            subscribed =
+                    from.equals(first) ? broker : new ExternalBroker(brokerName, from, ProcessFinder.listeningAt(from));
         } else {
             broker = brokerName.equals("kafka")
                     ? new KafkaBroker(settings.brokerSettings())
@@ -64,7 +65,7 @@ final class KafkaProtocolDriver implements Driver {
         return EnumSet.allOf(Delivery.class);
     }
 
-    /** Kafka's artifacts are fetched at the first start. */
+    /** Returns empty, because Kafka's artifacts are downloaded at the first start. */
     @Override
     public Optional<String> missing() {
         return Optional.empty();
@@ -95,8 +96,8 @@ final class KafkaProtocolDriver implements Driver {
     }
 
     @Override
-    public Optional<Path> dataFolder() {
-        return broker.dataFolder();
+    public Optional<Path> dataDirectory() {
+        return broker.dataDirectory();
     }
 
     @Override
@@ -129,7 +130,7 @@ final class KafkaProtocolDriver implements Driver {
         partitionsByTopic.put(topic, partitions);
     }
 
-    /** In both brokers a message is otherwise acknowledged from the page cache. */
+    /** By default, both brokers acknowledge from the page cache. */
     private Map<String, String> topicSettings() {
         if (settings.delivery() != Delivery.SYNCED) {
             return Map.of();
@@ -195,13 +196,13 @@ final class KafkaProtocolDriver implements Driver {
             starts.put(partition, from.get(partition));
         }
         if (settings.delivery() == Delivery.AT_MOST_ONCE) {
-            return new Reader(client.openConsumer(
+            return new KafkaProtocolSubscriber(client.openConsumer(
                     new ConsumerSettings(subscribed.bootstrap(), topic, starts, consumerSettings())));
         }
         GroupSettings group = new GroupSettings(
                 subscribed.bootstrap(), topic, topic + "-" + number + "-" + System.nanoTime(), consumerSettings());
         client.commitStart(group, starts);
-        Reader reader = new Reader(client.openMember(group));
+        KafkaProtocolSubscriber reader = new KafkaProtocolSubscriber(client.openMember(group));
         reader.awaitShare(from.size());
         return reader;
     }
@@ -229,20 +230,20 @@ final class KafkaProtocolDriver implements Driver {
         }
     }
 
-    private static final class Reader implements Subscriber {
+    private static final class KafkaProtocolSubscriber implements Subscriber {
         private final MessageConsumer consumer;
 
-        Reader(MessageConsumer consumer) {
+        KafkaProtocolSubscriber(MessageConsumer consumer) {
             this.consumer = consumer;
         }
 
-        /** Nothing is published yet, so that nothing is missed here. */
+        /** Waits for the assignment of all partitions. Called before anything is published, so no message is missed. */
         void awaitShare(int partitions) {
             long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(JOIN_TIMEOUT_S);
             try {
                 while (consumer.share() < partitions) {
                     if (System.nanoTime() > deadlineNs) {
-                        throw new BenchException("a group was not given its partitions", "look at the broker's log");
+                        throw new BenchException("a group did not receive its partitions", "check the broker's log");
                     }
                     consumer.poll(JOIN_POLL, all(value -> {}));
                 }
@@ -251,7 +252,7 @@ final class KafkaProtocolDriver implements Driver {
                 throw e;
             } catch (Exception e) {
                 consumer.close();
-                throw new BenchException("a group could not be joined", "look at the broker's log", e);
+                throw new BenchException("cannot join a group", "check the broker's log", e);
             }
         }
 

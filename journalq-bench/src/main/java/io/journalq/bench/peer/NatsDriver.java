@@ -1,42 +1,21 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.Publisher;
 import io.nats.client.Connection;
-import io.nats.client.Message;
-import io.nats.client.Subscription;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.TimeoutException;
 
-/** NATS without storage: what is published goes to who subscribes now, and to nobody else. */
-final class NatsDriver implements Driver {
-    private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(30);
-    /** Messages of one poll, so that a subscriber looks up now and then. */
-    private static final int MOST_OF_A_POLL = 1_000;
+/** The common part of NATS with and without JetStream: the server and the connections to it. */
+abstract class NatsDriver implements PubSubDriver {
+    final NatsServer server;
 
-    private final NatsServer server;
-
-    NatsDriver(DriverSettings settings) {
-        server = new NatsServer(settings, false);
+    NatsDriver(NatsServer server) {
+        this.server = server;
     }
 
     @Override
-    public String name() {
-        return "nats";
-    }
-
-    @Override
-    public Set<Delivery> deliveries() {
-        return EnumSet.of(Delivery.AT_MOST_ONCE);
-    }
-
-    @Override
-    public Optional<String> missing() {
+    public final Optional<String> missing() {
         return server.missing();
     }
 
@@ -46,22 +25,22 @@ final class NatsDriver implements Driver {
     }
 
     @Override
-    public void start() {
+    public final void start() {
         server.start();
     }
 
     @Override
-    public long pid() {
+    public final long pid() {
         return server.pid();
     }
 
     @Override
-    public Optional<Path> dataFolder() {
-        return Optional.empty();
+    public final Optional<Path> dataDirectory() {
+        return server.dataDirectory();
     }
 
     @Override
-    public Optional<String> metricsAddress() {
+    public final Optional<String> metricsAddress() {
         return Optional.empty();
     }
 
@@ -71,83 +50,13 @@ final class NatsDriver implements Driver {
     }
 
     @Override
-    public void settle() {
-        server.settle();
-    }
-
-    @Override
-    public void thaw() {
+    public final void thaw() {
         server.signal("CONT");
     }
 
-    /** Subjects need not be made. */
     @Override
-    public void createTopic(String topic, int partitions) {}
-
-    @Override
-    public void deleteTopic(String topic) {}
-
-    @Override
-    public Publisher openPublisher(String topic, int number) {
-        Connection connection = server.connect(server.publishTarget(number));
-        return new Publisher() {
-            @Override
-            public void publish(byte[] value, Confirmation confirmation) {
-                connection.publish(topic, value);
-                confirmation.onConfirmed(null);
-            }
-
-            @Override
-            public void flush() throws TimeoutException, InterruptedException {
-                connection.flush(FLUSH_TIMEOUT);
-            }
-
-            @Override
-            public void close() {
-                closed(connection);
-            }
-        };
-    }
-
-    @Override
-    public Subscriber openSubscriber(String topic, int number) {
-        Connection connection = server.connect(server.subscribeTarget());
-        Subscription subscription = connection.subscribe(topic);
-        subscription.setPendingLimits(-1, -1);
-        try {
-            // The server knows of the subscription once it has answered this.
-            connection.flush(FLUSH_TIMEOUT);
-        } catch (TimeoutException e) {
-            closed(connection);
-            throw new BenchException("NATS does not answer", "look at its log", e);
-        } catch (InterruptedException e) {
-            closed(connection);
-            Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
-        }
-        return new Subscriber() {
-            @Override
-            public void poll(Duration timeout, Visitor visitor) throws InterruptedException {
-                Message message = subscription.nextMessage(timeout);
-                for (int i = 1; message != null; i++) {
-                    visitor.onMessage(message.getData());
-                    if (i == MOST_OF_A_POLL) {
-                        return;
-                    }
-                    message = subscription.nextMessage(timeout);
-                }
-            }
-
-            @Override
-            public void close() {
-                closed(connection);
-            }
-        };
-    }
-
-    @Override
-    public Subscriber openReader(String topic) {
-        throw new BenchException("NATS without JetStream stores nothing", "use jetstream");
+    public final void settle() {
+        server.settle();
     }
 
     @Override
@@ -156,8 +65,8 @@ final class NatsDriver implements Driver {
     }
 
     @Override
-    public boolean isServed(String topic) {
-        return true;
+    public void close() {
+        server.close();
     }
 
     static void closed(Connection connection) {
@@ -168,12 +77,7 @@ final class NatsDriver implements Driver {
         }
     }
 
-    @Override
-    public void close() {
-        server.close();
-    }
-
     static BenchException failed(String what, Exception cause) {
-        return new BenchException("NATS did not " + what, "look at its log", cause);
+        return new BenchException("NATS did not " + what, "check its log", cause);
     }
 }

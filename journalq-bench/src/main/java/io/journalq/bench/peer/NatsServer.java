@@ -1,8 +1,8 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.BrokerProcess;
-import io.journalq.bench.measure.LocalListener;
+import io.journalq.bench.driver.ChildProcess;
+import io.journalq.bench.measure.ProcessFinder;
 import io.nats.client.Connection;
 import io.nats.client.Nats;
 import io.nats.client.Options;
@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The {@code nats-server} of the path (or of the environment's {@code NATS_SERVER}) as a process of its own, with file
- * storage in a temporary folder; or one that runs elsewhere. One thread.
+ * A NATS server: a running one, or the {@code nats-server} of the path or of the environment variable {@code NATS_SERVER}
+ * in a separate process, with file storage in a temporary directory. One thread.
  */
 final class NatsServer implements AutoCloseable {
     static final String INSTALL = "go install github.com/nats-io/nats-server/v2@v2.15.2";
@@ -28,20 +28,20 @@ final class NatsServer implements AutoCloseable {
     private static final int START_TIMEOUT_S = 30;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     private static final String PROGRAM = "nats-server";
-    /** In the client: how many messages may wait to be written before a publisher waits. */
+    /** Messages that the client buffers before a publisher waits. */
     private static final int OUTGOING_MESSAGES = 50_000;
 
-    private final DriverSettings settings;
+    private final PubSubSettings settings;
     private final boolean jetStream;
-    private final int port = BrokerProcess.freePort();
-    private BrokerProcess process;
+    private final int port = ChildProcess.freePort();
+    private ChildProcess process;
 
-    NatsServer(DriverSettings settings, boolean jetStream) {
+    NatsServer(PubSubSettings settings, boolean jetStream) {
         this.settings = settings;
         this.jetStream = jetStream;
     }
 
-    /** The line that installs it, when it is not there and needed. */
+    /** The command that installs the server, if it is needed and missing. */
     Optional<String> missing() {
         return settings.isExternal() || program().isPresent() ? Optional.empty() : Optional.of(INSTALL);
     }
@@ -52,8 +52,8 @@ final class NatsServer implements AutoCloseable {
             return Optional.of(Path.of(chosen)).filter(Files::isExecutable);
         }
         String path = System.getenv().getOrDefault("PATH", "");
-        for (String folder : path.split(File.pathSeparator, -1)) {
-            Path candidate = Path.of(folder, PROGRAM);
+        for (String directory : path.split(File.pathSeparator, -1)) {
+            Path candidate = Path.of(directory, PROGRAM);
             if (Files.isExecutable(candidate)) {
                 return Optional.of(candidate);
             }
@@ -69,7 +69,7 @@ final class NatsServer implements AutoCloseable {
         return about;
     }
 
-    /** The jar says no version of itself; its name does. */
+    /** Reads the version from the name of the jar, because its manifest has none. */
     private static String clientVersion() {
         String jar =
                 Nats.class.getProtectionDomain().getCodeSource().getLocation().getPath();
@@ -92,16 +92,16 @@ final class NatsServer implements AutoCloseable {
             String program = program()
                     .map(Path::toString)
                     .orElseThrow(() -> new BenchException(PROGRAM + " is not installed", "install it: " + INSTALL));
-            process = new BrokerProcess("nats");
+            process = new ChildProcess("nats");
             process.start(
-                    List.of(program, "--config", writeConfiguration().toString()), this::answers, START_TIMEOUT_S);
-        } else if (!answers()) {
+                    List.of(program, "--config", writeConfiguration().toString()), this::responds, START_TIMEOUT_S);
+        } else if (!responds()) {
             throw new BenchException(
-                    "no NATS server answers at " + publishTarget(0), "start it, or leave --bootstrap out");
+                    "no NATS server responds at " + publishTarget(0), "start it, or leave --bootstrap out");
         }
     }
 
-    private boolean answers() {
+    private boolean responds() {
         try {
             NatsDriver.closed(connect(publishTarget(0), false));
             return true;
@@ -112,7 +112,7 @@ final class NatsServer implements AutoCloseable {
 
     private Map<String, String> configuration() {
         Map<String, String> lines = new TreeMap<>();
-        // A slow subscriber is cut off beyond this; the default is 64 MB.
+        // The server disconnects a subscriber that is further behind than this. The default is 64 MB.
         lines.put("max_pending", "268435456");
         if (settings.delivery() == Delivery.SYNCED) {
             lines.put("jetstream.sync_interval", "always");
@@ -134,26 +134,26 @@ final class NatsServer implements AutoCloseable {
         });
         if (jetStream) {
             top.append("jetstream {\nstore_dir: \"")
-                    .append(dataFolder().orElseThrow())
+                    .append(dataDirectory().orElseThrow())
                     .append("\"\n")
                     .append(nested)
                     .append("}\n");
         }
         try {
-            return Files.writeString(process.folder().resolve("nats.conf"), top);
+            return Files.writeString(process.directory().resolve("nats.conf"), top);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     long pid() {
-        return settings.isExternal() ? LocalListener.pidOf(publishTarget(0)) : process.pid();
+        return settings.isExternal() ? ProcessFinder.listeningAt(publishTarget(0)) : process.pid();
     }
 
-    Optional<Path> dataFolder() {
+    Optional<Path> dataDirectory() {
         return process == null || !jetStream
                 ? Optional.empty()
-                : Optional.of(process.folder().resolve("data"));
+                : Optional.of(process.directory().resolve("data"));
     }
 
     void signal(String signal) {
@@ -164,7 +164,7 @@ final class NatsServer implements AutoCloseable {
 
     double restart(boolean kill) {
         if (process == null) {
-            throw new BenchException("NATS was not started here", "leave --bootstrap out");
+            throw new BenchException("this program did not start NATS and cannot restart it", "leave --bootstrap out");
         }
         return process.restart(kill);
     }
@@ -183,17 +183,17 @@ final class NatsServer implements AutoCloseable {
         return settings.isExternal() ? settings.subscriberTarget() : "localhost:" + port;
     }
 
-    /** A connection of its own. */
+    /** Opens a connection. */
     Connection connect(String target) {
         return connect(target, true);
     }
 
-    private static Connection connect(String target, boolean patient) {
+    private static Connection connect(String target, boolean reconnects) {
         Options options = Options.builder()
                 .server("nats://" + target)
                 .connectionTimeout(CONNECT_TIMEOUT)
                 .maxMessagesInOutgoingQueue(OUTGOING_MESSAGES)
-                .maxReconnects(patient ? -1 : 0)
+                .maxReconnects(reconnects ? -1 : 0)
                 .errorListener(new io.nats.client.ErrorListener() {})
                 .build();
         try {
@@ -202,7 +202,7 @@ final class NatsServer implements AutoCloseable {
             throw new BenchException("cannot connect to NATS at " + target, "check that it runs", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
+            throw new BenchException("interrupted", "run the benchmark again", e);
         }
     }
 

@@ -4,8 +4,8 @@ import io.journalq.bench.BenchException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** What streams and queues of a RabbitMQ server have in common: it runs already, and goes on running. */
-abstract class RabbitDriver implements Driver {
+/** The common part of RabbitMQ streams and queues: a running server that this program neither starts nor stops. */
+abstract class RabbitDriver implements PubSubDriver {
     final RabbitServer server;
 
     RabbitDriver(RabbitServer server) {
@@ -28,7 +28,7 @@ abstract class RabbitDriver implements Driver {
     }
 
     @Override
-    public final Optional<Path> dataFolder() {
+    public final Optional<Path> dataDirectory() {
         return Optional.empty();
     }
 
@@ -39,12 +39,12 @@ abstract class RabbitDriver implements Driver {
 
     @Override
     public final void freeze() {
-        // Not ours to stop.
+        // Other clients may use this server.
     }
 
     @Override
     public final void settle() {
-        // Its files are not known.
+        // The location of its files is unknown.
     }
 
     @Override
@@ -54,6 +54,6 @@ abstract class RabbitDriver implements Driver {
 
     @Override
     public final double restart(boolean kill) {
-        throw new BenchException("RabbitMQ was not started here", "choose a scenario that restarts nothing");
+        throw new BenchException("this program did not start RabbitMQ and cannot restart it", "use another scenario");
     }
 }

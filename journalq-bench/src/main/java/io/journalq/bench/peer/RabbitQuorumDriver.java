@@ -6,7 +6,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -18,10 +18,10 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeoutException;
 
 /**
- * RabbitMQ quorum queues, by AMQP: one fanout exchange a topic, and behind it one quorum queue for each subscriber, for
- * every subscriber gets every message. Messages are persistent and confirmed; quorum queues sync before they confirm, so
- * that at-least-once is the same as synced. Consumers acknowledge everything up to where they are after half of what may
- * be on its way to them.
+ * RabbitMQ quorum queues over AMQP. Each topic is a fanout exchange with one quorum queue per subscriber, so that every
+ * subscriber receives every message. Messages are persistent and confirmed. Quorum queues fsync before they confirm, so
+ * at-least-once is the same as synced. Consumers acknowledge everything up to their position after half of the prefetch
+ * count.
  */
 final class RabbitQuorumDriver extends RabbitDriver {
     static final String NAME = "rabbitmq-quorum";
@@ -29,15 +29,17 @@ final class RabbitQuorumDriver extends RabbitDriver {
 
     private static final int PORT = 5672;
     private static final String PREFETCH = "consumer.prefetch";
-    /** The most that quorum queues hold for one consumer by default. */
+    /** The default limit of quorum queues. */
     private static final int DEFAULT_PREFETCH = 2_000;
 
-    private static final long ANSWER_TIMEOUT_MS = 60_000;
+    private static final long RESPONSE_TIMEOUT_MS = 60_000;
 
+    private final PubSubSettings settings;
     private Connection admin;
 
-    RabbitQuorumDriver(DriverSettings settings) {
+    RabbitQuorumDriver(PubSubSettings settings) {
         super(new RabbitServer(settings, PORT, INSTALL));
+        this.settings = settings;
     }
 
     @Override
@@ -62,7 +64,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
     }
 
     private int prefetch() {
-        return server.clientSetting(PREFETCH, DEFAULT_PREFETCH);
+        return settings.clientNumber(PREFETCH, DEFAULT_PREFETCH);
     }
 
     @Override
@@ -91,7 +93,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
         }
     }
 
-    /** Queues go with their subscribers. */
+    /** The queues are deleted with their subscribers. */
     @Override
     public void deleteTopic(String topic) {
         try (Channel channel = admin.createChannel()) {
@@ -106,12 +108,13 @@ final class RabbitQuorumDriver extends RabbitDriver {
         Connection connection = connect(server.publishTarget(number));
         try {
             Channel channel = connection.createChannel();
-            Publishing publishing = new Publishing(topic, connection, channel, new ConcurrentSkipListMap<>());
+            QuorumQueuePublisher publishing =
+                    new QuorumQueuePublisher(topic, connection, channel, new ConcurrentSkipListMap<>());
             channel.confirmSelect();
             channel.addConfirmListener(
-                    (delivery, multiple) -> publishing.answer(delivery, multiple, null),
+                    (delivery, multiple) -> publishing.settle(delivery, multiple, null),
                     (delivery, multiple) ->
-                            publishing.answer(delivery, multiple, new IOException("the server refused the message")));
+                            publishing.settle(delivery, multiple, new IOException("the server refused the message")));
             return publishing;
         } catch (IOException e) {
             closed(connection);
@@ -123,7 +126,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
     public Subscriber openSubscriber(String topic, int number) {
         Connection connection = connect(server.subscribeTarget());
         String queue = topic + "-" + number + "-" + System.nanoTime();
-        Arrivals arrivals = new Arrivals();
+        ReceiveQueue arrivals = new ReceiveQueue();
         try {
             Channel channel = connection.createChannel();
             channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "quorum"));
@@ -131,7 +134,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
             channel.basicQos(prefetch());
             channel.basicConsume(
                     queue, false, (consumerTag, delivery) -> arrivals.add(delivery.getBody()), consumerTag -> {});
-            return new Subscribing(connection, channel, queue, arrivals, Math.max(1, prefetch() / 2));
+            return new QuorumQueueSubscriber(connection, channel, queue, arrivals, Math.max(1, prefetch() / 2));
         } catch (IOException e) {
             closed(connection);
             throw RabbitServer.failed("create queue " + queue, e);
@@ -141,7 +144,8 @@ final class RabbitQuorumDriver extends RabbitDriver {
     @Override
     public Subscriber openReader(String topic) {
         throw new BenchException(
-                "a quorum queue has only what came since its subscriber did", "use " + RabbitStreamDriver.NAME);
+                "a quorum queue holds only the messages since its subscriber was opened",
+                "use " + RabbitStreamDriver.NAME);
     }
 
     @Override
@@ -161,38 +165,41 @@ final class RabbitQuorumDriver extends RabbitDriver {
         try {
             connection.close();
         } catch (IOException | RuntimeException e) {
-            System.err.println("journalq-bench: a connection to RabbitMQ does not close: " + e);
+            System.err.println("journalq-bench: cannot close a connection to RabbitMQ: " + e);
         }
     }
 
-    private record Publishing(
-            String topic, Connection connection, Channel channel, ConcurrentNavigableMap<Long, Confirmation> unanswered)
+    private record QuorumQueuePublisher(
+            String topic,
+            Connection connection,
+            Channel channel,
+            ConcurrentNavigableMap<Long, Confirmation> unconfirmed)
             implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) throws IOException {
             long number = channel.getNextPublishSeqNo();
-            unanswered.put(number, confirmation);
+            unconfirmed.put(number, confirmation);
             boolean taken = false;
             try {
                 channel.basicPublish(topic, "", MessageProperties.MINIMAL_PERSISTENT_BASIC, value);
                 taken = true;
             } finally {
                 if (!taken) {
-                    unanswered.remove(number);
+                    unconfirmed.remove(number);
                 }
             }
         }
 
-        /** On the connection's thread. */
-        private void answer(long number, boolean multiple, IOException failure) {
+        /** Called on the connection's thread. */
+        private void settle(long number, boolean multiple, IOException failure) {
             if (!multiple) {
-                Confirmation one = unanswered.remove(number);
+                Confirmation one = unconfirmed.remove(number);
                 if (one != null) {
                     one.onConfirmed(failure);
                 }
                 return;
             }
-            var settled = unanswered.headMap(number, true);
+            var settled = unconfirmed.headMap(number, true);
             while (!settled.isEmpty()) {
                 settled.pollFirstEntry().getValue().onConfirmed(failure);
             }
@@ -200,7 +207,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
 
         @Override
         public void flush() throws InterruptedException, TimeoutException {
-            channel.waitForConfirms(ANSWER_TIMEOUT_MS);
+            channel.waitForConfirms(RESPONSE_TIMEOUT_MS);
         }
 
         @Override
@@ -209,17 +216,18 @@ final class RabbitQuorumDriver extends RabbitDriver {
         }
     }
 
-    /** Deliveries are numbered from 1 in each channel, in their order. */
-    private static final class Subscribing implements Subscriber {
+    /** Acknowledges by delivery number. Each channel numbers its deliveries from 1. */
+    private static final class QuorumQueueSubscriber implements Subscriber {
         private final Connection connection;
         private final Channel channel;
         private final String queue;
-        private final Arrivals arrivals;
+        private final ReceiveQueue arrivals;
         private final int acknowledgeInterval;
         private long taken;
         private long acknowledged;
 
-        Subscribing(Connection connection, Channel channel, String queue, Arrivals arrivals, int acknowledgeInterval) {
+        QuorumQueueSubscriber(
+                Connection connection, Channel channel, String queue, ReceiveQueue arrivals, int acknowledgeInterval) {
             this.connection = connection;
             this.channel = channel;
             this.queue = queue;
@@ -243,7 +251,7 @@ final class RabbitQuorumDriver extends RabbitDriver {
             try {
                 channel.queueDelete(queue);
             } catch (IOException | RuntimeException e) {
-                System.err.println("journalq-bench: queue " + queue + " is not deleted: " + e);
+                System.err.println("journalq-bench: cannot delete queue " + queue + ": " + e);
             }
             closed(connection);
         }

@@ -1,7 +1,7 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.measure.LocalListener;
+import io.journalq.bench.measure.ProcessFinder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -9,35 +9,35 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A RabbitMQ server that someone else started, at one of its ports: {@code --bootstrap}, else the host of the
- * environment's {@code RABBITMQ_HOST}, else this machine. It is never started, stopped or frozen from here. Immutable.
+ * A running RabbitMQ server at {@code --bootstrap}, otherwise at the host of the environment variable {@code RABBITMQ_HOST},
+ * otherwise on this machine. This program never starts, stops or freezes it. Immutable.
  */
 final class RabbitServer {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final String ENVIRONMENT = "RABBITMQ_HOST";
 
-    private final DriverSettings settings;
+    private final PubSubSettings settings;
     private final int defaultPort;
     private final String install;
 
-    /** {@code install} is the line that makes a server listen at {@code defaultPort} of this machine. */
-    RabbitServer(DriverSettings settings, int defaultPort, String install) {
+    /** {@code install} is the command after which a server listens at {@code defaultPort} of this machine. */
+    RabbitServer(PubSubSettings settings, int defaultPort, String install) {
         this.settings = settings;
         this.defaultPort = defaultPort;
         this.install = install;
     }
 
-    /** What to do when nobody listens; one that was named is not asked yet. */
+    /** The command that installs the server, if nothing listens at the default address. Does not check --bootstrap. */
     Optional<String> missing() {
         return settings.isExternal() || listens(publishTarget(0)) ? Optional.empty() : Optional.of(install);
     }
 
-    /** Throws when nobody listens where publishers or subscribers are to connect. */
+    /** Throws if nothing listens at the addresses of publishers and subscribers. */
     void requireReachable() {
         for (String target : new String[] {publishTarget(0), subscribeTarget()}) {
             if (!listens(target)) {
                 throw new BenchException(
-                        "no RabbitMQ server answers at " + target, "start it; to install it here: " + install);
+                        "no RabbitMQ server responds at " + target, "start it; to install it here: " + install);
             }
         }
     }
@@ -47,13 +47,13 @@ final class RabbitServer {
             socket.connect(
                     new InetSocketAddress(host(target), port(target)), Math.toIntExact(CONNECT_TIMEOUT.toMillis()));
             return true;
-        } catch (IOException nobodyThere) {
+        } catch (IOException notListening) {
             return false;
         }
     }
 
     long pid() {
-        return LocalListener.pidOf(publishTarget(0));
+        return ProcessFinder.listeningAt(publishTarget(0));
     }
 
     String publishTarget(int number) {
@@ -78,22 +78,11 @@ final class RabbitServer {
         try {
             return colon < 0 ? defaultPort : Integer.parseInt(target.substring(colon + 1));
         } catch (NumberFormatException e) {
-            throw new BenchException("'" + target + "' has no port number", "give host:port", e);
-        }
-    }
-
-    /** A number of the client's settings. */
-    int clientSetting(String name, int otherwise) {
-        String given = settings.clientSettings().get(name);
-        try {
-            return given == null ? otherwise : Integer.parseInt(given);
-        } catch (NumberFormatException e) {
-            throw new BenchException(name + " cannot be '" + given + "'", "give a number", e);
+            throw new BenchException("'" + target + "' has no port number", "use HOST:PORT", e);
         }
     }
 
     static BenchException failed(String what, Exception cause) {
-        return new BenchException(
-                "RabbitMQ did not " + what + " (" + cause.getMessage() + ")", "look at its log", cause);
+        return new BenchException("RabbitMQ did not " + what + " (" + cause.getMessage() + ")", "check its log", cause);
     }
 }

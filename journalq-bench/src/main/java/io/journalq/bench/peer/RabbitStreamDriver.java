@@ -6,20 +6,18 @@ import com.rabbitmq.stream.Environment;
 import com.rabbitmq.stream.OffsetSpecification;
 import com.rabbitmq.stream.Producer;
 import com.rabbitmq.stream.StreamException;
-import io.journalq.bench.driver.Publisher;
+import io.journalq.bench.driver.ClientDriver.Publisher;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * RabbitMQ streams, by their own protocol: one stream a topic, without partitions. Publishers gather and are confirmed;
- * each subscriber is a named consumer that has the server note where it is every five seconds, as consumers of the Kafka
- * protocol commit. Confirmed messages are in the page cache: the server syncs now and then.
+ * RabbitMQ streams over their own protocol, with one stream per topic and no partitions. The library gathers messages into
+ * batches, and the server confirms them. Each subscriber is a named consumer that stores its position every five seconds,
+ * like consumers of the Kafka protocol. Confirmed messages are in the page cache; the server calls fsync later.
  */
 final class RabbitStreamDriver extends RabbitDriver {
     static final String NAME = "rabbitmq-streams";
@@ -31,14 +29,16 @@ final class RabbitStreamDriver extends RabbitDriver {
     private static final int DEFAULT_BATCH_SIZE = 100;
 
     private static final int MAX_UNCONFIRMED = 10_000;
-    private static final Duration NOTE_INTERVAL = Duration.ofSeconds(5);
-    private static final int NOTE_INTERVAL_MESSAGES = 50_000;
-    private static final long ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final Duration STORE_INTERVAL = Duration.ofSeconds(5);
+    private static final int STORE_INTERVAL_MESSAGES = 50_000;
+    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(60);
 
+    private final PubSubSettings settings;
     private Environment admin;
 
-    RabbitStreamDriver(DriverSettings settings) {
+    RabbitStreamDriver(PubSubSettings settings) {
         super(new RabbitServer(settings, PORT, INSTALL));
+        this.settings = settings;
     }
 
     @Override
@@ -62,7 +62,7 @@ final class RabbitStreamDriver extends RabbitDriver {
     }
 
     private int batchSize() {
-        return server.clientSetting(BATCH_SIZE, DEFAULT_BATCH_SIZE);
+        return settings.clientNumber(BATCH_SIZE, DEFAULT_BATCH_SIZE);
     }
 
     @Override
@@ -71,7 +71,7 @@ final class RabbitStreamDriver extends RabbitDriver {
         admin = connect(server.publishTarget(0));
     }
 
-    /** Always where it was told to: the server may call itself by a name that is not known here. */
+    /** Connects always to {@code target}: the server may announce a name that cannot be resolved here. */
     private Environment connect(String target) {
         Address address = new Address(RabbitServer.host(target), server.port(target));
         try {
@@ -113,7 +113,7 @@ final class RabbitStreamDriver extends RabbitDriver {
                     .batchSize(batchSize())
                     .maxUnconfirmedMessages(MAX_UNCONFIRMED)
                     .build();
-            return new Publishing(environment, producer, new AtomicLong());
+            return new StreamPublisher(environment, producer, new Unconfirmed());
         } catch (StreamException e) {
             environment.close();
             throw RabbitServer.failed("open a publisher of " + topic, e);
@@ -132,18 +132,18 @@ final class RabbitStreamDriver extends RabbitDriver {
 
     private Subscriber subscriber(String topic, int number, OffsetSpecification from) {
         Environment environment = connect(server.subscribeTarget());
-        Arrivals arrivals = new Arrivals();
+        ReceiveQueue arrivals = new ReceiveQueue();
         try {
             environment.consumerBuilder().stream(topic)
                     .name(topic + "-" + number + "-" + System.nanoTime())
                     .offset(from)
                     .autoTrackingStrategy()
-                    .messageCountBeforeStorage(NOTE_INTERVAL_MESSAGES)
-                    .flushInterval(NOTE_INTERVAL)
+                    .messageCountBeforeStorage(STORE_INTERVAL_MESSAGES)
+                    .flushInterval(STORE_INTERVAL)
                     .builder()
                     .messageHandler((context, message) -> arrivals.add(message.getBodyAsBinary()))
                     .build();
-            return new Subscribing(environment, arrivals);
+            return new StreamSubscriber(environment, arrivals);
         } catch (StreamException e) {
             environment.close();
             throw RabbitServer.failed("open a consumer of " + topic, e);
@@ -167,36 +167,31 @@ final class RabbitStreamDriver extends RabbitDriver {
         }
     }
 
-    private record Publishing(Environment environment, Producer producer, AtomicLong unanswered) implements Publisher {
+    private record StreamPublisher(Environment environment, Producer producer, Unconfirmed unconfirmed)
+            implements Publisher {
         @Override
         public void publish(byte[] value, Confirmation confirmation) {
-            unanswered.incrementAndGet();
+            unconfirmed.increment();
             boolean taken = false;
             try {
-                producer.send(producer.messageBuilder().addData(value).build(), status -> answer(status, confirmation));
+                producer.send(producer.messageBuilder().addData(value).build(), status -> settle(status, confirmation));
                 taken = true;
             } finally {
                 if (!taken) {
-                    unanswered.decrementAndGet();
+                    unconfirmed.decrement();
                 }
             }
         }
 
-        private void answer(ConfirmationStatus status, Confirmation confirmation) {
-            unanswered.decrementAndGet();
+        private void settle(ConfirmationStatus status, Confirmation confirmation) {
+            unconfirmed.decrement();
             confirmation.onConfirmed(
                     status.isConfirmed() ? null : new StreamException("not confirmed, code " + status.getCode()));
         }
 
         @Override
         public void flush() throws InterruptedException, TimeoutException {
-            long deadlineNs = System.nanoTime() + ANSWER_TIMEOUT_NS;
-            while (unanswered.get() > 0) {
-                if (System.nanoTime() > deadlineNs) {
-                    throw new TimeoutException(unanswered + " messages are not answered");
-                }
-                TimeUnit.MILLISECONDS.sleep(1);
-            }
+            unconfirmed.awaitNone(RESPONSE_TIMEOUT);
         }
 
         @Override
@@ -205,7 +200,7 @@ final class RabbitStreamDriver extends RabbitDriver {
         }
     }
 
-    private record Subscribing(Environment environment, Arrivals arrivals) implements Subscriber {
+    private record StreamSubscriber(Environment environment, ReceiveQueue arrivals) implements Subscriber {
         @Override
         public void poll(Duration timeout, Visitor visitor) throws InterruptedException {
             arrivals.poll(timeout, visitor);

@@ -5,16 +5,17 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Threads of either kind, started together and joined together. One thread. */
-final class Callers {
-    static final int VIRTUAL_SINCE = 21;
+/** The threads that send, of either kind. They are started together and joined together. One thread. */
+public final class Callers {
+    /** The first JDK with virtual threads. */
+    public static final int VIRTUAL_SINCE = 21;
 
     private final List<Thread> threads = new ArrayList<>();
     private final boolean virtual;
 
     Callers(boolean virtual) {
         if (virtual && Runtime.version().feature() < VIRTUAL_SINCE) {
-            throw new BenchException(
+            throw BenchException.wrongUsage(
                     "this JDK " + Runtime.version().feature() + " has no virtual threads",
                     "leave --virtual out, or run on a JDK of " + VIRTUAL_SINCE + " or newer");
         }
@@ -30,7 +31,7 @@ final class Callers {
         threads.add(thread);
     }
 
-    /** By reflection, as the language level is older than virtual threads. */
+    /** Uses reflection, because the language level is older than virtual threads. */
     private static Thread startVirtual(Runnable body) {
         try {
             return (Thread)
@@ -40,7 +41,7 @@ final class Callers {
         }
     }
 
-    /** Waits for all of them; false when one is still running at the deadline. */
+    /** Waits for all threads; returns false if one is still running at the deadline. */
     boolean join(long timeoutMs) throws InterruptedException {
         long deadlineNs = System.nanoTime() + timeoutMs * 1_000_000L;
         for (Thread thread : threads) {

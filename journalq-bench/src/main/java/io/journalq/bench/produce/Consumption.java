@@ -4,7 +4,7 @@ import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ClientDriver.ConsumerSettings;
 import io.journalq.bench.driver.ClientDriver.GroupSettings;
-import io.journalq.bench.driver.MessageConsumer;
+import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.payload.PayloadPool;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,12 +15,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Consumers of a topic, each on a thread of its own. They share the partitions by hand, or form groups, and each group
- * reads everything. They check that offsets are contiguous, also when a partition moves to another member, and compare a
- * sample of the values with what was sent. Counters may be read by any thread.
+ * Consumers of a topic, each on its own thread. They divide the partitions among themselves, or form groups that each read
+ * everything. They check that offsets are consecutive, also when a partition moves to another member, and compare a sample
+ * of the values with the messages that were sent. Any thread may read the counters.
  */
 final class Consumption {
-    /** One message in so many is compared byte by byte; a prime, so that it meets every place in a batch. */
+    /** One message in 97 is compared byte by byte. 97 is a prime, so that every position in a batch is reached. */
     static final int SAMPLE_INTERVAL = 97;
 
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);
@@ -37,14 +37,14 @@ final class Consumption {
     private int copies = 1;
     private volatile boolean running = true;
 
-    /** One message in {@code sampleInterval} is compared byte by byte. */
+    /** {@code sampleInterval}: one message in this number is compared byte by byte. */
     Consumption(PayloadPool pool, List<Long> startOffsets, int sampleInterval) {
         this.pool = pool;
         this.sampleInterval = sampleInterval;
         this.startOffsets = startOffsets;
     }
 
-    /** Opens the consumers, each with partitions of its own, and lets them read. */
+    /** Opens the consumers, each with its own partitions, and starts reading. */
     void start(ClientDriver client, String bootstrap, String topic, int consumers, Map<String, String> clientSettings) {
         int count = Math.min(consumers, startOffsets.size());
         Reading reading = new Reading();
@@ -58,9 +58,10 @@ final class Consumption {
     }
 
     /**
-     * Opens consumers as members of groups that go on where the partitions are now, and returns when each has its share.
+     * Opens consumers as members of groups that start at the current end of the partitions. Returns when each member has its
+     * partitions.
      *
-     * @param consumers in all groups together
+     * @param consumers number of consumers in all groups together
      */
     void startGroups(
             ClientDriver client,
@@ -94,16 +95,16 @@ final class Consumption {
         callers.start("consumer-" + number, member::read);
     }
 
-    /** Whoever has less than its share gets more yet, and a partition that nobody has is on its way. */
+    /** Waits until each member has at least its share and each partition has an owner in every group. */
     private void awaitShares(int smallestShare) throws InterruptedException {
         long deadlineNs = System.nanoTime() + JOIN_TIMEOUT_MS * 1_000_000L;
         while (!isShared(smallestShare)) {
             if (problem.get() != null || System.nanoTime() > deadlineNs) {
                 running = false;
                 throw new BenchException(
-                        "the groups did not share the partitions out"
+                        "the groups did not assign all partitions"
                                 + (problem.get() == null ? " in time" : ": " + problem.get()),
-                        "look at the broker's log");
+                        "check the broker's log");
             }
             Thread.sleep(20);
         }
@@ -120,12 +121,12 @@ final class Consumption {
         return shared == (long) copies * startOffsets.size();
     }
 
-    /** How many times each message is read. */
+    /** The number of times that each message is read. */
     int copies() {
         return copies;
     }
 
-    /** Lets the consumers read until there are {@code expected} messages or the time is up, then stops them. */
+    /** Stops the consumers when they have read {@code expected} messages or the time has passed. */
     void finish(long expected, long timeoutMs) throws InterruptedException {
         long deadlineNs = System.nanoTime() + timeoutMs * 1_000_000L;
         while (consumed.sum() < expected && problem.get() == null && System.nanoTime() < deadlineNs) {
@@ -133,11 +134,11 @@ final class Consumption {
         }
         running = false;
         if (!callers.join(timeoutMs)) {
-            throw new BenchException("a consumer does not stop", "look at the broker's log");
+            throw new BenchException("a consumer does not stop", "check the broker's log");
         }
     }
 
-    /** The first one stays. Any thread. */
+    /** Records a problem; only the first is kept. Thread-safe. */
     void noteProblem(String what) {
         problem.compareAndSet(null, what);
     }
@@ -150,16 +151,16 @@ final class Consumption {
         return verified.sum();
     }
 
-    /** The first thing that was wrong; null when nothing was. */
+    /** The first problem; null if there was none. */
     String problem() {
         return problem.get();
     }
 
-    /** One consumer and its thread. */
+    /** A consumer and the loop of its thread. */
     private final class Member {
         private final MessageConsumer consumer;
         private final Reading reading;
-        /** How many partitions it has. */
+        /** The number of assigned partitions. */
         private volatile int share;
 
         private Member(MessageConsumer consumer, Reading reading) {
@@ -183,8 +184,9 @@ final class Consumption {
     }
 
     /**
-     * One reading of all partitions. Each partition has one reader at a time, so its entry has one writer; who takes a
-     * partition over takes it through the broker, after the one before.
+     * The next expected offset of each partition, for consumers that read every partition once together. A partition has
+     * one reader at a time, so its entry has one writer. The broker hands a partition over after the previous reader has
+     * stopped.
      */
     private final class Reading implements MessageConsumer.Visitor {
         private final long[] nextOffset =
@@ -193,8 +195,8 @@ final class Consumption {
         @Override
         public boolean onMessage(int partition, long offset) {
             if (offset != nextOffset[partition]) {
-                noteProblem(
-                        "partition " + partition + " gave offset " + offset + " after " + (nextOffset[partition] - 1));
+                noteProblem("partition " + partition + " returned offset " + offset + " after "
+                        + (nextOffset[partition] - 1));
             }
             nextOffset[partition] = offset + 1;
             return offset % sampleInterval == 0;
@@ -203,7 +205,7 @@ final class Consumption {
         @Override
         public void onValue(int partition, long offset, byte[] value) {
             if (!pool.holds(value)) {
-                noteProblem("partition " + partition + " offset " + offset + " holds what nobody sent");
+                noteProblem("partition " + partition + " offset " + offset + " holds a message that was not sent");
             }
             verified.increment();
         }

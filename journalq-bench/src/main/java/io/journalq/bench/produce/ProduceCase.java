@@ -29,27 +29,27 @@ public enum ProduceCase {
         return number;
     }
 
-    /** What it does, for people. */
+    /** A short description. */
     public String words() {
         return words;
     }
 
-    /** Whether batches are shipped without waiting, in place of one message after the other. */
+    /** Whether batches are sent without waiting, instead of one message after the other. */
     public boolean batched() {
         return batched;
     }
 
-    /** The codec's name, or {@code none}. */
+    /** The name of the codec, or {@code none}. */
     public String compression() {
         return compression;
     }
 
-    /** Whether consumers read while it runs. */
+    /** Whether consumers read during the run. */
     public boolean consumed() {
         return consumed;
     }
 
-    /** Reads {@code all}, one number, or several with commas between. */
+    /** Parses {@code all}, or numbers separated by commas. */
     public static List<ProduceCase> parse(String text) {
         if (text.equals("all")) {
             return List.of(values());
@@ -67,6 +67,6 @@ public enum ProduceCase {
                 return candidate;
             }
         }
-        throw new BenchException("there is no case '" + text + "'", "give 1, 2, 3, 4 or all");
+        throw BenchException.wrongUsage("there is no case '" + text + "'", "use 1, 2, 3, 4 or all");
     }
 }

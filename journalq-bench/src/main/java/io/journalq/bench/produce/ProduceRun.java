@@ -1,30 +1,28 @@
 package io.journalq.bench.produce;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.BatchProducer;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ClientDriver.BatchProducer;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
-import io.journalq.bench.driver.SyncProducer;
+import io.journalq.bench.driver.ClientDriver.SyncProducer;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceResult.Checks;
 import io.journalq.bench.produce.ProduceResult.Measured;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/**
- * Runs one case against one broker: warm-up, the measured stretch, then the checks of {@link Verification}. One thread
- * calls it.
- */
+/** Runs one case against one broker: the warm-up, the measured interval, and then {@link Verification}. One thread. */
 public final class ProduceRun {
     private static final long STOP_TIMEOUT_MS = 60_000;
     private static final long PROGRESS_INTERVAL_MS = 1_000;
-    private static final Duration WARM_UP_STRETCH = Duration.ofSeconds(1);
+    private static final Duration WARM_UP_INTERVAL = Duration.ofSeconds(1);
     private static final double SHORTEST_RATE_SECONDS = 0.5;
-    /** A broker that acknowledges nothing for so long is given up. */
+    /** The run fails if the broker acknowledges nothing for this time. */
     private static final long STALL_TIMEOUT_NS = 30_000_000_000L;
 
     private final BrokerDriver broker;
@@ -37,8 +35,8 @@ public final class ProduceRun {
     /**
      * Prepares a run.
      *
-     * @param reader reads the sample back; better not the client under test
-     * @param progress gets a line a second
+     * @param reader client that reads a sample back; should differ from the client under test
+     * @param progress receives a line per second
      */
     public ProduceRun(
             BrokerDriver broker,
@@ -55,7 +53,7 @@ public final class ProduceRun {
         this.progress = progress;
     }
 
-    /** Runs it; the topic is created when it is missing. */
+    /** Runs the case. Creates the topic if it does not exist. */
     public ProduceResult run() throws InterruptedException {
         Workload workload = settings.workload();
         if (!broker.topics().contains(workload.topic())) {
@@ -66,7 +64,7 @@ public final class ProduceRun {
         if (settings.produceCase().consumed()) {
             startConsumers(consumption);
         }
-        Load load = new Load(settings, pool);
+        ProduceLoad load = new ProduceLoad(settings, pool);
         Measured measured = drive(load, consumption);
         Checks checks = verification.check(load, settings.produceCase().consumed() ? consumption : null);
         return new ProduceResult(
@@ -89,8 +87,8 @@ public final class ProduceRun {
         }
     }
 
-    /** After a failure producers stay open: closing one whose broker is gone may take minutes, and the program ends. */
-    private Measured drive(Load load, Consumption consumption) throws InterruptedException {
+    /** Leaves producers open after a failure, because closing them may take minutes if the broker is gone. */
+    private Measured drive(ProduceLoad load, Consumption consumption) throws InterruptedException {
         List<AutoCloseable> producers = openProducers();
         warmUp(load, producers, consumption);
         broker.writeBack();
@@ -107,17 +105,18 @@ public final class ProduceRun {
     }
 
     /**
-     * In short stretches with callers of their own, as those of the measured one are. Whoever begins in the interpreter keeps its
-     * frames as long as he lives, and a virtual thread with such frames is slow to park; and a caller's code is compiled anew
-     * once the first of them ends.
+     * Warms up in intervals of one second with new callers each, as the measured interval has new callers. A virtual thread
+     * that started in the interpreter keeps frames that are slow to park for its whole life, and the end of the first caller
+     * makes the JVM compile the loop of all callers again.
      */
-    private void warmUp(Load load, List<AutoCloseable> producers, Consumption consumption) throws InterruptedException {
+    private void warmUp(ProduceLoad load, List<AutoCloseable> producers, Consumption consumption)
+            throws InterruptedException {
         Stage stage = new Stage("warm-up", settings.warmup(), System.nanoTime());
-        int stretches = (int) Math.max(1, settings.warmup().dividedBy(WARM_UP_STRETCH));
-        for (int i = 1; i <= stretches; i++) {
+        int intervals = (int) Math.max(1, settings.warmup().dividedBy(WARM_UP_INTERVAL));
+        for (int i = 1; i <= intervals; i++) {
             Callers callers = startCallers(load, producers);
             try {
-                pass(stage, settings.warmup().multipliedBy(i).dividedBy(stretches), load, consumption);
+                pass(stage, settings.warmup().multipliedBy(i).dividedBy(intervals), load, consumption);
             } finally {
                 load.stop();
             }
@@ -128,7 +127,7 @@ public final class ProduceRun {
 
     private static void join(Callers callers) throws InterruptedException {
         if (!callers.join(STOP_TIMEOUT_MS)) {
-            throw new BenchException("a sender does not stop", "look at the broker's log");
+            throw new BenchException("a sender does not stop", "check the broker's log");
         }
     }
 
@@ -148,7 +147,7 @@ public final class ProduceRun {
         return producers;
     }
 
-    private Callers startCallers(Load load, List<AutoCloseable> producers) {
+    private Callers startCallers(ProduceLoad load, List<AutoCloseable> producers) {
         Callers callers = new Callers(settings.tuning().virtualThreads());
         for (int i = 0; i < settings.tuning().threads(); i++) {
             int caller = i;
@@ -164,14 +163,14 @@ public final class ProduceRun {
         return callers;
     }
 
-    private Measured measure(Load load, Consumption consumption) throws InterruptedException {
+    private Measured measure(ProduceLoad load, Consumption consumption) throws InterruptedException {
         long acknowledgedBefore = load.acknowledged();
         long consumedBefore = consumption.consumed();
         ResourceUse.Meter meter = ResourceUse.start(broker.pid());
         load.beginMeasuring();
         String what = "case " + settings.produceCase().number();
         pass(new Stage(what, settings.duration(), System.nanoTime()), settings.duration(), load, consumption);
-        Latencies latencies = load.endMeasuring();
+        ProduceLoad.Latencies latencies = load.endMeasuring();
         ResourceUse use = meter.stop();
         long acknowledged = load.acknowledged() - acknowledgedBefore;
         long consumed = consumption.consumed() - consumedBefore;
@@ -183,11 +182,12 @@ public final class ProduceRun {
                 use);
     }
 
-    /** What progress lines say of the time that passes. */
+    /** The part of the run that progress lines show. */
     private record Stage(String what, Duration time, long startNs) {}
 
-    /** Lets the time pass until {@code end} after the stage's start. */
-    private void pass(Stage stage, Duration end, Load load, Consumption consumption) throws InterruptedException {
+    /** Reports progress until {@code end} after the start of the stage. */
+    private void pass(Stage stage, Duration end, ProduceLoad load, Consumption consumption)
+            throws InterruptedException {
         long endNs = stage.startNs + end.toNanos();
         long last = load.acknowledged();
         long lastConsumed = consumption.consumed();
@@ -198,7 +198,7 @@ public final class ProduceRun {
             long nowNs = System.nanoTime();
             double seconds = (nowNs - lastNs) / 1e9;
             if (seconds < SHORTEST_RATE_SECONDS) {
-                continue; // The rest of the stretch, too short for a rate.
+                continue; // The rest of the interval is too short for a rate.
             }
             long now = load.acknowledged();
             long nowConsumed = consumption.consumed();
@@ -221,12 +221,12 @@ public final class ProduceRun {
         }
     }
 
-    private void giveUpWhenStalled(Load load, long stalledNs) {
+    private void giveUpWhenStalled(ProduceLoad load, long stalledNs) {
         if (stalledNs > STALL_TIMEOUT_NS) {
             String why = load.firstError() == null ? "" : ", the first error was: " + load.firstError();
             throw new BenchException(
                     "nothing was acknowledged for " + stalledNs / 1_000_000_000L + " s" + why,
-                    "check that the broker runs and its log");
+                    "check that the broker runs, and its log");
         }
     }
 
@@ -235,7 +235,7 @@ public final class ProduceRun {
             try {
                 producer.close();
             } catch (Exception failure) {
-                System.err.println("journalq-bench: a producer does not close: " + failure);
+                System.err.println("journalq-bench: cannot close a producer: " + failure);
             }
         }
     }

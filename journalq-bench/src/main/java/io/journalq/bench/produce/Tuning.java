@@ -7,13 +7,14 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * How the work is done: what may differ between brokers so that each shows its best.
+ * The settings that may differ between brokers, so that each is measured at its best.
  *
- * @param threads callers; each sends and waits in the synchronous cases, builds batches in the others
- * @param virtualThreads whether they are virtual; needs a JDK of 21 or newer
+ * @param threads threads that send; they wait for each message in the synchronous cases, and build batches in the others
+ * @param virtualThreads whether the threads are virtual, which requires JDK 21
  * @param producers producer instances that the threads share
- * @param inFlightBatches most batches of one thread that are not answered yet
- * @param clientSettings the client library's own, by its own names; those of its consumer begin with {@code consumer.}
+ * @param inFlightBatches maximum of unacknowledged batches per thread
+ * @param clientSettings settings of the client library, by its own names; those of consumers have the prefix {@code
+ *     consumer.}
  */
 public record Tuning(
         int threads, boolean virtualThreads, int producers, int inFlightBatches, Map<String, String> clientSettings) {
@@ -25,12 +26,12 @@ public record Tuning(
 
     private static final String CONSUMER_PREFIX = "consumer.";
 
-    /** Keeps the settings in the order of their names, so that words about them are the same every time. */
+    /** Sorts the settings by name, so that their text is always the same. */
     public Tuning {
         clientSettings = new TreeMap<>(clientSettings);
     }
 
-    /** The same with one value changed: one of the names above, or else a setting of the client library. */
+    /** Changes one value: one of the names above, otherwise a setting of the client library. */
     public Tuning with(String name, String value) {
         return switch (name) {
             case THREADS -> new Tuning(number(name, value), virtualThreads, producers, inFlightBatches, clientSettings);
@@ -45,7 +46,7 @@ public record Tuning(
         };
     }
 
-    /** What {@link #with} would be given to leave a value as it is; null when the client library decides. */
+    /** The current value, as for {@link #with}; null if the client library decides. */
     public String value(String name) {
         return switch (name) {
             case THREADS -> Integer.toString(threads);
@@ -56,14 +57,14 @@ public record Tuning(
         };
     }
 
-    /** The client settings that a producer takes. */
+    /** The settings of producers. */
     public Map<String, String> producerSettings() {
         return clientSettings.entrySet().stream()
                 .filter(setting -> !setting.getKey().startsWith(CONSUMER_PREFIX))
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /** The client settings that a consumer takes, by the names that it knows them by. */
+    /** The settings of consumers, without the prefix. */
     public Map<String, String> consumerSettings() {
         return clientSettings.entrySet().stream()
                 .filter(setting -> setting.getKey().startsWith(CONSUMER_PREFIX))
@@ -71,7 +72,7 @@ public record Tuning(
                         setting -> setting.getKey().substring(CONSUMER_PREFIX.length()), Map.Entry::getValue));
     }
 
-    /** For people; {@code batched}: whether the bound on batches in flight has a meaning. */
+    /** A description. {@code batched}: whether to include the limit on batches in flight. */
     public String inWords(boolean batched) {
         String words = threads
                 + (virtualThreads ? " virtual" : " platform")
@@ -88,7 +89,7 @@ public record Tuning(
         return switch (value) {
             case "virtual" -> true;
             case "platform" -> false;
-            default -> throw new BenchException("there are no '" + value + "' threads", "use platform or virtual");
+            default -> throw new BenchException("'" + value + "' is not a kind of threads", "use platform or virtual");
         };
     }
 
@@ -96,7 +97,7 @@ public record Tuning(
         try {
             return Integer.parseInt(value);
         } catch (NumberFormatException e) {
-            throw new BenchException(name + " is '" + value + "'", "give a number", e);
+            throw new BenchException(name + " is '" + value + "'", "use a number", e);
         }
     }
 }

@@ -4,13 +4,14 @@ import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceResult.Checks;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Looks at what a run left behind: acknowledged messages must be as many as the partitions grew by, and the newest of
- * some partitions are read back in full by a reader that has no part in the run. One thread.
+ * Verifies the messages of a run. The number of acknowledged messages must equal the growth of the partitions, and a reader
+ * that is not part of the run reads back the newest messages of five partitions. One thread.
  */
 final class Verification {
     private static final long TIMEOUT_MS = 60_000;
@@ -25,7 +26,7 @@ final class Verification {
     private final List<Long> startOffsets;
     private final long storedBytesBefore;
 
-    /** Notes how far the partitions reach and what they hold: everything after belongs to the run. */
+    /** Records the ends of the partitions and their size. Everything after that belongs to the run. */
     Verification(BrokerDriver broker, ClientDriver reader, Workload workload, PayloadPool pool) {
         this.broker = broker;
         this.reader = reader;
@@ -35,13 +36,13 @@ final class Verification {
         storedBytesBefore = broker.storedBytes(workload.topic());
     }
 
-    /** Where each partition ended before the run. */
+    /** The end offset of each partition before the run. */
     List<Long> startOffsets() {
         return startOffsets;
     }
 
-    /** After the last answer. {@code consumption} has read along, or is null. */
-    Checks check(Load load, Consumption consumption) throws InterruptedException {
+    /** Called after the last response. {@code consumption} is null if no consumers read during the run. */
+    Checks check(ProduceLoad load, Consumption consumption) throws InterruptedException {
         List<Long> endOffsets = broker.endOffsets(workload.topic(), workload.partitions());
         long inJournal = 0;
         for (int partition = 0; partition < workload.partitions(); partition++) {
@@ -79,12 +80,12 @@ final class Verification {
         sample.start(reader, broker.bootstrap(), workload.topic(), 1, Map.of());
         sample.finish(expected, TIMEOUT_MS);
         if (sample.consumed() != expected) {
-            sample.noteProblem(sample.consumed() + " messages were read back of a sample of " + expected);
+            sample.noteProblem(sample.consumed() + " messages of a sample of " + expected + " were read back");
         }
         return sample;
     }
 
-    private static String countProblem(Load load, long inJournal) {
+    private static String countProblem(ProduceLoad load, long inJournal) {
         if (load.errors() > 0) {
             return load.errors() + " messages failed, the first with: " + load.firstError();
         }
@@ -96,7 +97,7 @@ final class Verification {
 
     private static String readProblem(Consumption consumption, long expected) {
         if (consumption.problem() == null && consumption.consumed() != expected) {
-            return consumption.consumed() + " messages were read along of " + expected;
+            return consumption.consumed() + " of " + expected + " messages were consumed";
         }
         return consumption.problem();
     }

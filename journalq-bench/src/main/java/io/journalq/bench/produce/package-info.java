@@ -1,5 +1,6 @@
 /**
- * The four-case produce benchmark: what is sent and by whom, the run itself, and its result. In: a broker and a client to
- * drive. Out: a {@link io.journalq.bench.produce.ProduceResult}. It must not know which broker or client it drives.
+ * The produce benchmark with its four cases: the workload, the threads that send and read, the run, and the verification.
+ * Input: drivers of a broker and a client. Output: a {@link io.journalq.bench.produce.ProduceResult}. Must not know one
+ * broker or client from another.
  */
 package io.journalq.bench.produce;

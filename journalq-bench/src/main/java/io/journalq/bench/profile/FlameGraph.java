@@ -1,22 +1,23 @@
 package io.journalq.bench.profile;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.output.HtmlReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A page that shows where samples lay: each box is a frame, as wide as its part of all samples, on top of who called it. A
- * click makes a box as wide as the page, a text finds frames. One thread.
+ * A page with a flame graph. Each box is a frame, whose width is its share of all samples; callers are above the frames that
+ * they call. A click widens a box to the page, and a text field finds frames. One thread.
  */
 public final class FlameGraph {
     private static final int WIDTH_PX = 1600;
     private static final int ROW_PX = 17;
-    /** Narrower boxes are left out. */
-    private static final double LEAST_PX = 0.4;
+    /** Narrower boxes are omitted. */
+    private static final double MIN_WIDTH_PX = 0.4;
 
     private static final double LETTER_PX = 6.6;
-    private static final int SHORTEST_WORDS = 3;
+    private static final int MIN_LETTERS = 3;
     private static final int PALETTE = 40;
 
     private final StringBuilder boxes = new StringBuilder();
@@ -25,7 +26,7 @@ public final class FlameGraph {
 
     private FlameGraph() {}
 
-    /** Reads a recording and draws it; returns the main class and arguments of the process that it was made of. */
+    /** Draws a recording; returns the main class and arguments of the recorded process. */
     public static String write(Path recording, Path page) {
         Stacks stacks = Stacks.read(recording);
         FlameGraph graph = new FlameGraph();
@@ -34,29 +35,30 @@ public final class FlameGraph {
         try {
             Files.writeString(page, graph.page(stacks.program()));
         } catch (IOException e) {
-            throw new BenchException("cannot write " + page, "give --results a folder that can be written", e);
+            throw new BenchException("cannot write " + page, "use --results with a writable directory", e);
         }
         return stacks.program();
     }
 
-    /** Main class and arguments of the process that a recording was made of. */
+    /** The main class and arguments of the recorded process. */
     public static String programOf(Path recording) {
         return Stacks.read(recording).program();
     }
 
     private void draw(String name, Stacks.Frame frame, long before, int depth) {
         double width = (double) WIDTH_PX * frame.samples() / total;
-        if (width < LEAST_PX) {
+        if (width < MIN_WIDTH_PX) {
             return;
         }
         deepest = Math.max(deepest, depth);
         double x = (double) WIDTH_PX * before / total;
         boxes.append("<g data-x=\"%.2f\" data-w=\"%.2f\" data-d=\"%d\"><title>%s, %,d samples, %.2f %%</title>"
-                .formatted(x, width, depth, escaped(name), frame.samples(), 100.0 * frame.samples() / total));
+                .formatted(
+                        x, width, depth, HtmlReport.escaped(name), frame.samples(), 100.0 * frame.samples() / total));
         boxes.append("<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"hsl(%d,80%%,70%%)\"/>"
                 .formatted(x, depth * ROW_PX, width, ROW_PX - 1, hue(name)));
         boxes.append("<text x=\"%.2f\" y=\"%d\">%s</text></g>%n"
-                .formatted(x + 2, depth * ROW_PX + ROW_PX - 5, escaped(shortened(name, width))));
+                .formatted(x + 2, depth * ROW_PX + ROW_PX - 5, HtmlReport.escaped(shortened(name, width))));
         long at = before;
         for (var child : frame.children().entrySet()) {
             draw(child.getKey(), child.getValue(), at, depth + 1);
@@ -73,7 +75,7 @@ public final class FlameGraph {
         int room = (int) (width / LETTER_PX);
         int dot = name.lastIndexOf('.', name.lastIndexOf('.') - 1);
         String own = name.substring(dot + 1);
-        if (room < SHORTEST_WORDS) {
+        if (room < MIN_LETTERS) {
             return "";
         }
         return own.length() <= room ? own : own.substring(0, room - 1) + "…";
@@ -85,7 +87,7 @@ public final class FlameGraph {
                 <html lang="en"><head><meta charset="utf-8"><title>Flame graph</title>
                 <style>body{font:14px system-ui,sans-serif;margin:1em}text{font:11px monospace;pointer-events:none}
                 g:hover rect{stroke:#000}.found rect{fill:#c0f}</style></head><body>
-                <p>%s</p><p>%,d samples. Callers are above what they call. Click on a box to widen it, on the top one to go back.
+                <p>%s</p><p>%,d samples. Callers are above the frames that they call. Click on a box to widen it, and on the top box to go back.
                 <input id="q" placeholder="find"></p>
                 <svg id="s" width="%d" height="%d" xmlns="http://www.w3.org/2000/svg">
                 %s</svg>
@@ -102,13 +104,6 @@ public final class FlameGraph {
                 for(const g of all)g.classList.toggle('found',q!==''&&g.firstElementChild.textContent.toLowerCase().includes(q));};
                 </script></body></html>
                 """
-                .formatted(escaped(program), total, WIDTH_PX, (deepest + 1) * ROW_PX, boxes, WIDTH_PX);
-    }
-
-    private static String escaped(String text) {
-        return text.replace("&", "&amp;")
-                .replace("<", "&lt;")
-                .replace(">", "&gt;")
-                .replace("\"", "&quot;");
+                .formatted(HtmlReport.escaped(program), total, WIDTH_PX, (deepest + 1) * ROW_PX, boxes, WIDTH_PX);
     }
 }

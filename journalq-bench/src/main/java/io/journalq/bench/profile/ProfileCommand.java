@@ -1,7 +1,7 @@
 package io.journalq.bench.profile;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,9 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code journalq-bench profile}: any scenario, with flight recordings of broker and client. */
 @Command(
@@ -20,11 +23,10 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Runs a scenario in a process of its own, with flight recordings of it and of the brokers that it starts,"
-                    + " and",
-            "draws a flame graph of each: client.html, broker.html. What follows the scenario's name goes to it as it"
-                    + " is.",
-            "Brokers that do not run on Java are left out. Exits as the scenario does."
+            "Runs a scenario with flight recordings, and draws flame graphs of client and brokers.",
+            "The scenario runs in a separate process. All arguments after its name are passed to it. Writes client.html and"
+                    + " broker.html. Brokers that do not run on a JVM have no flame graph.",
+            "Exit code: that of the scenario."
         },
         footer = {
             "",
@@ -36,23 +38,49 @@ public final class ProfileCommand implements Callable<Integer> {
     private static final String RECORD =
             "-XX:StartFlightRecording=settings=profile,dumponexit=true,filename=%s -Xlog:jfr*=error";
 
-    @Parameters(index = "0", paramLabel = "SCENARIO", description = "Such as live, latency, matrix or produce.")
+    @Parameters(
+            index = "0",
+            paramLabel = "SCENARIO",
+            description = "The scenario, for example live, latency, matrix or produce.")
     private String scenario;
 
-    @Option(
-            names = "--results",
-            paramLabel = "FOLDER",
-            description =
-                    "For recordings and pages; before the scenario's name. Default: a new folder in bench-results.")
-    private Path results;
+    @Mixin
+    private ResultDirectory results;
 
-    @Parameters(index = "1..*", paramLabel = "ARGUMENT", description = "Of the scenario.")
+    @Parameters(index = "1..*", paramLabel = "ARGUMENT", description = "Arguments of the scenario.")
     private List<String> arguments = new ArrayList<>();
+
+    @Spec
+    private CommandSpec spec;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Path folder = ResultFolder.open(results, "profile").toAbsolutePath();
-        Path recordings = Files.createDirectories(folder.resolve("recordings"));
+        if (!spec.parent().subcommands().containsKey(scenario)) {
+            throw BenchException.wrongUsage(
+                    "'" + scenario + "' is not a scenario", "use one of the commands of journalq-bench --help");
+        }
+        Path recordings = Files.createTempDirectory("journalq-bench-profile-");
+        try {
+            int exitCode = run(recordings);
+            if (exitCode == CommandLine.ExitCode.USAGE) {
+                return exitCode;
+            }
+            Path kept = Files.createDirectories(results.file("recordings"));
+            try (Stream<Path> files = Files.list(recordings)) {
+                for (Path file : files.toList()) {
+                    Files.copy(file, kept.resolve(file.getFileName()));
+                }
+            }
+            if (draw(kept, results.create()) == 0) {
+                throw new BenchException("there are no recordings in " + kept, "use a JDK with Flight Recorder");
+            }
+            return exitCode;
+        } finally {
+            delete(recordings);
+        }
+    }
+
+    private int run(Path recordings) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 System.getProperty("java.home") + "/bin/java",
                 "-Djournalq.home=" + System.getProperty("journalq.home", "."),
@@ -62,18 +90,22 @@ public final class ProfileCommand implements Callable<Integer> {
                 scenario));
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-        // Every Java that is started below reads this.
+        // Every JVM that the scenario starts reads this variable.
         builder.environment().put("JDK_JAVA_OPTIONS", RECORD.formatted(recordings));
-        int exitCode = builder.start().waitFor();
-        int pages = draw(recordings, folder);
-        if (pages == 0) {
-            throw new BenchException(
-                    "there are no recordings in " + recordings, "run it on a JDK with flight recorder");
-        }
-        return exitCode;
+        return builder.start().waitFor();
     }
 
-    private static int draw(Path recordings, Path folder) throws IOException {
+    private static void delete(Path recordings) throws IOException {
+        try (Stream<Path> files = Files.list(recordings)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(recordings);
+    }
+
+    /** Draws a page for each recording, and returns the number of pages. */
+    private static int draw(Path recordings, Path directory) throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.list(recordings)) {
             files = all.filter(file -> file.toString().endsWith(".jfr"))
@@ -83,7 +115,6 @@ public final class ProfileCommand implements Callable<Integer> {
             throw e.getCause();
         }
         int brokers = 0;
-        int drawn = 0;
         for (Path file : files) {
             String program = FlameGraph.programOf(file);
             String name = "client";
@@ -91,11 +122,10 @@ public final class ProfileCommand implements Callable<Integer> {
                 brokers++;
                 name = brokers == 1 ? "broker" : "broker-" + brokers;
             }
-            Path page = folder.resolve(name + ".html");
+            Path page = directory.resolve(name + ".html");
             FlameGraph.write(file, page);
             System.err.println(page);
-            drawn++;
         }
-        return drawn;
+        return files.size();
     }
 }

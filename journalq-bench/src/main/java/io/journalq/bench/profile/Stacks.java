@@ -11,7 +11,7 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
 
-/** Where the samples of one recording lay: a tree of frames with the number of samples in each. One thread. */
+/** The samples of a recording as a tree of frames with the number of samples in each. One thread. */
 final class Stacks {
     private static final String JAVA = "jdk.ExecutionSample";
     private static final String NATIVE = "jdk.NativeMethodSample";
@@ -20,7 +20,7 @@ final class Stacks {
     private final Frame root = new Frame();
     private String program = "";
 
-    /** A frame, how many samples were in it or below, and the frames that it called, by name. */
+    /** A frame, the number of samples in it and in its callees, and the frames that it called, by name. */
     static final class Frame {
         private final Map<String, Frame> children = new TreeMap<>();
         private long samples;
@@ -43,7 +43,7 @@ final class Stacks {
                 stacks.add(file.readEvent());
             }
         } catch (IOException e) {
-            throw new BenchException("cannot read recording " + recording, "run it again", e);
+            throw new BenchException("cannot read recording " + recording, "run the benchmark again", e);
         }
         return stacks;
     }
@@ -52,7 +52,7 @@ final class Stacks {
         switch (event.getEventType().getName()) {
             case JAVA -> addStack(event);
             case NATIVE -> {
-                // Threads that wait in the kernel are sampled too; they cost nothing.
+                // Threads that wait in the kernel are sampled too, but use no processor time.
                 if (!isWaiting(event)) {
                     addStack(event);
                 }
@@ -95,7 +95,7 @@ final class Stacks {
         return root;
     }
 
-    /** Main class and arguments of the process. */
+    /** The main class and arguments of the process. */
     String program() {
         return program == null ? "" : program;
     }

@@ -1,5 +1,5 @@
 /**
- * Flame graphs of what a program did, from the flight recordings of its processes. In: recordings. Out: one page each that
- * needs nothing beside it. It must not know what was run.
+ * Flame graphs of flight recordings. Input: recordings of processes. Output: a page for each, which needs no other files.
+ * Must not know what the processes did.
  */
 package io.journalq.bench.profile;

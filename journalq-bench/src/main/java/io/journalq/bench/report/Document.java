@@ -62,7 +62,7 @@ final class Document {
         try {
             before = Files.readString(file);
         } catch (IOException e) {
-            throw new BenchException("cannot read " + file, "give a Markdown document", e);
+            throw new BenchException("cannot read " + file, "use a Markdown document", e);
         }
     }
 
@@ -151,7 +151,7 @@ final class Document {
 
     private String sides(String what) {
         String[] parts = what.split(":", 2);
-        return Sides.table(resolve(parts[0].strip()), required(parts, what));
+        return SideBySideTable.table(resolve(parts[0].strip()), required(parts, what));
     }
 
     private String tally(String what) {
@@ -160,7 +160,7 @@ final class Document {
         for (String name : parts[0].split(",", -1)) {
             files.add(resolve(name.strip()));
         }
-        return Sides.tally(files, required(parts, what));
+        return SideBySideTable.tally(files, required(parts, what));
     }
 
     private static String required(String[] parts, String what) {

@@ -17,27 +17,32 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Fills the marked places of README.md and docs/benchmarks with tables and charts made from the raw results"
-                    + " in the repository. docs/benchmarks/METHOD.md says how a place is marked. A difference is filled"
-                    + " in only if each side has five repetitions or more and their ranges do not overlap.",
-            "Exits with 0 on success, 1 when a place cannot be filled, or with --check is out of date or a figure is"
-                    + " typed by hand, 2 on a wrong command line."
+            "Fills the tables and charts of README.md and docs/benchmarks from the raw results.",
+            "docs/benchmarks/METHOD.md describes how a place in a document is marked. A difference is filled in only if"
+                    + " each side has at least five repetitions and their ranges do not overlap.",
+            "Exit code: 0 on success, 1 if a place cannot be filled or, with --check, is out of date or a figure is typed"
+                    + " by hand, 2 if the command line is wrong."
         })
 public final class ReportCommand implements Callable<Integer> {
+    private static final String PAGES = "docs/benchmarks";
+
     @Option(
             names = "--home",
-            paramLabel = "DIR",
-            description = "The checkout. Default: the one that this program belongs to.")
+            paramLabel = "DIRECTORY",
+            description = "The checkout (default: the one that contains this program).")
     private Path home;
 
     @Option(
             names = "--check",
-            description = "Change nothing; report what is out of date and figures that are typed by hand.")
+            description = "Changes nothing; reports places that are out of date and figures that are typed by hand.")
     private boolean check;
 
     @Override
     public Integer call() throws IOException {
         Path root = home == null ? Path.of(System.getProperty("journalq.home", ".")) : home;
+        if (!Files.isDirectory(root.resolve(PAGES))) {
+            throw BenchException.wrongUsage(root + " has no directory " + PAGES, "use --home with a checkout");
+        }
         List<String> stale = new ArrayList<>();
         List<String> typed = new ArrayList<>();
         for (Path file : documents(root)) {
@@ -47,7 +52,7 @@ public final class ReportCommand implements Callable<Integer> {
                     stale.add(root.relativize(file).toString());
                 }
                 document.typedFigures().forEach(figure -> typed.add(root.relativize(file) + ":" + figure));
-            } else if (!check && document.fill()) {
+            } else if (document.fill()) {
                 System.out.println("changed " + root.relativize(file));
             }
         }
@@ -67,7 +72,7 @@ public final class ReportCommand implements Callable<Integer> {
         if (Files.exists(root.resolve("README.md"))) {
             documents.add(root.resolve("README.md"));
         }
-        try (Stream<Path> files = Files.walk(root.resolve("docs/benchmarks"))) {
+        try (Stream<Path> files = Files.walk(root.resolve(PAGES))) {
             files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(documents::add);
         }
         return documents;

@@ -3,6 +3,7 @@ package io.journalq.bench.report;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.journalq.bench.BenchException;
+import io.journalq.bench.report.Claims.Range;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -29,7 +30,7 @@ final class Results {
     static JsonNode rows(Path file) {
         JsonNode rows = read(file).get("results");
         if (rows == null || !rows.isArray()) {
-            throw new BenchException(file + " holds no results", "give a file that journalq-bench wrote as JSON");
+            throw new BenchException(file + " holds no results", "use a file that journalq-bench wrote as JSON");
         }
         return rows;
     }

@@ -1,5 +1,5 @@
 /**
- * Tables and charts of documents, made from the raw results that stand beside them. In: documents with marked places, and
- * results as JSON. Out: the same documents with those places filled. It must not know what a result means.
+ * Tables and charts of documents, from the raw results next to them. Input: documents with marked places, and results as
+ * JSON. Output: the documents with filled places. Must not know what a result means.
  */
 package io.journalq.bench.report;

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** Files of one JSON document a line: made, and compared whatever the order of their lines. Stateless. */
+/** Generates files with one JSON document per line, and compares files regardless of the order of lines. Stateless. */
 final class JsonLines {
     private static final long FNV_OFFSET = 0xcbf29ce484222325L;
     private static final long FNV_PRIME = 0x100000001b3L;
@@ -20,10 +20,10 @@ final class JsonLines {
     private JsonLines() {}
 
     /**
-     * How two sets of lines differ.
+     * The difference between the sent and the received lines.
      *
-     * @param missing sent and not received
-     * @param extra received and not sent, or more often than sent
+     * @param missing number of lines that were sent and not received
+     * @param extra number of lines that were received and not sent, or received more often than sent
      */
     record Difference(long missing, long extra) {
         boolean isNone() {
@@ -31,21 +31,21 @@ final class JsonLines {
         }
     }
 
-    /** Writes documents of {@code sizeBytes} each, or a little more when that is too small for one; no two the same. */
+    /** Writes distinct documents of {@code sizeBytes} each, or of the minimum size if that is larger. */
     static void write(Path file, int sender, long count, int sizeBytes) {
         JsonDocuments documents = new JsonDocuments(sender);
-        int documentBytes = Math.max(sizeBytes, JsonDocuments.LEAST_SIZE_BYTES);
+        int documentBytes = Math.max(sizeBytes, JsonDocuments.MIN_SIZE_BYTES);
         try (Writer out = Files.newBufferedWriter(file)) {
             for (long number = 0; number < count; number++) {
                 out.append(documents.document(sender * NUMBERS_OF_A_SENDER + number, documentBytes))
                         .append('\n');
             }
         } catch (IOException e) {
-            throw new BenchException("cannot write " + file, "give --results a folder with room", e);
+            throw new BenchException("cannot write " + file, "use --results with a directory that has free space", e);
         }
     }
 
-    /** A hash of each line, in order of the hashes. */
+    /** The sorted hashes of all lines. */
     static long[] hashes(Path file) {
         long[] hashes = new long[FIRST_LINES];
         int count = 0;
@@ -57,7 +57,7 @@ final class JsonLines {
                 hashes[count++] = hash(line);
             }
         } catch (IOException e) {
-            throw new BenchException("cannot read " + file, "give a text file in UTF-8", e);
+            throw new BenchException("cannot read " + file, "use a text file in UTF-8", e);
         }
         long[] sorted = Arrays.copyOf(hashes, count);
         Arrays.sort(sorted);
@@ -72,7 +72,7 @@ final class JsonLines {
         return hash;
     }
 
-    /** Both sorted. */
+    /** Compares sorted hashes. */
     static Difference compare(long[] sent, long[] received) {
         long missing = 0;
         long extra = 0;

@@ -1,26 +1,23 @@
 package io.journalq.bench.scenario;
 
-import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.option.BrokerOptions;
-import io.journalq.bench.option.Contenders;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.MessageOptions;
-import io.journalq.bench.option.Options;
+import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.option.TopicOptions;
 import io.journalq.bench.option.TurnOptions;
 import io.journalq.bench.output.Chart;
 import io.journalq.bench.output.Chart.Series;
 import io.journalq.bench.output.HtmlReport;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.traffic.Traffic;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
-import io.journalq.bench.traffic.TrafficSettings;
-import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,23 +27,24 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code journalq-bench latency}: from end to end at fixed rates, in an open loop. */
+/** {@code journalq-bench latency}: end-to-end latency at fixed rates, in an open loop. */
 @Command(
         name = "latency",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Latency from end to end at fixed rates. Each message is due at its time whatever the broker does, and its",
-            "latency counts from then: no coordinated omission. Brokers take turns, the others are frozen.",
-            "Exits with 0 when all is well, 1 when messages were lost (unless at-most-once), damaged or refused or a"
-                    + " rate",
-            "was missed by more than a tenth, 2 on a wrong command line."
+            "Measures end-to-end latency at fixed rates.",
+            "The latency of a message counts from the time at which it was due, regardless of delays, so there is no"
+                    + " coordinated omission. The brokers take turns; while one is measured, the others are frozen. Writes"
+                    + " a histogram log per run, and charts in latency.html.",
+            "Exit code: 0 on success, 1 if messages were lost (unless at-most-once), damaged or refused, or a rate was"
+                    + " missed by more than 10 %%, 2 if the command line is wrong."
         },
         footer = {
             "",
             "Examples:",
-            "  journalq-bench latency --brokers journalq,kafka --rates 1000,10000 --repetitions 3",
-            "  journalq-bench latency --rates 100000 --publishers 4 --duration 30s --results latency-100k"
+            "  journalq-bench latency --brokers journalq,kafka --rates 1000,10000",
+            "  journalq-bench latency --rates 100000 --publishers 4 --duration 30s"
         })
 public final class LatencyCommand implements Callable<Integer> {
     private static final double[] PERCENTILES = {50, 90, 95, 99, 99.9, 99.99};
@@ -57,27 +55,28 @@ public final class LatencyCommand implements Callable<Integer> {
             split = ",",
             defaultValue = "1000,10000,50000,100000",
             paramLabel = "MESSAGES",
-            description = "Messages a second over all publishers. Default: 1000,10000,50000,100000.")
+            converter = OptionTypes.PositiveLong.class,
+            description = "Messages per second over all publishers (default: ${DEFAULT-VALUE}).")
     private List<Long> rates;
 
-    @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")
-    private Delivery delivery;
-
-    @Option(names = "--publishers", defaultValue = "1", description = "Default: 1.")
+    @Option(
+            names = "--publishers",
+            defaultValue = "1",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Number of publishers (default: ${DEFAULT-VALUE}).")
     private int publishers;
 
-    @Option(names = "--subscribers", defaultValue = "1", description = "Each receives everything. Default: 1.")
+    @Option(
+            names = "--subscribers",
+            defaultValue = "1",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Number of subscribers. Each receives every message (default: ${DEFAULT-VALUE}).")
     private int subscribers;
 
-    @Option(names = "--partitions", defaultValue = "16", description = "Of each topic. Default: 16.")
-    private int partitions;
-
-    @Option(
-            names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json, histogram logs and latency.html. Default: a new folder in"
-                    + " bench-results.")
-    private Path results;
+    @Mixin
+    private TopicOptions topic;
 
     @Mixin
     private TurnOptions turns;
@@ -89,57 +88,58 @@ public final class LatencyCommand implements Callable<Integer> {
     private BrokerOptions brokers;
 
     @Mixin
+    private ResultDirectory results;
+
+    @Mixin
     private OutputOptions output;
 
     private final List<Map<String, Object>> rows = new ArrayList<>();
-    private Path folder;
     private int topics;
 
     @Override
     public Integer call() throws InterruptedException {
-        Options.requirePositive("--publishers", publishers);
-        Options.requirePositive("--subscribers", subscribers);
-        Options.requirePositive("--partitions", partitions);
-        rates.forEach(rate -> Options.requirePositive("--rates", rate));
         PayloadPool pool = message.pool();
-        folder = ResultFolder.open(results, "latency");
-        try (Contenders contenders =
-                Contenders.start(turns.brokers(), delivery, brokers.quick()).required()) {
+        try (BrokerTurns measured = BrokerTurns.start(turns.brokers(), topic.delivery(), brokers.quick())
+                .required()) {
             for (long rate : rates) {
-                Map<String, Measurement> found = new LinkedHashMap<>();
+                Map<String, Repetitions> found = new LinkedHashMap<>();
                 for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
                     int number = repetition;
-                    contenders.eachInTurn(driver -> found.computeIfAbsent(driver.name(), name -> new Measurement())
-                            .add(measure(driver, rate, number, pool), delivery == Delivery.AT_MOST_ONCE));
+                    measured.eachInTurn(driver -> found.computeIfAbsent(driver.name(), name -> new Repetitions())
+                            .add(measure(driver, rate, number, pool), topic.delivery() == Delivery.AT_MOST_ONCE));
                 }
                 found.forEach((name, measurement) -> rows.add(row(name, rate, measurement)));
             }
-            emit(contenders);
+            emit(measured);
         }
         return rows.stream().allMatch(row -> row.get("check").equals("passed")) ? 0 : 1;
     }
 
-    private TrafficResult measure(Driver driver, long rate, int repetition, PayloadPool pool)
+    private TrafficResult measure(PubSubDriver driver, long rate, int repetition, PayloadPool pool)
             throws InterruptedException {
-        String topic = TOPIC + System.nanoTime() + "-" + topics++;
-        driver.createTopic(topic, partitions);
-        TrafficSettings settings = new TrafficSettings(
+        String name = TOPIC + System.nanoTime() + "-" + topics++;
+        driver.createTopic(name, topic.partitions());
+        Traffic.Settings settings = new Traffic.Settings(
                 publishers, subscribers, rate, 0, Integer.MAX_VALUE, 0, MatrixCommand.CHECK_INTERVAL);
-        Path log = folder.resolve("%s-%d-%d.hlog".formatted(driver.name(), rate, repetition + 1));
-        try (PrintStream out = new PrintStream(log.toFile(), StandardCharsets.UTF_8)) {
-            return new TrafficRun(driver, turns.warmup(), turns.duration(), delivery == Delivery.AT_MOST_ONCE)
-                    .run(topic, settings, pool, brokers.pid(driver), "latency at %,d/s".formatted(rate), out);
-        } catch (IOException e) {
-            throw new BenchException("cannot write " + log, "give --results a folder that can be written", e);
+        String log = "%s-%d-%d.hlog".formatted(driver.name(), rate, repetition + 1);
+        try {
+            return new TrafficRun(driver, turns.warmup(), turns.duration(), topic.delivery() == Delivery.AT_MOST_ONCE)
+                    .run(
+                            name,
+                            settings,
+                            pool,
+                            brokers.pid(driver),
+                            "latency at %,d/s".formatted(rate),
+                            () -> results.file(log));
         } finally {
-            driver.deleteTopic(topic);
+            driver.deleteTopic(name);
         }
     }
 
-    private Map<String, Object> row(String broker, long rate, Measurement measurement) {
+    private Map<String, Object> row(String broker, long rate, Repetitions measurement) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("broker", broker);
-        row.put("delivery", delivery.toString());
+        row.put("delivery", topic.delivery().toString());
         row.put("rate", rate);
         double published = measurement.median(TrafficResult::publishedPerSecond);
         row.put("published_per_s", Math.round(published));
@@ -150,13 +150,12 @@ public final class LatencyCommand implements Callable<Integer> {
         row.put("p99_us_range", measurement.range(result -> result.endToEnd().getValueAtPercentile(99) / 1e3));
         row.put(
                 "acknowledged_p99_us",
-                Measurement.tenths(measurement.median(result -> result.answers().getValueAtPercentile(99) / 1e3)));
-        row.put(
-                "broker_cores",
-                Math.round(measurement.median(result -> result.use().brokerCores()) * 100) / 100.0);
-        row.put(
-                "client_cores",
-                Math.round(measurement.median(result -> result.use().clientCores()) * 100) / 100.0);
+                Statistics.tenths(
+                        measurement.median(result -> result.acknowledged().getValueAtPercentile(99) / 1e3)));
+        row.put("broker_cores", Statistics.hundredths(measurement.median(result -> result.use()
+                .brokerCores())));
+        row.put("client_cores", Statistics.hundredths(measurement.median(result -> result.use()
+                .clientCores())));
         String problem = measurement.problem();
         if (problem == null && published < rate * 0.9) {
             problem = "the rate was not reached";
@@ -169,23 +168,23 @@ public final class LatencyCommand implements Callable<Integer> {
         return "p" + Double.toString(percentile).replace(".0", "").replace(".", "") + "_us";
     }
 
-    private void emit(Contenders contenders) {
-        Map<String, Object> about = contenders.about();
+    private void emit(BrokerTurns measured) {
+        Map<String, Object> about = measured.about();
         about.put("publishers", publishers);
         about.put("subscribers", subscribers);
-        about.put("partitions", partitions);
+        about.put("partitions", topic.partitions());
         about.put("message_size_bytes", message.sizeBytes());
         about.put("payload", message.payload());
         about.put("measured_s", turns.duration().toMillis() / 1e3);
         about.put("repetitions", turns.repetitions());
-        HtmlReport report = new HtmlReport("Latency from end to end at fixed rates").table(rows);
+        HtmlReport report = new HtmlReport("End-to-end latency at fixed rates").table(rows);
         for (String percentile : List.of("p50_us", "p99_us", "p9999_us")) {
             Chart chart = chart(percentile);
             report.chart(chart);
-            chart.writePng(folder.resolve("latency_" + percentile.replace("_us", "") + ".png"));
+            chart.writePng(results.file("latency_" + percentile.replace("_us", "") + ".png"));
         }
-        report.about(OutputOptions.about(about)).write(folder.resolve("latency.html"));
-        output.emit(about, rows, Map.of(), folder);
+        report.about(OutputOptions.about(about)).write(results.file("latency.html"));
+        output.emit(about, rows, Map.of(), results);
     }
 
     private Chart chart(String value) {
@@ -201,8 +200,8 @@ public final class LatencyCommand implements Callable<Integer> {
                                 .toList()))
                 .toList();
         return Chart.bars(
-                        "Latency from end to end, " + value.replace("_us", ""),
-                        "messages a second",
+                        "End-to-end latency, " + value.replace("_us", ""),
+                        "messages per second",
                         "microseconds",
                         rates.stream().map("%,d"::formatted).toList(),
                         series)

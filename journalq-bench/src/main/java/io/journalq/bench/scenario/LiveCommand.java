@@ -1,16 +1,15 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.measure.BrokerSampler;
-import io.journalq.bench.option.BrokerOptions;
 import io.journalq.bench.option.MessageOptions;
-import io.journalq.bench.option.Options;
+import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.option.SingleBrokerOptions;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
+import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Drivers;
-import io.journalq.bench.traffic.TrafficSettings;
-import java.nio.file.Path;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.traffic.Traffic;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,113 +19,116 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code journalq-bench live}: publishers and subscribers side by side for as long as one likes, every message counted. */
+/** {@code journalq-bench live}: publishers and subscribers run for a given time, and every message is accounted for. */
 @Command(
         name = "live",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Publishes and receives side by side and tells what was lost, repeated or damaged. Every message carries"
-                    + " its",
-            "producer, number, time and checksum; every subscriber must get every message. Samples of rates, latency,",
-            "memory, handles, threads and disk go to samples.csv as they are taken, and at the end into"
-                    + " stability.html.",
-            "Exits with 0 when all is well, 1 when messages were lost (unless at-most-once), damaged or refused, 2 on"
-                    + " a",
-            "wrong command line."
+            "Publishes and receives at the same time, and reports lost, repeated and damaged messages.",
+            "Every message carries its producer, number, time and checksum. Every subscriber must receive every message."
+                    + " Rates, latency, memory, file handles, threads and disk usage are sampled into samples.csv while"
+                    + " the scenario runs. At the end, stability.html and stability.png show them as charts.",
+            "Exit code: 0 on success, 1 if messages were lost (unless at-most-once), damaged or refused, 2 if the command"
+                    + " line is wrong."
         },
         footer = {
             "",
             "Examples:",
             "  journalq-bench live --duration 60s --publishers 4 --subscribers 2",
             "  journalq-bench live --rate 10000 --duration 2h --delivery synced",
-            "  journalq-bench live --bootstrap one:9092,two:9092 --subscribe-from three:9092 --rate 1000",
-            "  journalq-bench live --broker kafka --rate 50000 --duration 10m --results kafka-live"
+            "  journalq-bench live --bootstrap one:9092 --subscribe-from two:9092",
+            "  journalq-bench live --broker kafka --rate 50000 --results kafka-live"
         })
 public final class LiveCommand implements Callable<Integer> {
-    @Option(names = "--broker", defaultValue = "journalq", description = Drivers.WORDS + ". Default: journalq.")
-    private String broker;
+    private static final String DEFAULT_TOPIC = "live-bench";
+    private static final int SAMPLES = 300;
+    private static final int MAX_INTERVAL_SECONDS = 60;
 
-    @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")
-    private Delivery delivery;
-
-    @Option(names = "--duration", defaultValue = "60s", description = "Measured time. Default: 60s.")
+    @Option(
+            names = "--duration",
+            defaultValue = "60s",
+            paramLabel = "DURATION",
+            converter = OptionTypes.PositiveTime.class,
+            description = "Duration of the measurement (default: ${DEFAULT-VALUE}).")
     private Duration duration;
 
-    @Option(names = "--warmup", defaultValue = "3s", description = "Before the measured time. Default: 3s.")
+    @Option(
+            names = "--warmup",
+            defaultValue = "3s",
+            paramLabel = "DURATION",
+            converter = OptionTypes.Time.class,
+            description = "Warm-up before the measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
 
     @Option(
             names = "--rate",
             defaultValue = "0",
             paramLabel = "MESSAGES",
+            converter = OptionTypes.NonNegativeLong.class,
             description =
-                    "Messages due a second over all publishers, whatever the broker does; latency counts from when"
-                            + " each was due. Default: as fast as it goes.")
+                    "Messages per second that are due over all publishers, regardless of delays. Latency counts from"
+                            + " the time at which a message was due (default: 0, which means as fast as possible).")
     private long messagesPerSecond;
 
-    @Option(names = "--publishers", defaultValue = "2", description = "Default: 2.")
+    @Option(
+            names = "--publishers",
+            defaultValue = "2",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Number of publishers (default: ${DEFAULT-VALUE}).")
     private int publishers;
 
     @Option(
             names = "--subscribers",
             defaultValue = "1",
-            description = "Each receives everything; 0 to publish only. Default: 1.")
+            paramLabel = "COUNT",
+            converter = OptionTypes.NonNegativeInt.class,
+            description = "Number of subscribers. Each receives every message; 0 to publish only"
+                    + " (default: ${DEFAULT-VALUE}).")
     private int subscribers;
-
-    @Option(names = "--partitions", defaultValue = "16", description = "Of the topic. Default: 16.")
-    private int partitions;
-
-    @Option(names = "--topic", defaultValue = "live-bench", description = "Created when missing.")
-    private String topic;
 
     @Option(
             names = "--unconfirmed",
             defaultValue = "1000",
             paramLabel = "MESSAGES",
-            description = "Most unacknowledged messages of one publisher. Default: 1000.")
+            converter = OptionTypes.PositiveInt.class,
+            description = "Maximum of unacknowledged messages per publisher (default: ${DEFAULT-VALUE}).")
     private int unconfirmed;
 
     @Option(
             names = "--window",
             defaultValue = "100000",
             paramLabel = "MESSAGES",
+            converter = OptionTypes.NonNegativeInt.class,
             description =
-                    "Most messages that publishers may be ahead of the slowest subscriber when there is no --rate;"
-                            + " 0 for no bound. Default: 100000.")
+                    "Without --rate: maximum of messages that publishers run ahead of the slowest subscriber; 0 for"
+                            + " no limit (default: ${DEFAULT-VALUE}).")
     private int window;
 
     @Option(
             names = "--sample-interval",
             paramLabel = "DURATION",
-            description = "Between samples. Default: a 300th of the duration, 1s to 60s.")
+            converter = OptionTypes.PositiveTime.class,
+            description = "Time between two samples (default: 1/300 of the duration, at least 1s, at most 60s).")
     private Duration sampleInterval;
-
-    @Option(
-            names = "--results",
-            paramLabel = "FOLDER",
-            description = "For samples.csv, results.csv, results.json, stability.html and stability.png. Default: a new"
-                    + " folder in bench-results.")
-    private Path results;
 
     @Mixin
     private MessageOptions message;
 
     @Mixin
-    private BrokerOptions brokers;
+    private SingleBrokerOptions target;
+
+    @Mixin
+    private ResultDirectory results;
 
     @Mixin
     private OutputOptions output;
 
     @Override
     public Integer call() throws InterruptedException {
-        Options.requirePositive("--publishers", publishers);
-        Options.requireNotNegative("--subscribers", subscribers);
-        Options.requirePositive("--partitions", partitions);
-        Options.requirePositive("--unconfirmed", unconfirmed);
-        Options.requireNotNegative("--window", window);
-        Options.requireNotNegative("--rate", messagesPerSecond);
-        TrafficSettings settings = new TrafficSettings(
+        PayloadPool pool = message.pool();
+        Traffic.Settings settings = new Traffic.Settings(
                 publishers,
                 subscribers,
                 messagesPerSecond,
@@ -134,34 +136,34 @@ public final class LiveCommand implements Callable<Integer> {
                 unconfirmed,
                 messagesPerSecond > 0 || subscribers == 0 ? 0 : window,
                 1);
-        Path folder = ResultFolder.open(results, "live");
-        try (Driver driver = brokers.open(broker, delivery)) {
+        try (PubSubDriver driver = target.open()) {
             driver.start();
-            driver.createTopic(topic, partitions);
-            LiveRun run = new LiveRun(driver, topic, settings, message.pool(), System.err::println);
+            String topic = target.topic(DEFAULT_TOPIC);
+            driver.createTopic(topic, target.partitions());
+            LiveRun run = new LiveRun(driver, topic, settings, pool, System.err::println);
             BrokerSampler sampler = new BrokerSampler(
-                    brokers.pid(driver),
-                    driver.dataFolder().orElse(null),
+                    target.pid(driver),
+                    driver.dataDirectory().orElse(null),
                     driver.metricsAddress().orElse(null));
-            LiveResult result = run.run(warmup, duration, interval(), sampler, folder.resolve("samples.csv"));
+            LiveResult result = run.run(warmup, duration, interval(), sampler, results);
             String problem = problem(result);
             Map<String, Object> row = new LinkedHashMap<>();
             row.put("broker", driver.name());
-            row.put("delivery", delivery.toString());
+            row.put("delivery", target.delivery().toString());
             row.putAll(result.row());
             row.put("check", problem == null ? "passed" : problem);
             Map<String, Object> about = about(driver);
-            StabilityReport.write(driver.name() + " under load", about, row, result.samples(), folder);
-            output.emit(about, List.of(row), Map.of(), folder);
+            StabilityReport.write(driver.name() + " under load", about, row, result.samples(), results);
+            output.emit(about, List.of(row), Map.of(), results);
             return problem == null ? 0 : 1;
         }
     }
 
-    private Map<String, Object> about(Driver driver) {
+    private Map<String, Object> about(PubSubDriver driver) {
         Map<String, Object> about = new LinkedHashMap<>(driver.about());
         about.put("publishers", publishers);
         about.put("subscribers", subscribers);
-        about.put("partitions", partitions);
+        about.put("partitions", target.partitions());
         about.put("rate", messagesPerSecond == 0 ? "unlimited" : messagesPerSecond + "/s");
         about.put("message_size_bytes", message.sizeBytes());
         about.put("payload", message.payload());
@@ -172,7 +174,7 @@ public final class LiveCommand implements Callable<Integer> {
         if (sampleInterval != null) {
             return sampleInterval;
         }
-        return Duration.ofSeconds(Math.max(1, Math.min(60, duration.toSeconds() / 300)));
+        return Duration.ofSeconds(Math.max(1, Math.min(MAX_INTERVAL_SECONDS, duration.toSeconds() / SAMPLES)));
     }
 
     private String problem(LiveResult result) {
@@ -180,9 +182,9 @@ public final class LiveCommand implements Callable<Integer> {
             return result.counts().failed() + " messages failed, the first problem was: " + result.firstError();
         }
         if (result.counts().corrupt() > 0) {
-            return result.counts().corrupt() + " messages came damaged";
+            return result.counts().corrupt() + " messages were damaged";
         }
-        if (result.lost() > 0 && delivery != Delivery.AT_MOST_ONCE) {
+        if (result.lost() > 0 && target.delivery() != Delivery.AT_MOST_ONCE) {
             return result.lost() + " messages were lost";
         }
         return result.counts().confirmed() == 0 ? "nothing was published" : null;

@@ -1,35 +1,36 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.measure.Latency;
-import io.journalq.bench.traffic.TrafficCounts;
+import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.traffic.Traffic;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * What came of a run.
+ * The result of a run.
  *
- * @param seconds measured
- * @param measured within the measured time
- * @param counts of the whole run, warm-up and what came after included
- * @param lost of the whole run
- * @param endToEnd within the measured time, from when messages were due
- * @param answers the same until the acknowledgement
- * @param firstError null when nothing failed
+ * @param seconds duration of the measurement
+ * @param measured counts of the measurement
+ * @param counts counts of the whole run, including the warm-up and the messages received after the measurement
+ * @param lost lost messages of the whole run
+ * @param endToEnd time from when a message was due until it was received, during the measurement
+ * @param acknowledged time from when a message was due until it was acknowledged, during the measurement
+ * @param firstError null if nothing failed
  */
 record LiveResult(
         double seconds,
-        TrafficCounts measured,
-        TrafficCounts counts,
+        Traffic.Counts measured,
+        Traffic.Counts counts,
         long lost,
         Latency endToEnd,
-        Latency answers,
+        Latency acknowledged,
         String firstError,
         List<LiveSample> samples) {
 
     Map<String, Object> row() {
         Map<String, Object> row = new LinkedHashMap<>();
-        row.put("measured_s", Math.round(seconds * 10) / 10.0);
+        row.put("measured_s", Statistics.tenths(seconds));
         row.put("published_per_s", Math.round(measured.confirmed() / seconds));
         row.put("received_per_s", Math.round(measured.received() / seconds));
         row.put("published", counts.confirmed());
@@ -42,19 +43,16 @@ record LiveResult(
         row.put("end_to_end_p99_us", endToEnd.p99Us());
         row.put("end_to_end_p999_us", endToEnd.p999Us());
         row.put("end_to_end_max_us", endToEnd.maxUs());
-        row.put("acknowledged_p50_us", answers.p50Us());
-        row.put("acknowledged_p99_us", answers.p99Us());
+        row.put("acknowledged_p50_us", acknowledged.p50Us());
+        row.put("acknowledged_p99_us", acknowledged.p99Us());
         if (!samples.isEmpty()) {
             LiveSample last = samples.get(samples.size() - 1);
             row.put(
                     "cpu_percent",
-                    Math.round(samples.stream()
-                                            .mapToDouble(
-                                                    sample -> sample.broker().cpuPercent())
-                                            .average()
-                                            .orElse(0)
-                                    * 10)
-                            / 10.0);
+                    Statistics.tenths(samples.stream()
+                            .mapToDouble(sample -> sample.broker().cpuPercent())
+                            .average()
+                            .orElse(0)));
             row.put(
                     "max_rss_bytes",
                     samples.stream()

@@ -3,39 +3,37 @@ package io.journalq.bench.scenario;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.BrokerSampler;
 import io.journalq.bench.measure.Latency;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.Traffic;
-import io.journalq.bench.traffic.TrafficCounts;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
-/** One run of {@link LiveCommand}: progress every second, a sample of everything at each interval. One thread. */
+/** One run of {@link LiveCommand}. Reports progress every second, and samples all values at each interval. One thread. */
 final class LiveRun {
     private static final long SECOND_NS = 1_000_000_000L;
-    /** Subscribers that are behind get this long without a message before the rest counts as lost. */
+    /** If no message arrives for this time, the missing messages count as lost. */
     private static final long SILENCE_MS = 30_000;
 
-    private static final long ANSWER_TIMEOUT_MS = 60_000;
+    private static final long RESPONSE_TIMEOUT_MS = 60_000;
 
-    private final Driver driver;
+    private final PubSubDriver driver;
     private final String topic;
-    private final TrafficSettings settings;
+    private final Traffic.Settings settings;
     private final PayloadPool pool;
     private final Consumer<String> progress;
     private final List<LiveSample> samples = new ArrayList<>();
     private final Histogram endToEnd = new Histogram(3);
-    private final Histogram answers = new Histogram(3);
+    private final Histogram acknowledged = new Histogram(3);
 
-    LiveRun(Driver driver, String topic, TrafficSettings settings, PayloadPool pool, Consumer<String> progress) {
+    LiveRun(PubSubDriver driver, String topic, Traffic.Settings settings, PayloadPool pool, Consumer<String> progress) {
         this.driver = driver;
         this.topic = topic;
         this.settings = settings;
@@ -43,21 +41,22 @@ final class LiveRun {
         this.progress = progress;
     }
 
-    LiveResult run(Duration warmup, Duration duration, Duration interval, BrokerSampler sampler, Path csv)
+    LiveResult run(
+            Duration warmup, Duration duration, Duration interval, BrokerSampler sampler, ResultDirectory results)
             throws InterruptedException {
         try (Traffic traffic = Traffic.start(driver, topic, settings, pool);
-                Writer out = Files.newBufferedWriter(csv)) {
+                Writer out = Files.newBufferedWriter(results.file("samples.csv"))) {
             out.write(LiveSample.HEADER);
             traffic.warmUp(warmup);
             traffic.takeEndToEnd();
-            traffic.takeAnswers();
+            traffic.takeAcknowledged();
             sampler.sample();
-            TrafficCounts before = traffic.counts();
+            Traffic.Counts before = traffic.counts();
             long startNs = System.nanoTime();
             watch(traffic, startNs, duration, interval, sampler, out);
             double seconds = (System.nanoTime() - startNs) / 1e9;
-            TrafficCounts measured = traffic.counts().since(before);
-            boolean stopped = traffic.stopPublishing(ANSWER_TIMEOUT_MS);
+            Traffic.Counts measured = traffic.counts().since(before);
+            boolean stopped = traffic.stopPublishing(RESPONSE_TIMEOUT_MS);
             traffic.drain(SILENCE_MS);
             String error = traffic.firstError();
             return new LiveResult(
@@ -66,11 +65,11 @@ final class LiveRun {
                     traffic.counts(),
                     traffic.lost(),
                     Latency.of(Latency.FROM_SCHEDULE, endToEnd),
-                    Latency.of(Latency.FROM_SCHEDULE, answers),
-                    error == null && !stopped ? "messages were not answered within a minute" : error,
+                    Latency.of(Latency.FROM_SCHEDULE, acknowledged),
+                    error == null && !stopped ? "messages were not acknowledged within a minute" : error,
                     List.copyOf(samples));
         } catch (IOException e) {
-            throw new BenchException("cannot write " + csv, "give --results a folder that can be written", e);
+            throw new BenchException("cannot write samples.csv", "use --results with a writable directory", e);
         }
     }
 
@@ -78,8 +77,8 @@ final class LiveRun {
             Traffic traffic, long startNs, Duration duration, Duration interval, BrokerSampler sampler, Writer out)
             throws InterruptedException, IOException {
         long endNs = startNs + duration.toNanos();
-        TrafficCounts last = traffic.counts();
-        TrafficCounts lastSampled = last;
+        Traffic.Counts last = traffic.counts();
+        Traffic.Counts lastSampled = last;
         long lastNs = startNs;
         long lastSampleNs = startNs;
         long nextNs = startNs;
@@ -89,7 +88,7 @@ final class LiveRun {
             if (leftMs > 0) {
                 Thread.sleep(leftMs);
             }
-            TrafficCounts now = traffic.counts();
+            Traffic.Counts now = traffic.counts();
             long nowNs = System.nanoTime();
             if (nowNs - lastSampleNs >= interval.toNanos() - SECOND_NS / 10 || nowNs >= endNs) {
                 LiveSample sample =
@@ -107,10 +106,10 @@ final class LiveRun {
     }
 
     private LiveSample sample(
-            Traffic traffic, long atNs, TrafficCounts stretch, long stretchNs, BrokerSampler sampler) {
+            Traffic traffic, long atNs, Traffic.Counts stretch, long stretchNs, BrokerSampler sampler) {
         Histogram received = traffic.takeEndToEnd();
         endToEnd.add(received);
-        answers.add(traffic.takeAnswers());
+        acknowledged.add(traffic.takeAcknowledged());
         return new LiveSample(
                 atNs / 1e9,
                 stretch.confirmed() * 1e9 / stretchNs,
@@ -120,8 +119,8 @@ final class LiveRun {
     }
 
     private void tell(
-            TrafficCounts now,
-            TrafficCounts since,
+            Traffic.Counts now,
+            Traffic.Counts since,
             double atSeconds,
             Duration duration,
             double seconds,

@@ -1,12 +1,12 @@
 package io.journalq.bench.scenario;
 
-import io.journalq.bench.measure.BrokerSample;
+import io.journalq.bench.measure.BrokerSampler.BrokerSample;
 import io.journalq.bench.measure.Latency;
 
 /**
- * One stretch of a run and the broker at its end.
+ * An interval of a run, and the broker at its end.
  *
- * @param atSeconds when it ended, since the run began
+ * @param atSeconds end of the interval, since the start of the run
  */
 record LiveSample(
         double atSeconds, double publishedPerSecond, double receivedPerSecond, Latency endToEnd, BrokerSample broker) {

@@ -1,19 +1,20 @@
 package io.journalq.bench.scenario;
 
+import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.option.BrokerOptions;
-import io.journalq.bench.option.Contenders;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.MessageOptions;
-import io.journalq.bench.option.Options;
+import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.option.TurnOptions;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.traffic.Traffic;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
-import io.journalq.bench.traffic.TrafficSettings;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,29 +25,28 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code journalq-bench matrix}: every combination of promise, message size, publishers and subscribers. */
+/** {@code journalq-bench matrix}: every combination of delivery, message size, publishers and subscribers. */
 @Command(
         name = "matrix",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Throughput and latency of every combination of delivery, message size, publishers and subscribers. Every",
-            "subscriber gets every message; throughput counts what all of them received. Brokers take turns, the"
-                    + " others",
-            "are frozen. Publishers run ahead of the slowest subscriber by --window messages at most, the same for"
-                    + " all.",
-            "Exits with 0 when all is well, 1 when messages were lost (unless at-most-once), damaged or refused, 2 on"
-                    + " a",
-            "wrong command line."
+            "Measures every combination of delivery, message size, publishers and subscribers.",
+            "Reports throughput, latency, and processor time and memory of the broker. Every subscriber receives every"
+                    + " message; throughput counts the messages that all subscribers received. Publishers run ahead of"
+                    + " the slowest subscriber by at most --window messages. The brokers take turns; while one is"
+                    + " measured, the others are frozen.",
+            "Exit code: 0 on success, 1 if messages were lost (unless at-most-once), damaged or refused, 2 if the command"
+                    + " line is wrong."
         },
         footer = {
             "",
             "Examples:",
             "  journalq-bench matrix --brokers journalq,nats,jetstream",
-            "  journalq-bench matrix --brokers journalq,kafka --deliveries at-least-once --sizes 1024 --repetitions 5"
+            "  journalq-bench matrix --brokers journalq,kafka --sizes 1KiB --repetitions 5"
         })
 public final class MatrixCommand implements Callable<Integer> {
-    /** One message in so many is checked by its checksum; a prime. */
+    /** The checksum of one message in 97 is verified; a prime number, so that every position in a batch is reached. */
     static final int CHECK_INTERVAL = 97;
 
     private static final String TOPIC = "matrix-bench-";
@@ -55,70 +55,91 @@ public final class MatrixCommand implements Callable<Integer> {
             names = "--deliveries",
             split = ",",
             defaultValue = "at-most-once,at-least-once",
-            description = Delivery.WORDS + ". Default: at-most-once,at-least-once.")
+            paramLabel = "GUARANTEE",
+            description = Delivery.WORDS + " (default: ${DEFAULT-VALUE}).")
     private List<Delivery> deliveries;
 
     @Option(
             names = "--sizes",
             split = ",",
             defaultValue = "100,1024,4096",
-            paramLabel = "BYTES",
-            description = "Message sizes. Default: 100,1024,4096.")
+            paramLabel = "SIZE",
+            converter = OptionTypes.MessageSize.class,
+            description = "Message sizes (default: ${DEFAULT-VALUE}).")
     private List<Integer> sizes;
 
-    @Option(names = "--publishers", split = ",", defaultValue = "1,4,16", description = "Default: 1,4,16.")
+    @Option(
+            names = "--publishers",
+            split = ",",
+            defaultValue = "1,4,16",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Numbers of publishers (default: ${DEFAULT-VALUE}).")
     private List<Integer> publishers;
 
-    @Option(names = "--subscribers", split = ",", defaultValue = "1,4,16", description = "Default: 1,4,16.")
+    @Option(
+            names = "--subscribers",
+            split = ",",
+            defaultValue = "1,4,16",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Numbers of subscribers (default: ${DEFAULT-VALUE}).")
     private List<Integer> subscribers;
 
-    @Option(names = "--partitions", defaultValue = "16", description = "Of each topic. Default: 16.")
+    @Option(
+            names = "--partitions",
+            defaultValue = "16",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Partitions of each topic (default: ${DEFAULT-VALUE}).")
     private int partitions;
 
     @Option(
             names = "--rate",
             defaultValue = "0",
             paramLabel = "MESSAGES",
-            description = "Messages due a second over all publishers. Default: as fast as it goes.")
+            converter = OptionTypes.NonNegativeLong.class,
+            description = "Messages per second that are due over all publishers (default: 0, which means as fast as"
+                    + " possible).")
     private long rate;
 
     @Option(
             names = "--unconfirmed",
             defaultValue = "2000",
             paramLabel = "MESSAGES",
-            description = "Most unacknowledged messages of one publisher. Default: 2000.")
+            converter = OptionTypes.PositiveInt.class,
+            description = "Maximum of unacknowledged messages per publisher (default: ${DEFAULT-VALUE}).")
     private int unconfirmed;
 
     @Option(
             names = "--window",
             defaultValue = "20000",
             paramLabel = "MESSAGES",
-            description = "Most messages that publishers may be ahead of the slowest subscriber; 0 for no bound."
-                    + " Default: 20000.")
+            converter = OptionTypes.NonNegativeInt.class,
+            description = "Maximum of messages that publishers run ahead of the slowest subscriber; 0 for no limit"
+                    + " (default: ${DEFAULT-VALUE}).")
     private int window;
 
     @Option(
             names = "--first-warmup",
             defaultValue = "8s",
-            description = "Before the first combination of each broker, once, for programs that are compiled as they"
-                    + " run. Default: 8s.")
+            paramLabel = "DURATION",
+            converter = OptionTypes.Time.class,
+            description = "Warm-up of each broker before its first combination, so that the JVM has compiled the code"
+                    + " (default: ${DEFAULT-VALUE}).")
     private Duration firstWarmup;
-
-    @Option(
-            names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json, charts and matrix.html. Default: a new folder in"
-                    + " bench-results.")
-    private Path results;
 
     @Mixin
     private TurnOptions turns;
 
     @Mixin
-    private MessageOptions message;
+    private MessageOptions.Content payload;
 
     @Mixin
     private BrokerOptions brokers;
+
+    @Mixin
+    private ResultDirectory results;
 
     @Mixin
     private OutputOptions output;
@@ -131,30 +152,27 @@ public final class MatrixCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        publishers.forEach(count -> Options.requirePositive("--publishers", count));
-        subscribers.forEach(count -> Options.requirePositive("--subscribers", count));
-        Options.requirePositive("--partitions", partitions);
-        Options.requirePositive("--unconfirmed", unconfirmed);
-        Options.requireNotNegative("--window", window);
-        Options.requireNotNegative("--rate", rate);
-        Path folder = ResultFolder.open(results, "matrix");
+        sizes.forEach(payload::require);
         for (Delivery delivery : deliveries) {
-            try (Contenders contenders = Contenders.start(turns.brokers(), delivery, brokers)) {
-                contenders.about().forEach((name, value) -> about.put(name + " " + delivery, value));
-                warmUp(contenders, delivery);
+            try (BrokerTurns measured = BrokerTurns.start(turns.brokers(), delivery, brokers)) {
+                measured.about().forEach((name, value) -> about.put(name + " " + delivery, value));
+                warmUp(measured, delivery, payload.pool(sizes.get(0)));
                 for (int size : sizes) {
-                    PayloadPool pool = message.pool(size);
+                    PayloadPool pool = payload.pool(size);
                     for (int publisherCount : publishers) {
                         for (int subscriberCount : subscribers) {
-                            measure(contenders, new Cell(delivery, size, publisherCount, subscriberCount), pool);
+                            measure(measured, new Cell(delivery, size, publisherCount, subscriberCount), pool);
                         }
                     }
                 }
             }
         }
+        if (rows.isEmpty()) {
+            throw new BenchException("no broker can be measured " + about, "choose other --brokers or --deliveries");
+        }
         about.put("method", inWords());
-        MatrixReport.write(OutputOptions.about(about), rows, runs, folder);
-        output.emitOnly(about, rows, Map.of("runs", runs), folder);
+        MatrixReport.write(OutputOptions.about(about), rows, runs, results);
+        output.emitOnly(about, rows, Map.of("runs", runs), results);
         return passed ? 0 : 1;
     }
 
@@ -162,7 +180,7 @@ public final class MatrixCommand implements Callable<Integer> {
         return "%d partitions, %s payload, rate %s, %d unconfirmed messages a publisher, window %d, warm-up %s (first %s), measured %s, %d repetitions in turn"
                 .formatted(
                         partitions,
-                        message.payload(),
+                        payload.kind(),
                         rate == 0 ? "unlimited" : Long.toString(rate),
                         unconfirmed,
                         window,
@@ -172,29 +190,28 @@ public final class MatrixCommand implements Callable<Integer> {
                         turns.repetitions());
     }
 
-    /** One combination. */
+    /** A combination. */
     record Cell(Delivery delivery, int messageSizeBytes, int publishers, int subscribers) {
         String inWords() {
             return "%s, %d B, %d to %d".formatted(delivery, messageSizeBytes, publishers, subscribers);
         }
     }
 
-    /** The first combination, as it will be measured, for longer and to no end. */
-    private void warmUp(Contenders contenders, Delivery delivery) throws InterruptedException {
+    /** Runs the first combination for longer than it is measured later, and discards the result. */
+    private void warmUp(BrokerTurns measured, Delivery delivery, PayloadPool pool) throws InterruptedException {
         if (firstWarmup.isZero()) {
             return;
         }
         Cell first = new Cell(delivery, sizes.get(0), publishers.get(0), subscribers.get(0));
-        PayloadPool pool = message.pool(first.messageSizeBytes());
-        contenders.eachInTurn(driver -> measure(driver, first, pool, firstWarmup));
+        measured.eachInTurn(driver -> measure(driver, first, pool, firstWarmup));
     }
 
-    private void measure(Contenders contenders, Cell cell, PayloadPool pool) throws InterruptedException {
-        Map<String, Measurement> found = new LinkedHashMap<>();
+    private void measure(BrokerTurns measured, Cell cell, PayloadPool pool) throws InterruptedException {
+        Map<String, Repetitions> found = new LinkedHashMap<>();
         for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
-            contenders.eachInTurn(driver -> {
+            measured.eachInTurn(driver -> {
                 TrafficResult result = measure(driver, cell, pool, turns.warmup());
-                found.computeIfAbsent(driver.name(), name -> new Measurement())
+                found.computeIfAbsent(driver.name(), name -> new Repetitions())
                         .add(result, cell.delivery() == Delivery.AT_MOST_ONCE);
                 runs.add(run(driver.name(), cell, result));
             });
@@ -208,7 +225,7 @@ public final class MatrixCommand implements Callable<Integer> {
         });
     }
 
-    private TrafficResult measure(Driver driver, Cell cell, PayloadPool pool, Duration warmup)
+    private TrafficResult measure(PubSubDriver driver, Cell cell, PayloadPool pool, Duration warmup)
             throws InterruptedException {
         String topic = TOPIC + System.nanoTime() + "-" + topics++;
         driver.createTopic(topic, partitions);
@@ -216,7 +233,7 @@ public final class MatrixCommand implements Callable<Integer> {
             return new TrafficRun(driver, warmup, turns.duration(), cell.delivery() == Delivery.AT_MOST_ONCE)
                     .run(
                             topic,
-                            new TrafficSettings(
+                            new Traffic.Settings(
                                     cell.publishers(),
                                     cell.subscribers(),
                                     rate,
@@ -233,8 +250,8 @@ public final class MatrixCommand implements Callable<Integer> {
         }
     }
 
-    /** Exactly these columns, whatever else is known. */
-    private static Map<String, Object> row(String broker, Cell cell, Measurement measurement) {
+    /** The columns of results.csv, which are a data format. */
+    private static Map<String, Object> row(String broker, Cell cell, Repetitions measurement) {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("broker", broker);
         row.put("qos", cell.delivery().toString());
@@ -249,19 +266,19 @@ public final class MatrixCommand implements Callable<Integer> {
         row.put("latency_p99_us", measurement.percentileUs(99));
         row.put(
                 "cpu_percent",
-                Measurement.tenths(
+                Statistics.tenths(
                         100 * measurement.median(result -> result.use().brokerCores())));
         row.put("memory_bytes", (long) measurement.median(result -> result.use().brokerMaxResidentBytes()));
         return row;
     }
 
     private static Map<String, Object> run(String broker, Cell cell, TrafficResult result) {
-        Measurement single = new Measurement();
+        Repetitions single = new Repetitions();
         boolean mayLose = cell.delivery() == Delivery.AT_MOST_ONCE;
         single.add(result, mayLose);
         Map<String, Object> run = row(broker, cell, single);
         run.put("published_mps", Math.round(result.publishedPerSecond()));
-        run.put("client_cpu_percent", Measurement.tenths(100 * result.use().clientCores()));
+        run.put("client_cpu_percent", Statistics.tenths(100 * result.use().clientCores()));
         run.put("lost", result.lost());
         run.put("check", single.problem() == null ? "passed" : single.problem());
         return run;

@@ -3,7 +3,7 @@ package io.journalq.bench.scenario;
 import io.journalq.bench.output.Chart;
 import io.journalq.bench.output.Chart.Series;
 import io.journalq.bench.output.HtmlReport;
-import java.nio.file.Path;
+import io.journalq.bench.output.ResultDirectory;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -11,12 +11,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The charts of a matrix: one picture of everything for each value, and in the page one for each delivery and size. */
+/**
+ * The charts of a matrix. Each value has a picture of all combinations, and in the page a chart for each delivery and
+ * message size. Stateless.
+ */
 final class MatrixReport {
     private static final Map<String, String> VALUES = new LinkedHashMap<>();
 
     static {
-        VALUES.put("throughput_mps", "messages received a second");
+        VALUES.put("throughput_mps", "messages received per second");
         VALUES.put("latency_p95_us", "microseconds");
         VALUES.put("latency_p99_us", "microseconds");
     }
@@ -24,14 +27,17 @@ final class MatrixReport {
     private MatrixReport() {}
 
     static void write(
-            Map<String, Object> about, List<Map<String, Object>> rows, List<Map<String, Object>> runs, Path folder) {
+            Map<String, Object> about,
+            List<Map<String, Object>> rows,
+            List<Map<String, Object>> runs,
+            ResultDirectory results) {
         HtmlReport report = new HtmlReport("Every combination of delivery, size, publishers and subscribers");
         VALUES.forEach((value, unit) -> {
             String file = value.replace("_mps", "").replace("_us", "") + ".png";
-            chart("all cells", rows, value, unit).writePng(folder.resolve(file));
+            chart("all cells", rows, value, unit).writePng(results.file(file));
             groups(rows).forEach((name, group) -> report.chart(chart(name, group, value, unit)));
         });
-        report.table(rows).table(runs).about(about).write(folder.resolve("matrix.html"));
+        report.table(rows).table(runs).about(about).write(results.file("matrix.html"));
     }
 
     private static Map<String, List<Map<String, Object>>> groups(List<Map<String, Object>> rows) {

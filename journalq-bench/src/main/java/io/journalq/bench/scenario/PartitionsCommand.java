@@ -1,23 +1,25 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.measure.BrokerSample;
 import io.journalq.bench.measure.BrokerSampler;
+import io.journalq.bench.measure.BrokerSampler.BrokerSample;
+import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.option.BrokerOptions;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.MessageOptions;
-import io.journalq.bench.option.Options;
+import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.option.TurnOptions;
 import io.journalq.bench.output.Chart;
 import io.journalq.bench.output.Chart.Series;
 import io.journalq.bench.output.HtmlReport;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
+import io.journalq.bench.output.ResultDirectory;
+import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.traffic.Traffic;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
-import io.journalq.bench.traffic.TrafficSettings;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,16 +36,13 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Throughput, latency, memory and restart times of a topic by its number of partitions. Each number gets a"
-                    + " fresh",
-            "broker: the topic is made, messages go through it at full speed and then at --rate, and the broker is"
-                    + " ended",
-            "cleanly and by kill -9. A restart takes until every partition answers; start_s is that of the empty"
-                    + " broker.",
-            "A broker that fails leaves a row with what was measured until then, and its problem under check.",
-            "Exits with 0 when all is well, 1 when messages were lost, partitions did not come back or a broker failed,"
-                    + " 2 on",
-            "a wrong command line."
+            "Measures throughput, latency, memory and restart times by number of partitions.",
+            "Starts a new broker for each number. Creates a topic, sends messages at full speed and then at --rate, and"
+                    + " restarts the broker after a clean stop and after kill -9. A restart ends when every partition"
+                    + " responds; start_s is the start of the empty broker. If a broker fails, its row has the values that"
+                    + " were measured before, and the problem under check.",
+            "Exit code: 0 on success, 1 if messages were lost, partitions did not come back or a broker failed, 2 if the"
+                    + " command line is wrong."
         },
         footer = {
             "",
@@ -57,7 +56,7 @@ public final class PartitionsCommand implements Callable<Integer> {
     private static final long POLL_MS = 50;
     private static final double MIB = 1 << 20;
 
-    /** What is measured, behind the broker and the number of partitions. */
+    /** The columns behind the broker and the number of partitions. */
     private static final List<String> MEASURED = List.of(
             "start_s",
             "create_topic_s",
@@ -75,27 +74,35 @@ public final class PartitionsCommand implements Callable<Integer> {
             names = "--counts",
             split = ",",
             defaultValue = "1,10,100,1000,10000",
-            description = "Numbers of partitions. Default: 1,10,100,1000,10000.")
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Numbers of partitions (default: ${DEFAULT-VALUE}).")
     private List<Integer> counts;
 
-    @Option(names = "--rate", defaultValue = "1000", description = "Messages a second for the latency. Default: 1000.")
+    @Option(
+            names = "--rate",
+            defaultValue = "1000",
+            paramLabel = "MESSAGES",
+            converter = OptionTypes.PositiveLong.class,
+            description = "Messages per second for the measurement of latency (default: ${DEFAULT-VALUE}).")
     private long rate;
 
-    @Option(names = "--publishers", defaultValue = "2", description = "Default: 2.")
+    @Option(
+            names = "--publishers",
+            defaultValue = "2",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Number of publishers (default: ${DEFAULT-VALUE}).")
     private int publishers;
 
     @Option(
             names = "--window",
             defaultValue = "20000",
             paramLabel = "MESSAGES",
-            description = "Most messages that publishers may be ahead of the subscriber. Default: 20000.")
+            converter = OptionTypes.NonNegativeInt.class,
+            description = "Maximum of messages that publishers run ahead of the subscriber; 0 for no limit"
+                    + " (default: ${DEFAULT-VALUE}).")
     private int window;
-
-    @Option(
-            names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json and partitions.html. Default: a new folder in bench-results.")
-    private Path results;
 
     @Mixin
     private TurnOptions turns;
@@ -107,6 +114,9 @@ public final class PartitionsCommand implements Callable<Integer> {
     private BrokerOptions brokers;
 
     @Mixin
+    private ResultDirectory results;
+
+    @Mixin
     private OutputOptions output;
 
     private final List<Map<String, Object>> rows = new ArrayList<>();
@@ -114,40 +124,36 @@ public final class PartitionsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        counts.forEach(count -> Options.requirePositive("--counts", count));
-        Options.requirePositive("--rate", rate);
-        Options.requirePositive("--publishers", publishers);
         brokers.requireOwn();
-        Path folder = ResultFolder.open(results, "partitions");
+        PayloadPool pool = message.pool();
         for (int count : counts) {
             for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
                 for (String name : turns.brokers()) {
-                    measure(name, count);
+                    measure(name, count, pool);
                 }
             }
         }
         if (rows.isEmpty()) {
-            throw new BenchException("there is no broker to measure " + about, "see --brokers");
+            throw new BenchException("no broker can be measured " + about, "choose other --brokers");
         }
         about.put("message_size_bytes", message.sizeBytes());
         about.put("payload", message.payload());
         about.put("publishers", publishers);
-        report().about(OutputOptions.about(about)).write(folder.resolve("partitions.html"));
-        output.emit(about, rows, Map.of(), folder);
+        report().about(OutputOptions.about(about)).write(results.file("partitions.html"));
+        output.emit(about, rows, Map.of(), results);
         return rows.stream().allMatch(row -> row.get("check").equals("passed")) ? 0 : 1;
     }
 
-    private void measure(String name, int count) throws InterruptedException {
-        try (Driver driver = brokers.open(name, Delivery.AT_LEAST_ONCE)) {
+    private void measure(String name, int count, PayloadPool pool) throws InterruptedException {
+        try (PubSubDriver driver = brokers.open(name, Delivery.AT_LEAST_ONCE)) {
             if (driver.missing().isPresent()) {
                 about.put(
                         "skipped " + name,
-                        "not installed or not running; install it with: "
-                                + driver.missing().get());
+                        BrokerTurns.unavailable(driver.missing().get()));
                 return;
             }
             if (!driver.isStartedHere()) {
-                about.put("skipped " + name, "it was not started here, and so cannot be restarted");
+                about.put("skipped " + name, "was not started by this program, which therefore cannot restart it");
                 return;
             }
             Map<String, Object> row = new LinkedHashMap<>();
@@ -156,28 +162,33 @@ public final class PartitionsCommand implements Callable<Integer> {
             row.put("partitions", count);
             MEASURED.forEach(value -> row.put(value, null));
             try {
-                row.put("check", measure(driver, count, row));
+                row.put("check", measure(driver, count, pool, row));
             } catch (RuntimeException failure) {
-                // The other brokers and counts are measured all the same.
+                // The other brokers and counts are still measured.
                 row.put("check", "failed: " + failure.getMessage());
                 System.err.println(name + " with " + count + " partitions failed: " + failure.getMessage());
             }
         }
     }
 
-    /** Fills in what it measures. Returns what is wrong with the messages, or that nothing is. */
-    private String measure(Driver driver, int count, Map<String, Object> row) throws InterruptedException {
+    /**
+     * Fills the row with measured values.
+     *
+     * @return what is wrong with the messages, or {@code passed}
+     */
+    private String measure(PubSubDriver driver, int count, PayloadPool pool, Map<String, Object> row)
+            throws InterruptedException {
         row.put("start_s", timed(driver::start));
         about.put(driver.name(), driver.about().toString());
         row.put("create_topic_s", timed(() -> driver.createTopic(TOPIC, count)));
-        TrafficResult fast = run(driver, 0, "%,d partitions".formatted(count));
+        TrafficResult fast = run(driver, 0, pool, "%,d partitions".formatted(count));
         row.put("throughput_mps", Math.round(fast.receivedPerSecond()));
-        TrafficResult paced = run(driver, rate, "%,d partitions at %,d/s".formatted(count, rate));
+        TrafficResult paced = run(driver, rate, pool, "%,d partitions at %,d/s".formatted(count, rate));
         row.put("latency_p50_us", micros(paced, 50));
         row.put("latency_p99_us", micros(paced, 99));
-        row.put("cpu_percent_at_rate", Measurement.tenths(100 * paced.use().brokerCores()));
+        row.put("cpu_percent_at_rate", Statistics.tenths(100 * paced.use().brokerCores()));
         BrokerSample sample =
-                new BrokerSampler(driver.pid(), driver.dataFolder().orElse(null), null).sample();
+                new BrokerSampler(driver.pid(), driver.dataDirectory().orElse(null), null).sample();
         row.put("memory_bytes", sample.residentBytes());
         row.put("disk_bytes", sample.diskBytes());
         row.put("open_files", sample.openFiles());
@@ -187,15 +198,16 @@ public final class PartitionsCommand implements Callable<Integer> {
         return problem == null ? "passed" : problem;
     }
 
-    private TrafficResult run(Driver driver, long messagesPerSecond, String what) throws InterruptedException {
-        TrafficSettings settings =
-                new TrafficSettings(publishers, 1, messagesPerSecond, 0, 2_000, window, MatrixCommand.CHECK_INTERVAL);
+    private TrafficResult run(PubSubDriver driver, long messagesPerSecond, PayloadPool pool, String what)
+            throws InterruptedException {
+        Traffic.Settings settings =
+                new Traffic.Settings(publishers, 1, messagesPerSecond, 0, 2_000, window, MatrixCommand.CHECK_INTERVAL);
         return new TrafficRun(driver, turns.warmup(), turns.duration(), false)
-                .run(TOPIC, settings, message.pool(), driver.pid(), what, null);
+                .run(TOPIC, settings, pool, driver.pid(), what, null);
     }
 
     private static double micros(TrafficResult result, double percentile) {
-        return Measurement.tenths(result.endToEnd().getValueAtPercentile(percentile) / 1e3);
+        return Statistics.tenths(result.endToEnd().getValueAtPercentile(percentile) / 1e3);
     }
 
     private static double timed(Runnable work) {
@@ -205,34 +217,34 @@ public final class PartitionsCommand implements Callable<Integer> {
     }
 
     private static double seconds(long startNs) {
-        return Math.round((System.nanoTime() - startNs) / 1e6) / 1e3;
+        return Statistics.thousandths((System.nanoTime() - startNs) / 1e9);
     }
 
-    /** From the start of the new process until every partition answers. */
-    private static double restart(Driver driver, boolean kill) throws InterruptedException {
+    /** Returns the time from the start of the new process until every partition responds, in seconds. */
+    private static double restart(PubSubDriver driver, boolean kill) throws InterruptedException {
         System.err.println(driver.name() + (kill ? " is killed and started" : " is stopped and started"));
         double started = driver.restart(kill);
         long startNs = System.nanoTime();
         while (!driver.isServed(TOPIC)) {
             if (System.nanoTime() - startNs > SERVED_TIMEOUT_NS) {
-                throw new BenchException("not every partition came back", "look at the broker's log");
+                throw new BenchException("some partitions did not come back", "look at the broker's log");
             }
             Thread.sleep(POLL_MS);
         }
-        return Math.round((started + seconds(startNs)) * 1e3) / 1e3;
+        return Statistics.thousandths(started + seconds(startNs));
     }
 
     private HtmlReport report() {
         return new HtmlReport("What partitions cost")
                 .table(rows)
-                .chart(chart("Throughput", "messages a second", "throughput_mps", 1))
+                .chart(chart("Throughput", "messages per second", "throughput_mps", 1))
                 .chart(chart("Latency p99 at a fixed rate", "milliseconds", "latency_p99_us", 1e3))
                 .chart(chart("Memory", "MiB", "memory_bytes", MIB))
                 .chart(chart("Restart after a clean stop", "seconds", "restart_clean_s", 1))
                 .chart(chart("Restart after kill -9", "seconds", "restart_kill_s", 1));
     }
 
-    /** Of repetitions the last one; nothing where a broker failed before. */
+    /** Shows the last repetition; 0 if the broker failed before the measurement. */
     private Chart chart(String title, String unit, String value, double divisor) {
         List<Series> series = turns.brokers().stream()
                 .filter(broker ->

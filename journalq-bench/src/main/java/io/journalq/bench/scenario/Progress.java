@@ -1,6 +1,6 @@
 package io.journalq.bench.scenario;
 
-/** Says every second how far something is and how fast it goes. One thread. */
+/** Prints a count and its rate every second. One thread. */
 final class Progress {
     private static final long SECOND_NS = 1_000_000_000L;
 
@@ -13,7 +13,7 @@ final class Progress {
         this.what = what;
     }
 
-    /** Called as often as one likes. */
+    /** Can be called more often than it prints. */
     void tell(long count) {
         long nowNs = System.nanoTime();
         if (nowNs - lastNs >= SECOND_NS) {

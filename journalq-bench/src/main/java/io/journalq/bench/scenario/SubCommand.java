@@ -1,16 +1,12 @@
 package io.journalq.bench.scenario;
 
-import io.journalq.bench.option.BrokerOptions;
 import io.journalq.bench.option.MessageOptions;
-import io.journalq.bench.option.Options;
+import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.option.SingleBrokerOptions;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Drivers;
+import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.Traffic;
-import io.journalq.bench.traffic.TrafficCounts;
-import io.journalq.bench.traffic.TrafficSettings;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,80 +17,73 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code journalq-bench sub}: the receiving half of a benchmark as a program of its own. */
+/** {@code journalq-bench sub}: the receiving half of a benchmark as a separate program. */
 @Command(
         name = "sub",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Receives what journalq-bench pub publishes to a broker that runs, from now on, and checks it. Latency is",
-            "between clocks: run both on one machine, or on machines whose clocks agree.",
-            "Exits with 0 when all came, 1 when messages were missing or damaged, 2 on a wrong command line."
+            "Receives and checks the messages that journalq-bench pub publishes to a running broker.",
+            "Receives messages that are published from now on. Latency is the difference of two clocks: run both programs"
+                    + " on one machine, or on machines with synchronized clocks.",
+            "Exit code: 0 if every message was received, 1 if messages are missing or damaged, 2 if the command line is"
+                    + " wrong."
         },
-        footer = {
-            "",
-            "Example:",
-            "  journalq-bench sub --bootstrap localhost:9092 --topic t --count 1000000 --parallelism 4"
-        })
+        footer = {"", "Example:", "  journalq-bench sub --bootstrap localhost:9092 --topic t --count 1000000"})
 public final class SubCommand implements Callable<Integer> {
     private static final long POLL_MS = 100;
-
-    @Option(names = "--broker", defaultValue = "journalq", description = Drivers.WORDS + ". Default: journalq.")
-    private String broker;
-
-    @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")
-    private Delivery delivery;
 
     @Option(
             names = "--count",
             defaultValue = "100000",
             paramLabel = "MESSAGES",
-            description = "For each subscriber. Default: 100000.")
+            converter = OptionTypes.PositiveLong.class,
+            description = "Messages that each subscriber receives (default: ${DEFAULT-VALUE}).")
     private long count;
 
     @Option(
             names = "--parallelism",
             defaultValue = "1",
-            description = "Number of subscribers. Each receives everything. Default: 1.")
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Number of subscribers. Each receives every message (default: ${DEFAULT-VALUE}).")
     private int parallelism;
 
-    @Option(names = "--topic", defaultValue = "pub-sub-bench", description = "Created when missing.")
-    private String topic;
-
-    @Option(names = "--partitions", defaultValue = "16", description = "Of the topic when it is made. Default: 16.")
-    private int partitions;
-
-    @Option(names = "--timeout", defaultValue = "60s", description = "Without any message. Default: 60s.")
+    @Option(
+            names = "--timeout",
+            defaultValue = "60s",
+            paramLabel = "DURATION",
+            converter = OptionTypes.PositiveTime.class,
+            description = "Ends when no message has arrived for this time (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
     @Mixin
     private MessageOptions message;
 
     @Mixin
-    private BrokerOptions brokers;
+    private SingleBrokerOptions target;
 
     @Mixin
     private OutputOptions output;
 
     @Override
     public Integer call() throws InterruptedException {
-        Options.requirePositive("--count", count);
-        Options.requirePositive("--parallelism", parallelism);
-        brokers.requireRunning();
+        target.requireRunning();
         PayloadPool pool = message.pool();
-        TrafficSettings settings = new TrafficSettings(0, parallelism, 0, 0, 1, 0, 1);
-        try (Driver driver = brokers.open(broker, delivery)) {
+        Traffic.Settings settings = new Traffic.Settings(0, parallelism, 0, 0, 1, 0, 1);
+        try (PubSubDriver driver = target.open()) {
             driver.start();
-            driver.createTopic(topic, partitions);
+            String topic = target.topic(PubCommand.DEFAULT_TOPIC);
+            driver.createTopic(topic, target.partitions());
             try (Traffic traffic = Traffic.start(driver, topic, settings, pool)) {
                 System.err.println("ready");
                 double seconds = receive(traffic);
-                TrafficCounts counts = traffic.counts();
+                Traffic.Counts counts = traffic.counts();
                 Histogram endToEnd = traffic.takeEndToEnd();
                 String problem = problem(counts, traffic);
                 Map<String, Object> row = new LinkedHashMap<>();
                 row.put("broker", driver.name());
-                row.put("qos", delivery.toString());
+                row.put("qos", target.delivery().toString());
                 row.put("message_size", message.sizeBytes());
                 row.put("subscribers", parallelism);
                 row.put("total_messages", counts.received());
@@ -115,15 +104,15 @@ public final class SubCommand implements Callable<Integer> {
     private double receive(Traffic traffic) throws InterruptedException {
         Progress progress = new Progress("received");
         long firstNs = 0;
-        long newsNs = System.nanoTime();
+        long lastChangeNs = System.nanoTime();
         long last = 0;
         while (traffic.counts().distinct() < count * parallelism && traffic.firstError() == null) {
             Thread.sleep(POLL_MS);
             long now = traffic.counts().received();
             if (now != last) {
-                newsNs = System.nanoTime();
-                firstNs = firstNs == 0 ? newsNs : firstNs;
-            } else if (System.nanoTime() - newsNs > timeout.toNanos()) {
+                lastChangeNs = System.nanoTime();
+                firstNs = firstNs == 0 ? lastChangeNs : firstNs;
+            } else if (System.nanoTime() - lastChangeNs > timeout.toNanos()) {
                 break;
             }
             last = now;
@@ -132,14 +121,14 @@ public final class SubCommand implements Callable<Integer> {
         return firstNs == 0 ? 0 : Math.max(POLL_MS / 1e3, (System.nanoTime() - firstNs) / 1e9);
     }
 
-    private String problem(TrafficCounts counts, Traffic traffic) {
+    private String problem(Traffic.Counts counts, Traffic traffic) {
         if (traffic.firstError() != null) {
             return traffic.firstError();
         }
         if (counts.corrupt() > 0) {
-            return counts.corrupt() + " messages came damaged";
+            return counts.corrupt() + " messages were damaged";
         }
         long missing = count * parallelism - counts.distinct();
-        return missing > 0 ? missing + " messages did not come" : null;
+        return missing > 0 ? missing + " messages are missing" : null;
     }
 }

@@ -1,14 +1,15 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.option.BrokerOptions;
-import io.journalq.bench.option.Contenders;
-import io.journalq.bench.option.Options;
+import io.journalq.bench.option.BrokerTurns;
+import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.option.RepetitionOptions;
+import io.journalq.bench.option.TopicOptions;
 import io.journalq.bench.output.OutputOptions;
-import io.journalq.bench.output.ResultFolder;
-import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.output.ResultDirectory;
+import io.journalq.bench.peer.PubSubDriver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,24 +28,29 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Sends files of one JSON document a line to one receiver, which writes what it gets to a file; both are"
-                    + " then",
-            "compared. The time is from the first line that is sent to the last that is received, reading and writing"
-                    + " of",
-            "files included. Brokers take turns, the others are frozen.",
-            "Exits with 0 when every line came exactly once, 1 when not, 2 on a wrong command line."
+            "Sends files of JSON documents to one receiver, and compares what was sent and received.",
+            "Each line of a file is one document. The receiver writes the documents that it receives to a file. The time"
+                    + " is that from the first line sent to the last line received, including reading and writing the"
+                    + " files. The brokers take turns; while one is measured, the others are frozen.",
+            "Exit code: 0 if every line was received exactly once, 1 if not, 2 if the command line is wrong."
         },
         footer = {
             "",
             "Examples:",
             "  journalq-bench transfer --brokers journalq,kafka,jetstream",
-            "  journalq-bench transfer --senders 3 --counts 1000000 --keep-files --results transfer",
+            "  journalq-bench transfer --senders 3 --counts 1000000 --keep-files",
             "  journalq-bench transfer --input orders.jsonl"
         })
 public final class TransferCommand implements Callable<Integer> {
     private static final String TOPIC = "transfer-bench-";
 
-    @Option(names = "--senders", split = ",", defaultValue = "1,3", description = "To one receiver. Default: 1,3.")
+    @Option(
+            names = "--senders",
+            split = ",",
+            defaultValue = "1,3",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Numbers of senders (default: ${DEFAULT-VALUE}).")
     private List<Integer> senders;
 
     @Option(
@@ -52,39 +58,37 @@ public final class TransferCommand implements Callable<Integer> {
             split = ",",
             defaultValue = "100,1000,10000,100000",
             paramLabel = "MESSAGES",
-            description = "For each sender. Default: 100,1000,10000,100000.")
+            converter = OptionTypes.PositiveLong.class,
+            description = "Messages that each sender sends (default: ${DEFAULT-VALUE}).")
     private List<Long> counts;
 
     @Option(
             names = "--message-size",
             defaultValue = "256",
-            paramLabel = "BYTES",
-            description = "Of the documents that are made. Default: 256.")
+            paramLabel = "SIZE",
+            converter = OptionTypes.MessageSize.class,
+            description = "Size of a generated document (default: ${DEFAULT-VALUE}).")
     private int sizeBytes;
 
     @Option(
             names = "--input",
             paramLabel = "FILE",
-            description = "Every sender sends this file, instead of files that are made.")
+            description = "File that every sender sends, instead of generated files.")
     private Path input;
 
-    @Option(names = "--batch", defaultValue = "100", paramLabel = "MESSAGES", description = "Default: 100.")
+    @Option(
+            names = "--batch",
+            defaultValue = "100",
+            paramLabel = "MESSAGES",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Messages in a batch (default: ${DEFAULT-VALUE}).")
     private int batchSize;
 
-    @Option(names = "--delivery", defaultValue = "at-least-once", description = Delivery.WORDS + ".")
-    private Delivery delivery;
-
-    @Option(names = "--partitions", defaultValue = "16", description = "Of each topic. Default: 16.")
-    private int partitions;
-
-    @Option(names = "--keep-files", description = "Keep what was sent and received.")
+    @Option(names = "--keep-files", description = "Keeps the files that were sent and received.")
     private boolean keepFiles;
 
-    @Option(
-            names = "--results",
-            paramLabel = "FOLDER",
-            description = "For results.csv, results.json and the files. Default: a new folder in bench-results.")
-    private Path results;
+    @Mixin
+    private TopicOptions topic;
 
     @Mixin
     private RepetitionOptions turns;
@@ -93,36 +97,33 @@ public final class TransferCommand implements Callable<Integer> {
     private BrokerOptions brokers;
 
     @Mixin
+    private ResultDirectory results;
+
+    @Mixin
     private OutputOptions output;
 
     private final List<Map<String, Object>> rows = new ArrayList<>();
-    private Path folder;
 
     @Override
     public Integer call() throws InterruptedException {
-        senders.forEach(count -> Options.requirePositive("--senders", count));
-        counts.forEach(count -> Options.requirePositive("--counts", count));
-        Options.requirePositive("--batch", batchSize);
-        Options.requirePositive("--message-size", sizeBytes);
-        Options.requirePositive("--partitions", partitions);
-        folder = ResultFolder.open(results, "transfer");
-        try (Contenders contenders =
-                Contenders.start(turns.brokers(), delivery, brokers).required()) {
-            for (long count : input == null ? counts : List.of(lines(input))) {
+        List<Long> chosen = input == null ? counts : List.of(lines(input));
+        try (BrokerTurns measured =
+                BrokerTurns.start(turns.brokers(), topic.delivery(), brokers).required()) {
+            for (long count : chosen) {
                 for (int senderCount : senders) {
                     List<Path> files = files(senderCount, count);
                     for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
-                        contenders.eachInTurn(driver -> transfer(driver, files, count));
+                        measured.eachInTurn(driver -> transfer(driver, files, count));
                     }
                     remove(input == null ? files : List.of());
                 }
             }
-            Map<String, Object> about = contenders.about();
+            Map<String, Object> about = measured.about();
             about.put("batch", batchSize);
-            about.put("partitions", partitions);
+            about.put("partitions", topic.partitions());
             about.put("message_size_bytes", input == null ? sizeBytes : "as in " + input);
-            about.put("delivery", delivery.toString());
-            output.emit(about, rows, Map.of(), folder);
+            about.put("delivery", topic.delivery().toString());
+            output.emit(about, rows, Map.of(), results);
         }
         return rows.stream().allMatch(row -> row.get("success").equals("yes")) ? 0 : 1;
     }
@@ -134,7 +135,7 @@ public final class TransferCommand implements Callable<Integer> {
     private List<Path> files(int senderCount, long count) {
         List<Path> files = new ArrayList<>();
         for (int sender = 0; sender < senderCount; sender++) {
-            Path file = input == null ? folder.resolve("sent-%d-%d.jsonl".formatted(count, sender)) : input;
+            Path file = input == null ? results.file("sent-%d-%d.jsonl".formatted(count, sender)) : input;
             if (input == null) {
                 JsonLines.write(file, sender, count, sizeBytes);
             }
@@ -143,17 +144,17 @@ public final class TransferCommand implements Callable<Integer> {
         return files;
     }
 
-    private void transfer(Driver driver, List<Path> files, long count) throws InterruptedException {
-        String topic = TOPIC + System.nanoTime();
-        driver.createTopic(topic, partitions);
-        Path received = folder.resolve("received-%s-%d-%d.jsonl".formatted(driver.name(), files.size(), count));
+    private void transfer(PubSubDriver driver, List<Path> files, long count) throws InterruptedException {
+        String name = TOPIC + System.nanoTime();
+        driver.createTopic(name, topic.partitions());
+        Path received = results.file("received-%s-%d-%d.jsonl".formatted(driver.name(), files.size(), count));
         long expected = count * files.size();
         try {
             TransferRun.Result result =
-                    new TransferRun(driver, topic, batchSize).run(files, expected, received, brokers.pid(driver));
+                    new TransferRun(driver, name, batchSize).run(files, expected, received, brokers.pid(driver));
             rows.add(row(driver.name(), files.size(), count, expected, result));
         } finally {
-            driver.deleteTopic(topic);
+            driver.deleteTopic(name);
             remove(List.of(received));
         }
     }
@@ -166,15 +167,15 @@ public final class TransferCommand implements Callable<Integer> {
         row.put("messages_per_sender", count);
         boolean success = result.difference().isNone() && result.firstError() == null;
         row.put("success", success ? "yes" : "no");
-        row.put("time_s", Math.round(result.seconds() * 1_000) / 1e3);
+        row.put("time_s", Statistics.thousandths(result.seconds()));
         row.put("throughput_mps", Math.round(result.received() / Math.max(1e-3, result.seconds())));
         long wrong = Math.max(
                 result.failed(),
                 result.difference().missing() + result.difference().extra());
-        row.put("error_rate_percent", Math.round(wrong * 1e4 / expected) / 100.0);
+        row.put("error_rate_percent", Statistics.hundredths(100.0 * wrong / expected));
         row.put("missing", result.difference().missing());
         row.put("extra", result.difference().extra());
-        row.put("cpu_percent", Measurement.tenths(100 * result.use().brokerCores()));
+        row.put("cpu_percent", Statistics.tenths(100 * result.use().brokerCores()));
         row.put("memory_bytes", result.use().brokerMaxResidentBytes());
         row.put("first_error", result.firstError());
         return row;

@@ -1,11 +1,11 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.Publisher;
-import io.journalq.bench.measure.ProcessSample;
+import io.journalq.bench.driver.ClientDriver.Publisher;
+import io.journalq.bench.measure.ProcessUsage;
 import io.journalq.bench.measure.ResourceUse;
-import io.journalq.bench.peer.Driver;
-import io.journalq.bench.peer.Subscriber;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubDriver.Subscriber;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Senders that read files line by line, and one receiver that writes a file. Each sender hands over a batch when the last
- * but so many is acknowledged. One thread, besides those that it starts.
+ * Senders that read files line by line, and one receiver that writes a file. A sender has at most eight unacknowledged
+ * batches. Used by one thread; starts a thread for each sender and the receiver.
  */
 final class TransferRun {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
@@ -32,7 +32,7 @@ final class TransferRun {
     private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long POLL_MS = 10;
 
-    private final Driver driver;
+    private final PubSubDriver driver;
     private final String topic;
     private final int batchSize;
     private final LongAdder acknowledged = new LongAdder();
@@ -42,17 +42,17 @@ final class TransferRun {
     private volatile boolean running = true;
     private volatile long lastReceivedNs;
 
-    TransferRun(Driver driver, String topic, int batchSize) {
+    TransferRun(PubSubDriver driver, String topic, int batchSize) {
         this.driver = driver;
         this.topic = topic;
         this.batchSize = batchSize;
     }
 
     /**
-     * What came of it.
+     * The result of a run.
      *
-     * @param seconds from the first line sent to the last received
-     * @param firstError null when nothing failed
+     * @param seconds time from the first line sent to the last line received
+     * @param firstError null if nothing failed
      */
     record Result(
             double seconds,
@@ -69,7 +69,7 @@ final class TransferRun {
         double seconds;
         try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(receivedFile), 1 << 16)) {
             Thread receiver = start("receiver", receiving(driver.openSubscriber(topic, 0), out));
-            ProcessSample.forgetMaximum(pid);
+            ProcessUsage.forgetMaximum(pid);
             ResourceUse.Meter meter = ResourceUse.start(pid);
             long startNs = System.nanoTime();
             lastReceivedNs = startNs;
@@ -87,7 +87,8 @@ final class TransferRun {
             running = false;
             receiver.join();
         } catch (IOException e) {
-            throw new BenchException("cannot write " + receivedFile, "give --results a folder with room", e);
+            throw new BenchException(
+                    "cannot write " + receivedFile, "use --results with a directory that has free space", e);
         }
         long[] sent = new long[0];
         for (Path file : files) {

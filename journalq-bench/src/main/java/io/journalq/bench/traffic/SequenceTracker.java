@@ -1,23 +1,23 @@
 package io.journalq.bench.traffic;
 
 /**
- * Which of one producer's messages one subscriber has had. They may come in any order, as partitions are read side by
- * side; what is out of order is kept in a window of bits that grows as far as it must. One thread writes.
+ * The messages of one producer that one subscriber has received. They may arrive in any order, because partitions are read
+ * concurrently. A growing window of bits records the messages that are out of order. One thread writes.
  */
 final class SequenceTracker {
-    /** 16 Mi messages out of order take 2 MiB. What falls out of the window behind is given up as missing. */
+    /** Maximum of messages in the window, which take 2 MiB. A message that is older than the window counts as missing. */
     static final long MAX_WINDOW = 1L << 24;
 
     private static final int FIRST_WORDS = 64;
 
     private long[] bits = new long[FIRST_WORDS];
-    /** Everything below was seen, or has fallen out of the window. A multiple of 64. */
+    /** All messages below were received or are older than the window. A multiple of 64. */
     private long base;
 
     private volatile long highest = -1;
     private long distinct;
 
-    /** Notes a message; false when it was there before, or is so late that it was given up. */
+    /** Records a message. Returns false if it was received before or is older than the window. */
     boolean add(long sequence) {
         if (sequence < base) {
             return false;
@@ -37,12 +37,12 @@ final class SequenceTracker {
         return true;
     }
 
-    /** How many different messages there were. */
+    /** The number of distinct messages. */
     long distinct() {
         return distinct;
     }
 
-    /** The highest number so far; -1 when there was none. */
+    /** The highest sequence so far; -1 if there is none. */
     long highest() {
         return highest;
     }
@@ -55,7 +55,7 @@ final class SequenceTracker {
         return (int) (sequence >>> 6) & (bits.length - 1);
     }
 
-    /** Forgets full words at the low end. */
+    /** Removes full words at the low end. */
     private void slide() {
         int word = wordOf(base);
         while (bits[word] == -1L) {

@@ -2,7 +2,7 @@ package io.journalq.bench.traffic;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,13 +14,13 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * Publishers and subscribers of one topic at work, each on a thread of its own. The order of calls is start,
- * {@link #stopPublishing}, {@link #drain}, {@link #close}; counts and histograms may be asked for at any time. One thread.
+ * Running publishers and subscribers of one topic, each on its own thread. The order of calls is start, {@link
+ * #stopPublishing}, {@link #drain}, {@link #close}. Counts and histograms can be read at any time. One thread.
  */
 public final class Traffic implements AutoCloseable {
-    /** Ten minutes: what takes longer counts as that. */
+    /** The highest recorded latency, ten minutes. Longer latencies count as that. */
     static final long HIGHEST_NS = 600_000_000_000L;
-    /** How long publishers wait for a subscriber that makes no progress before they go on without. */
+    /** The time for which publishers wait for a subscriber without progress. */
     static final long LOST_AFTER_NS = 500_000_000L;
 
     private static final int DIGITS = 3;
@@ -28,31 +28,31 @@ public final class Traffic implements AutoCloseable {
     private static final long JOIN_MS = 30_000;
     private static final long FIRST_MESSAGE_TIMEOUT_MS = 30_000;
 
-    private final List<Publishing> publishing = new ArrayList<>();
-    private final List<Subscribing> subscribing = new ArrayList<>();
+    private final List<PublisherTask> publishing = new ArrayList<>();
+    private final List<SubscriberTask> subscribing = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final Recorder endToEnd = new Recorder(HIGHEST_NS, DIGITS);
-    private final Recorder answers = new Recorder(HIGHEST_NS, DIGITS);
+    private final Recorder acknowledged = new Recorder(HIGHEST_NS, DIGITS);
 
     private Traffic() {}
 
-    /** Opens subscribers, then publishers, and lets them run. Each subscriber gets what is published from now on. */
-    public static Traffic start(Driver driver, String topic, TrafficSettings settings, PayloadPool pool) {
+    /** Opens and starts subscribers, then publishers. Each subscriber receives the messages that are published from now on. */
+    public static Traffic start(PubSubDriver driver, String topic, Settings settings, PayloadPool pool) {
         Traffic traffic = new Traffic();
         try {
             for (int i = 0; i < settings.subscribers(); i++) {
-                traffic.subscribing.add(
-                        new Subscribing(driver.openSubscriber(topic, i), settings.checkInterval(), traffic.endToEnd));
+                traffic.subscribing.add(new SubscriberTask(
+                        driver.openSubscriber(topic, i), settings.checkInterval(), traffic.endToEnd));
             }
             for (int i = 0; i < settings.publishers(); i++) {
                 int number = i;
-                traffic.publishing.add(new Publishing(
+                traffic.publishing.add(new PublisherTask(
                         i,
                         driver.openPublisher(topic, i),
                         pool,
                         settings,
                         () -> traffic.slowest(number),
-                        traffic.answers));
+                        traffic.acknowledged));
             }
         } catch (RuntimeException e) {
             traffic.close();
@@ -72,13 +72,13 @@ public final class Traffic implements AutoCloseable {
 
     private long slowest(int publisher) {
         long slowest = Long.MAX_VALUE;
-        for (Subscribing one : subscribing) {
+        for (SubscriberTask one : subscribing) {
             slowest = Math.min(slowest, one.highestOf(publisher));
         }
         return slowest;
     }
 
-    /** Lets {@code time} pass, and then more until messages come out at the other end, if not for too long. */
+    /** Waits for {@code time}, and then until every subscriber has received a message, for at most 30 s. */
     public void warmUp(Duration time) throws InterruptedException {
         Thread.sleep(time.toMillis());
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FIRST_MESSAGE_TIMEOUT_MS);
@@ -91,34 +91,34 @@ public final class Traffic implements AutoCloseable {
         return subscribing.stream().allMatch(one -> one.received() > 0) && counts().sent() > 0;
     }
 
-    public TrafficCounts counts() {
-        // Received before sent: what is received has been sent.
-        long received = sum(subscribing, Subscribing::received);
-        long distinct = sum(subscribing, Subscribing::distinct);
-        long corrupt = sum(subscribing, Subscribing::corrupt);
-        long confirmed = sum(publishing, Publishing::confirmed);
-        long failed = sum(publishing, Publishing::failed);
-        return new TrafficCounts(sum(publishing, Publishing::sent), confirmed, failed, received, distinct, corrupt);
+    public Counts counts() {
+        // Read before the sent messages, so that no message counts as received but not as sent.
+        long received = sum(subscribing, SubscriberTask::received);
+        long distinct = sum(subscribing, SubscriberTask::distinct);
+        long corrupt = sum(subscribing, SubscriberTask::corrupt);
+        long confirmed = sum(publishing, PublisherTask::confirmed);
+        long failed = sum(publishing, PublisherTask::failed);
+        return new Counts(sum(publishing, PublisherTask::sent), confirmed, failed, received, distinct, corrupt);
     }
 
-    /** From when messages were due until they were received, since the last call of this; nanoseconds. */
+    /** The time from when messages were due until they were received, in nanoseconds, since the last call of this method. */
     public Histogram takeEndToEnd() {
         return endToEnd.getIntervalHistogram();
     }
 
-    /** From when messages were due until they were acknowledged, since the last call of this; nanoseconds. */
-    public Histogram takeAnswers() {
-        return answers.getIntervalHistogram();
+    /** The time from when messages were due until they were acknowledged, in nanoseconds, since the last call of this method. */
+    public Histogram takeAcknowledged() {
+        return acknowledged.getIntervalHistogram();
     }
 
-    /** Whether every publisher has sent all that it was to send. */
+    /** Whether every publisher has finished. */
     public boolean isPublished() {
-        return publishing.stream().allMatch(Publishing::isFinished);
+        return publishing.stream().allMatch(PublisherTask::isFinished);
     }
 
-    /** Lets publishers come to an end and waits for their last answers; false when that takes too long. */
+    /** Stops the publishers and waits for their last responses. Returns false if that takes longer than {@code timeoutMs}. */
     public boolean stopPublishing(long timeoutMs) throws InterruptedException {
-        publishing.forEach(Publishing::stop);
+        publishing.forEach(PublisherTask::stop);
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (!isPublished()) {
             if (System.nanoTime() > deadlineNs) {
@@ -130,14 +130,14 @@ public final class Traffic implements AutoCloseable {
     }
 
     /**
-     * Waits until every subscriber has what was sent, or nothing has come for {@code silenceMs}. Returns when the last
-     * message came, of {@link System#nanoTime}.
+     * Waits until every subscriber has received every message, or no message has arrived for {@code silenceMs}. Returns the
+     * time of the last message, of {@link System#nanoTime}.
      */
     public long drain(long silenceMs) throws InterruptedException {
         while (true) {
-            TrafficCounts counts = counts();
+            Counts counts = counts();
             long lastNs = subscribing.stream()
-                    .mapToLong(Subscribing::lastReceivedNs)
+                    .mapToLong(SubscriberTask::lastReceivedNs)
                     .max()
                     .orElse(0);
             boolean silent = System.nanoTime() - lastNs > TimeUnit.MILLISECONDS.toNanos(silenceMs);
@@ -148,21 +148,21 @@ public final class Traffic implements AutoCloseable {
         }
     }
 
-    private long expected(TrafficCounts counts) {
+    private long expected(Counts counts) {
         return (counts.sent() - counts.failed()) * subscribing.size();
     }
 
-    /** What was sent without failing and no subscriber reported, over all subscribers. Has a meaning after draining. */
+    /** The number of messages that did not fail and were not received, over all subscribers. Valid after {@link #drain}. */
     public long lost() {
-        TrafficCounts counts = counts();
+        Counts counts = counts();
         return publishing.isEmpty()
-                ? sum(subscribing, Subscribing::gaps)
+                ? sum(subscribing, SubscriberTask::gaps)
                 : Math.max(0, expected(counts) - counts.distinct());
     }
 
-    /** The first thing that went wrong with a publisher or a subscriber; null when nothing did. */
+    /** The first problem of a publisher or a subscriber; null if there was none. */
     public String firstError() {
-        return first(publishing, Publishing::firstError, first(subscribing, Subscribing::firstError, null));
+        return first(publishing, PublisherTask::firstError, first(subscribing, SubscriberTask::firstError, null));
     }
 
     private static <T> String first(List<T> from, Function<T, String> error, String otherwise) {
@@ -173,11 +173,11 @@ public final class Traffic implements AutoCloseable {
         return of.stream().mapToLong(value).sum();
     }
 
-    /** Stops what still runs and closes the connections. */
+    /** Stops all threads and closes all connections. */
     @Override
     public void close() {
-        publishing.forEach(Publishing::stop);
-        subscribing.forEach(Subscribing::stop);
+        publishing.forEach(PublisherTask::stop);
+        subscribing.forEach(SubscriberTask::stop);
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(JOIN_MS);
         try {
             for (Thread thread : threads) {
@@ -185,9 +185,57 @@ public final class Traffic implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BenchException("interrupted", "run it again", e);
+            throw new BenchException("interrupted", "run the benchmark again", e);
         } finally {
-            publishing.forEach(Publishing::close);
+            publishing.forEach(PublisherTask::close);
+        }
+    }
+
+    /**
+     * The amount of traffic.
+     *
+     * @param publishers number of publishers, each with its own connection; may be 0
+     * @param subscribers number of subscribers, each with its own connection, which all receive every message; may be 0
+     * @param messagesPerSecond rate of all publishers together, on a schedule that does not depend on the broker; 0 for as
+     *     fast as possible
+     * @param messagesPerPublisher number of messages after which each publisher stops; 0 to publish until stopped
+     * @param unconfirmed maximum of unacknowledged messages per publisher
+     * @param window maximum of messages that all publishers together run ahead of the slowest subscriber; 0 for no limit
+     * @param checkInterval the checksum of one message in this number is verified
+     */
+    public record Settings(
+            int publishers,
+            int subscribers,
+            long messagesPerSecond,
+            long messagesPerPublisher,
+            int unconfirmed,
+            int window,
+            int checkInterval) {}
+
+    /**
+     * Numbers of messages.
+     *
+     * @param sent messages passed to the client library
+     * @param confirmed acknowledged messages; without acknowledgements, messages that the library has accepted
+     * @param failed messages that certainly failed
+     * @param received messages that all subscribers together received, including repetitions
+     * @param distinct received messages without repetitions
+     * @param corrupt received messages with a wrong checksum or without a stamp
+     */
+    public record Counts(long sent, long confirmed, long failed, long received, long distinct, long corrupt) {
+        public long duplicated() {
+            return received - distinct - corrupt;
+        }
+
+        /** The difference to earlier counts. */
+        public Counts since(Counts earlier) {
+            return new Counts(
+                    sent - earlier.sent,
+                    confirmed - earlier.confirmed,
+                    failed - earlier.failed,
+                    received - earlier.received,
+                    distinct - earlier.distinct,
+                    corrupt - earlier.corrupt);
         }
     }
 }

@@ -4,21 +4,21 @@ import io.journalq.bench.measure.ResourceUse;
 import org.HdrHistogram.Histogram;
 
 /**
- * What came of a {@link TrafficRun}.
+ * The result of a {@link TrafficRun}.
  *
- * @param measured within the measured time
- * @param lost of the whole run, over all subscribers
- * @param corrupt of the whole run
- * @param endToEnd within the measured time, nanoseconds from when messages were due until they were received
- * @param answers the same until they were acknowledged
- * @param firstError null when nothing failed
+ * @param measured counts of the measured interval
+ * @param lost lost messages of the whole run, over all subscribers
+ * @param corrupt damaged messages of the whole run
+ * @param endToEnd nanoseconds from when messages were due until they were received, in the measured interval
+ * @param acknowledged nanoseconds from when messages were due until they were acknowledged, in the measured interval
+ * @param firstError null if nothing failed
  */
 public record TrafficResult(
-        TrafficCounts measured,
+        Traffic.Counts measured,
         long lost,
         long corrupt,
         Histogram endToEnd,
-        Histogram answers,
+        Histogram acknowledged,
         ResourceUse use,
         String firstError) {
 
@@ -26,18 +26,18 @@ public record TrafficResult(
         return measured.confirmed() / use.seconds();
     }
 
-    /** Over all subscribers. */
+    /** Messages per second that all subscribers together received. */
     public double receivedPerSecond() {
         return measured.received() / use.seconds();
     }
 
-    /** What was wrong; null when nothing was. {@code mayLose}: whether losses are within the promise. */
+    /** The problem of the run; null if there is none. {@code mayLose}: whether the delivery guarantee permits losses. */
     public String problem(boolean mayLose) {
         if (firstError != null) {
             return firstError;
         }
         if (corrupt > 0) {
-            return corrupt + " messages came damaged";
+            return corrupt + " messages were damaged";
         }
         return lost > 0 && !mayLose ? lost + " messages were lost" : null;
     }

@@ -1,31 +1,36 @@
 package io.journalq.bench.traffic;
 
-import io.journalq.bench.measure.ProcessSample;
+import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.ProcessUsage;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.Driver;
+import io.journalq.bench.peer.PubSubDriver;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 
-/** Traffic that is warmed up, measured for a while, and brought to an end. One thread. */
+/** Warms traffic up, measures it, and stops it. One thread. */
 public final class TrafficRun {
     private static final int DIGITS = 3;
     private static final long SECOND_MS = 1_000;
-    private static final long ANSWER_TIMEOUT_MS = 60_000;
-    /** After so long without a message, those that are missing count as lost. */
+    private static final long RESPONSE_TIMEOUT_MS = 60_000;
+    /** If no message arrives for this time, the missing messages count as lost. */
     private static final long SILENCE_MS = 30_000;
 
     private static final long SHORT_SILENCE_MS = 3_000;
 
-    private final Driver driver;
+    private final PubSubDriver driver;
     private final Duration warmup;
     private final Duration duration;
     private final boolean mayLose;
 
-    /** {@code mayLose}: whether losses are within the promise; those that are missing are then not waited for as long. */
-    public TrafficRun(Driver driver, Duration warmup, Duration duration, boolean mayLose) {
+    /** {@code mayLose}: whether the delivery guarantee permits losses; missing messages are then awaited for less time. */
+    public TrafficRun(PubSubDriver driver, Duration warmup, Duration duration, boolean mayLose) {
         this.driver = driver;
         this.warmup = warmup;
         this.duration = duration;
@@ -33,29 +38,31 @@ public final class TrafficRun {
     }
 
     /**
-     * Runs traffic on a topic that exists.
+     * Runs traffic on an existing topic.
      *
-     * @param pid of the broker, to watch; below 1 when it is not known
-     * @param what for the lines of progress
-     * @param log takes a histogram of the latency from end to end every second; null for none
+     * @param pid process id of the broker; below 1 if it is unknown
+     * @param what description for the progress lines
+     * @param log file for a histogram of the end-to-end latency per second; null for none. It is opened when traffic has
+     *     started
      */
     public TrafficResult run(
-            String topic, TrafficSettings settings, PayloadPool pool, long pid, String what, PrintStream log)
+            String topic, Traffic.Settings settings, PayloadPool pool, long pid, String what, Supplier<Path> log)
             throws InterruptedException {
         Histogram endToEnd = new Histogram(DIGITS);
-        try (Traffic traffic = Traffic.start(driver, topic, settings, pool)) {
+        try (Traffic traffic = Traffic.start(driver, topic, settings, pool);
+                PrintStream out = log == null ? null : open(log.get())) {
             traffic.warmUp(warmup);
             traffic.takeEndToEnd();
-            traffic.takeAnswers();
-            ProcessSample.forgetMaximum(pid);
-            HistogramLogWriter writer = log == null ? null : begin(log);
-            TrafficCounts before = traffic.counts();
+            traffic.takeAcknowledged();
+            ProcessUsage.forgetMaximum(pid);
+            HistogramLogWriter writer = out == null ? null : begin(out);
+            Traffic.Counts before = traffic.counts();
             ResourceUse.Meter meter = ResourceUse.start(pid);
             measure(traffic, what, endToEnd, writer);
             ResourceUse use = meter.stop();
-            TrafficCounts measured = traffic.counts().since(before);
-            Histogram answers = traffic.takeAnswers();
-            boolean stopped = traffic.stopPublishing(ANSWER_TIMEOUT_MS);
+            Traffic.Counts measured = traffic.counts().since(before);
+            Histogram acknowledged = traffic.takeAcknowledged();
+            boolean stopped = traffic.stopPublishing(RESPONSE_TIMEOUT_MS);
             traffic.drain(mayLose ? SHORT_SILENCE_MS : SILENCE_MS);
             String error = traffic.firstError();
             return new TrafficResult(
@@ -63,9 +70,17 @@ public final class TrafficRun {
                     traffic.lost(),
                     traffic.counts().corrupt(),
                     endToEnd,
-                    answers,
+                    acknowledged,
                     use,
-                    error == null && !stopped ? "messages were not answered within a minute" : error);
+                    error == null && !stopped ? "messages were not acknowledged within a minute" : error);
+        }
+    }
+
+    private static PrintStream open(Path log) {
+        try {
+            return new PrintStream(log.toFile(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + log, "use --results with a writable directory", e);
         }
     }
 
@@ -83,18 +98,18 @@ public final class TrafficRun {
             throws InterruptedException {
         long startNs = System.nanoTime();
         long endNs = startNs + duration.toNanos();
-        TrafficCounts last = traffic.counts();
+        Traffic.Counts last = traffic.counts();
         long lastNs = startNs;
         while (System.nanoTime() < endNs) {
             Thread.sleep(Math.max(1, Math.min(SECOND_MS, (endNs - System.nanoTime()) / 1_000_000)));
-            TrafficCounts now = traffic.counts();
-            Histogram stretch = traffic.takeEndToEnd();
+            Traffic.Counts now = traffic.counts();
+            Histogram interval = traffic.takeEndToEnd();
             long nowNs = System.nanoTime();
-            endToEnd.add(stretch);
+            endToEnd.add(interval);
             if (writer != null) {
-                writer.outputIntervalHistogram(stretch);
+                writer.outputIntervalHistogram(interval);
             }
-            TrafficCounts since = now.since(last);
+            Traffic.Counts since = now.since(last);
             double seconds = Math.max(1e-3, (nowNs - lastNs) / 1e9);
             System.err.printf(
                     "%s %s, %.0f of %.0f s: published %,.0f/s, received %,.0f/s%n",

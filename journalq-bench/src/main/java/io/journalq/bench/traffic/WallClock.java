@@ -3,8 +3,9 @@ package io.journalq.bench.traffic;
 import java.time.Instant;
 
 /**
- * Nanoseconds since 1970 that never step while the program runs: read once, then counted on by the monotonic clock.
- * Programs on one machine agree to a few microseconds, so that a publisher and a subscriber may be two of them.
+ * Nanoseconds since 1970 without steps while the program runs: the wall clock is read once, and the monotonic clock counts
+ * from there. The clocks of two programs on one machine differ by a few microseconds, so publisher and subscriber may be
+ * separate programs. Stateless.
  */
 final class WallClock {
     private static final long ANCHOR_MONOTONIC_NS = System.nanoTime();
@@ -16,7 +17,7 @@ final class WallClock {
         return of(System.nanoTime());
     }
 
-    /** What this clock showed, or will show, when {@link System#nanoTime} is {@code monotonicNs}. */
+    /** The time of this clock when {@link System#nanoTime} is {@code monotonicNs}. */
     static long of(long monotonicNs) {
         return ANCHOR_WALL_NS + (monotonicNs - ANCHOR_MONOTONIC_NS);
     }

@@ -1,6 +1,6 @@
 /**
- * Stamped messages from publishers to subscribers through any broker, and what became of them: counts, losses,
- * repetitions, latency from end to end. In: a {@link io.journalq.bench.peer.Driver} and how much to send. It must not know
- * which scenario it serves.
+ * Stamped messages from publishers to subscribers through any broker, and their outcome: counts, losses, repetitions and
+ * end-to-end latency. Input: a {@link io.journalq.bench.peer.PubSubDriver} and settings. Output: counts and histograms. Must
+ * not know which scenario it serves.
  */
 package io.journalq.bench.traffic;

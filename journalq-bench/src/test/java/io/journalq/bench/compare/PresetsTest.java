@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.Tuning;
 import java.io.IOException;
@@ -16,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class PresetsTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldReadWhatItWrote() {
@@ -28,14 +29,14 @@ class PresetsTest {
                 "2 x test",
                 List.of("threads=1: 900,000 msg/s"))));
 
-        presets.write(folder.resolve("presets.json"));
+        presets.write(directory.resolve("presets.json"));
 
-        assertThat(Presets.read(folder.resolve("presets.json")).all()).isEqualTo(presets.all());
+        assertThat(Presets.read(directory.resolve("presets.json")).all()).isEqualTo(presets.all());
     }
 
     @Test
     void shouldSayHowToMakePresetsWhenThereAreNone() throws IOException {
-        Path broken = Files.writeString(folder.resolve("broken.json"), "[{\"broker\": 5, \"unknown\": true}");
+        Path broken = Files.writeString(directory.resolve("broken.json"), "[{\"broker\": 5, \"unknown\": true}");
 
         assertThatThrownBy(() -> Presets.read(broken))
                 .isInstanceOf(BenchException.class)

@@ -2,6 +2,7 @@ package io.journalq.bench.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.compare.Sweep.Knob;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.Tuning;

@@ -34,7 +34,7 @@ class ResourceUseTest {
 
     @Test
     void shouldReadAProcessThatIsGoneAsZero() {
-        assertThat(ProcessSample.of(Integer.MAX_VALUE)).isEqualTo(new ProcessSample(0, 0, 0, 0));
+        assertThat(ProcessUsage.of(Integer.MAX_VALUE)).isEqualTo(new ProcessUsage(0, 0, 0, 0));
     }
 
     /** By the thread's own processor time, so that a crowded machine only takes longer. */

@@ -13,7 +13,7 @@ class ChartTest {
             "t", "x", "y", List.of("1,000", "10,000"), List.of(new Series("a", List.of(), List.of(3.0, 5_000.0))));
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldDrawBarsWhenTheAxisIsLinearOrGoesByFactorsOfTen() {
@@ -32,8 +32,8 @@ class ChartTest {
                         new Series("one", List.of(1.0), List.of(2.0)),
                         new Series("flat", List.of(1.0, 2.0), List.of(0.0, 0.0))));
 
-        lines.writePng(folder.resolve("lines.png"));
+        lines.writePng(directory.resolve("lines.png"));
 
-        assertThat(folder.resolve("lines.png")).isNotEmptyFile();
+        assertThat(directory.resolve("lines.png")).isNotEmptyFile();
     }
 }

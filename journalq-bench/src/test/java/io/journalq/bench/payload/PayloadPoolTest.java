@@ -95,8 +95,8 @@ class PayloadPoolTest {
     }
 
     @Test
-    void shouldCutAFileIntoMessagesFromItsBeginning(@TempDir Path folder) throws IOException {
-        Path file = Files.writeString(folder.resolve("input"), "abcdefghij");
+    void shouldCutAFileIntoMessagesFromItsBeginning(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("input"), "abcdefghij");
 
         PayloadPool pool = PayloadPool.build("file:" + file, 24, 1024);
 
@@ -113,16 +113,16 @@ class PayloadPoolTest {
     }
 
     @Test
-    void shouldSayWhatToDoWhenThePayloadCannotBeMade(@TempDir Path folder) throws IOException {
-        Path empty = Files.createFile(folder.resolve("empty"));
+    void shouldSayWhatToDoWhenThePayloadCannotBeMade(@TempDir Path directory) throws IOException {
+        Path empty = Files.createFile(directory.resolve("empty"));
 
         assertThatThrownBy(() -> PayloadPool.build("prose", 100, 1024))
                 .isInstanceOf(BenchException.class)
-                .hasMessage("no payload is called 'prose'; use " + PayloadSource.KINDS);
+                .hasMessage("'prose' is not a kind of payload; use " + PayloadSource.KINDS);
         assertThatThrownBy(() -> PayloadPool.build("file:" + empty, 100, 1024)).hasMessageContaining("is empty");
-        assertThatThrownBy(() -> PayloadPool.build("file:" + folder.resolve("none"), 100, 1024))
+        assertThatThrownBy(() -> PayloadPool.build("file:" + directory.resolve("none"), 100, 1024))
                 .hasMessageContaining("cannot read payload file");
-        assertThatThrownBy(() -> PayloadPool.build("text", 15, 1024)).hasMessageContaining("give 16 to 900000 bytes");
+        assertThatThrownBy(() -> PayloadPool.build("text", 15, 1024)).hasMessageContaining("use 16 to 900000 bytes");
         assertThatThrownBy(() -> PayloadPool.build("text", 900_001, 1024)).hasMessageContaining("out of range");
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.BrokerProcess;
+import io.journalq.bench.driver.ChildProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -21,7 +21,7 @@ class RabbitServerTest {
     @Test
     void shouldTellHowToInstallItWhenNobodyListens() {
         RabbitServer server =
-                new RabbitServer(DriverSettings.of(Delivery.AT_LEAST_ONCE), BrokerProcess.freePort(), INSTALL);
+                new RabbitServer(PubSubSettings.of(Delivery.AT_LEAST_ONCE), ChildProcess.freePort(), INSTALL);
 
         assertThat(server.missing()).contains(INSTALL);
     }
@@ -30,7 +30,7 @@ class RabbitServerTest {
     void shouldMissNothingWhenSomebodyListens() throws IOException {
         try (ServerSocket listening = new ServerSocket(0, 50, InetAddress.getByName("localhost"))) {
             RabbitServer server =
-                    new RabbitServer(DriverSettings.of(Delivery.AT_LEAST_ONCE), listening.getLocalPort(), INSTALL);
+                    new RabbitServer(PubSubSettings.of(Delivery.AT_LEAST_ONCE), listening.getLocalPort(), INSTALL);
 
             assertThat(server.missing()).isEmpty();
             server.requireReachable();
@@ -40,14 +40,14 @@ class RabbitServerTest {
     @ParameterizedTest
     @ValueSource(strings = {RabbitStreamDriver.NAME, RabbitQuorumDriver.NAME})
     void shouldSayInOneLineWhatToDoWhenTheServerThatIsNamedDoesNotAnswer(String name) {
-        String target = "localhost:" + BrokerProcess.freePort();
+        String target = "localhost:" + ChildProcess.freePort();
 
-        try (Driver driver = Drivers.named(name, settings(target, Map.of()))) {
+        try (PubSubDriver driver = PubSubDrivers.named(name, settings(target, Map.of()))) {
             assertThat(driver.missing()).isEmpty();
             assertThat(driver.isStartedHere()).isFalse();
             assertThatThrownBy(driver::start)
                     .isInstanceOf(BenchException.class)
-                    .hasMessageContainingAll("no RabbitMQ server answers at " + target, "apt-get install");
+                    .hasMessageContainingAll("no RabbitMQ server responds at " + target, "apt-get install");
         }
     }
 
@@ -62,14 +62,15 @@ class RabbitServerTest {
 
     @Test
     void shouldRefuseSettingsThatAreNoNumbers() {
-        RabbitServer server = new RabbitServer(settings("localhost", Map.of("batchSize", "many")), 1, INSTALL);
+        PubSubSettings settings = settings("localhost", Map.of("batchSize", "many"));
+        RabbitServer server = new RabbitServer(settings, 1, INSTALL);
 
-        assertThat(server.clientSetting("consumer.prefetch", 7)).isEqualTo(7);
-        assertThatThrownBy(() -> server.clientSetting("batchSize", 1)).hasMessageContaining("give a number");
-        assertThatThrownBy(() -> server.port("localhost:five")).hasMessageContaining("give host:port");
+        assertThat(settings.clientNumber("consumer.prefetch", 7)).isEqualTo(7);
+        assertThatThrownBy(() -> settings.clientNumber("batchSize", 1)).hasMessageContaining("use a number");
+        assertThatThrownBy(() -> server.port("localhost:five")).hasMessageContaining("use HOST:PORT");
     }
 
-    private static DriverSettings settings(String target, Map<String, String> client) {
-        return new DriverSettings(Delivery.AT_LEAST_ONCE, List.of(target), "", "none", Map.of(), client);
+    private static PubSubSettings settings(String target, Map<String, String> client) {
+        return new PubSubSettings(Delivery.AT_LEAST_ONCE, List.of(target), "", "none", Map.of(), client);
     }
 }

@@ -1,11 +1,11 @@
 package io.journalq.bench.produce;
 
-import io.journalq.bench.driver.BatchProducer;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
-import io.journalq.bench.driver.MessageConsumer;
-import io.journalq.bench.driver.Publisher;
-import io.journalq.bench.driver.SyncProducer;
+import io.journalq.bench.driver.ClientDriver.BatchProducer;
+import io.journalq.bench.driver.ClientDriver.MessageConsumer;
+import io.journalq.bench.driver.ClientDriver.Publisher;
+import io.journalq.bench.driver.ClientDriver.SyncProducer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.Latency;
 import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.ProduceSettings.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,7 +85,7 @@ class ProduceRunTest {
     void shouldNoticeWhenContentDiffers(ProduceCase produceCase) throws InterruptedException {
         ProduceResult result = run(produceCase, FakeBroker.Fault.DAMAGE);
 
-        assertThat(result.problem()).contains("holds what nobody sent");
+        assertThat(result.problem()).contains("holds a message that was not sent");
     }
 
     @Test
@@ -148,7 +149,7 @@ class ProduceRunTest {
         assertThat(ProduceCase.parse("3, 1")).containsExactly(ProduceCase.ASYNC_BATCH_LZ4, ProduceCase.SYNC_SINGLE);
         assertThatThrownBy(() -> ProduceCase.parse("5"))
                 .isInstanceOf(BenchException.class)
-                .hasMessage("there is no case '5'; give 1, 2, 3, 4 or all");
+                .hasMessage("there is no case '5'; use 1, 2, 3, 4 or all");
     }
 
     private ProduceResult run(ProduceCase produceCase, FakeBroker.Fault fault) throws InterruptedException {

@@ -15,12 +15,12 @@ class FlameGraphTest {
     private static final long DEADLINE_NS = 30_000_000_000L;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldShowWhereTheTimeWentWhenAProgramWasBusy() throws IOException {
-        Path recording = folder.resolve("busy.jfr");
-        Path page = folder.resolve("busy.html");
+        Path recording = directory.resolve("busy.jfr");
+        Path page = directory.resolve("busy.html");
         long startNs = System.nanoTime();
         try (Recording running = new Recording()) {
             running.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));

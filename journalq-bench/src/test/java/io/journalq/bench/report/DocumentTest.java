@@ -14,12 +14,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DocumentTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @BeforeEach
     void writeResults() throws IOException {
         Files.writeString(
-                folder.resolve("r.json"),
+                directory.resolve("r.json"),
                 """
                 {"results": [
                   {"broker": "a", "rate": 1000, "mps": 633145.0, "p99_us": 1234.5, "share": 2.04, "rss": 2097152},
@@ -40,7 +40,7 @@ class DocumentTest {
     @Test
     void shouldSetSidesBesideEachOtherWhenTheyAreNamed() throws IOException {
         Files.writeString(
-                folder.resolve("s.json"),
+                directory.resolve("s.json"),
                 """
                 {"results": [
                   {"broker": "a", "qos": "one", "size": 1024, "mps": 30000},
@@ -74,7 +74,7 @@ class DocumentTest {
     @Test
     void shouldCountTheFasterSideWhenATallyIsWanted() throws IOException {
         writeSides("a", 10, 11, 12, 13, 14);
-        Files.copy(folder.resolve("s.json"), folder.resolve("faster.json"));
+        Files.copy(directory.resolve("s.json"), directory.resolve("faster.json"));
         writeSides("a", 5, 11, 12, 13, 14);
 
         assertThat(fill("tally faster.json, s.json: mps by broker over rate per size"))
@@ -92,7 +92,7 @@ class DocumentTest {
             runs.append("{\"broker\": \"b\", \"rate\": 1, \"mps\": %d}%s".formatted(rate, rate < 5 ? "," : ""));
         }
         Files.writeString(
-                folder.resolve("s.json"),
+                directory.resolve("s.json"),
                 """
                 {"results": [{"broker": "%s", "rate": 1, "size": 100, "mps": 12},
                              {"broker": "b", "rate": 1, "size": 100, "mps": 3}],
@@ -119,7 +119,7 @@ class DocumentTest {
 
     private void writeComparison(int repetitions, String own, String other) throws IOException {
         Files.writeString(
-                folder.resolve("c.json"),
+                directory.resolve("c.json"),
                 """
                 {"jdk": "OpenJDK 64-Bit Server VM 25.0.3+9-LTS", "method": "%d repetitions in turn",
                  "journalq": "journalq 0.1.0 {heap=512m} with client journalq 0.1.0-SNAPSHOT",
@@ -141,7 +141,7 @@ class DocumentTest {
 
     @Test
     void shouldFindFiguresWhenTheyAreTypedByHand() throws IOException {
-        Path page = folder.resolve("typed.md");
+        Path page = directory.resolve("typed.md");
         Files.writeString(
                 page,
                 """
@@ -171,14 +171,14 @@ class DocumentTest {
     @Test
     void shouldDrawAChartWhenItIsAskedFor() throws IOException {
         assertThat(fill("chart r.json: mps over rate by broker to mps.png")).contains("![mps over rate](mps.png)");
-        assertThat(folder.resolve("mps.png")).isNotEmptyFile();
+        assertThat(directory.resolve("mps.png")).isNotEmptyFile();
     }
 
     @Test
     void shouldNotChangeAgainWhenItIsCurrent() throws IOException {
         fill("table r.json: broker, mps:si");
 
-        Document again = new Document(folder.resolve("page.md"));
+        Document again = new Document(directory.resolve("page.md"));
         assertThat(again.isCurrent()).isTrue();
         assertThat(again.fill()).isFalse();
     }
@@ -201,7 +201,7 @@ class DocumentTest {
 
     private String fill(String what) throws IOException {
         Path page = Files.writeString(
-                folder.resolve("page.md"), "before\n<!-- results " + what + " -->\nold\n<!-- /results -->\nafter\n");
+                directory.resolve("page.md"), "before\n<!-- results " + what + " -->\nold\n<!-- /results -->\nafter\n");
         new Document(page).fill();
         String filled = Files.readString(page);
         assertThat(filled).startsWith("before\n").endsWith("<!-- /results -->\nafter\n");

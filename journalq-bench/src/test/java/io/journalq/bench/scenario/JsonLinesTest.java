@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class JsonLinesTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldFindNoDifferenceWhenOnlyTheOrderDiffers() throws IOException {
@@ -34,14 +34,14 @@ class JsonLinesTest {
     }
 
     private List<String> made() throws IOException {
-        JsonLines.write(folder.resolve("sent"), 1, 2_000, 100);
-        List<String> lines = new ArrayList<>(Files.readAllLines(folder.resolve("sent")));
+        JsonLines.write(directory.resolve("sent"), 1, 2_000, 100);
+        List<String> lines = new ArrayList<>(Files.readAllLines(directory.resolve("sent")));
         assertThat(lines).hasSize(2_000).doesNotHaveDuplicates();
         return lines;
     }
 
     private JsonLines.Difference compare(List<String> received) throws IOException {
-        Path file = Files.write(folder.resolve("received"), received);
-        return JsonLines.compare(JsonLines.hashes(folder.resolve("sent")), JsonLines.hashes(file));
+        Path file = Files.write(directory.resolve("received"), received);
+        return JsonLines.compare(JsonLines.hashes(directory.resolve("sent")), JsonLines.hashes(file));
     }
 }

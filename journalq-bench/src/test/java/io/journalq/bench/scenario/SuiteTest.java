@@ -33,7 +33,7 @@ class SuiteTest {
     private static JournalQBroker broker;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private final StringWriter err = new StringWriter();
 
@@ -50,12 +50,12 @@ class SuiteTest {
 
     private int run(String... arguments) {
         List<String> all = new ArrayList<>(List.of(arguments));
-        all.addAll(List.of("--bootstrap", broker.bootstrap(), "--results", folder.toString()));
+        all.addAll(List.of("--bootstrap", broker.bootstrap(), "--results", directory.toString()));
         return BenchMain.commandLine().setErr(new PrintWriter(err, true)).execute(all.toArray(String[]::new));
     }
 
     private JsonNode result() throws IOException {
-        return JSON.readTree(folder.resolve("results.json").toFile()).get("results");
+        return JSON.readTree(directory.resolve("results.json").toFile()).get("results");
     }
 
     @ParameterizedTest
@@ -88,9 +88,9 @@ class SuiteTest {
         assertThat(row.get("duplicated").asLong()).isZero();
         assertThat(row.get("end_to_end_p99_us").isNumber()).isTrue();
         assertThat(row.get("max_rss_bytes").asLong()).isPositive();
-        assertThat(Files.readAllLines(folder.resolve("samples.csv"))).hasSizeGreaterThan(1);
-        assertThat(Files.readString(folder.resolve("stability.html"))).contains("<svg", "Memory of the broker");
-        assertThat(folder.resolve("stability.png")).isNotEmptyFile();
+        assertThat(Files.readAllLines(directory.resolve("samples.csv"))).hasSizeGreaterThan(1);
+        assertThat(Files.readString(directory.resolve("stability.html"))).contains("<svg", "Memory of the broker");
+        assertThat(directory.resolve("stability.png")).isNotEmptyFile();
     }
 
     @Test
@@ -113,8 +113,8 @@ class SuiteTest {
             assertThat(row.get("p9999_us").asDouble())
                     .isGreaterThanOrEqualTo(row.get("p50_us").asDouble());
         }
-        assertThat(Files.readString(folder.resolve("journalq-1000-1.hlog"))).contains("Interval_Max");
-        assertThat(folder.resolve("latency.html")).isNotEmptyFile();
+        assertThat(Files.readString(directory.resolve("journalq-1000-1.hlog"))).contains("Interval_Max");
+        assertThat(directory.resolve("latency.html")).isNotEmptyFile();
     }
 
     @Test
@@ -132,7 +132,7 @@ class SuiteTest {
         assertThat(err.toString()).isEmpty();
         assertThat(exitCode).isZero();
         assertThat(result()).hasSize(4);
-        assertThat(Files.readAllLines(folder.resolve("results.csv")).get(0))
+        assertThat(Files.readAllLines(directory.resolve("results.csv")).get(0))
                 .isEqualTo("broker,qos,message_size,publishers,subscribers,total_messages,throughput_mps,"
                         + "latency_p50_us,latency_p95_us,latency_p99_us,cpu_percent,memory_bytes");
         for (JsonNode row : result()) {
@@ -141,7 +141,7 @@ class SuiteTest {
             assertThat(row.get("memory_bytes").asLong()).isPositive();
         }
         for (String chart : List.of("throughput.png", "latency_p95.png", "latency_p99.png", "matrix.html")) {
-            assertThat(folder.resolve(chart)).isNotEmptyFile();
+            assertThat(directory.resolve(chart)).isNotEmptyFile();
         }
     }
 
@@ -156,13 +156,14 @@ class SuiteTest {
             assertThat(row.get("success").asText()).isEqualTo("yes");
             assertThat(row.get("missing").asLong() + row.get("extra").asLong()).isZero();
         }
-        assertThat(Files.readAllLines(folder.resolve("received-journalq-3-250.jsonl")))
+        assertThat(Files.readAllLines(directory.resolve("received-journalq-3-250.jsonl")))
                 .hasSize(750);
     }
 
     @Test
     void shouldCatchUpWhenAReaderIsBehind() throws IOException {
-        int exitCode = run("backlog", "--size=5", "--rate=500", "--partitions=4", "--warmup=100ms", "--duration=500ms");
+        int exitCode =
+                run("backlog", "--size=5MiB", "--rate=500", "--partitions=4", "--warmup=100ms", "--duration=500ms");
 
         assertThat(err.toString()).isEmpty();
         assertThat(exitCode).isZero();
@@ -183,7 +184,7 @@ class SuiteTest {
                         "--warmup=100ms",
                         "--duration=300ms",
                         "--message-size=100",
-                        "--results=" + folder);
+                        "--results=" + directory);
 
         assertThat(err.toString()).isEmpty();
         assertThat(exitCode).isZero();
@@ -191,7 +192,7 @@ class SuiteTest {
         for (String value : List.of("start_s", "memory_bytes", "restart_clean_s", "restart_kill_s")) {
             assertThat(row.get(value).asDouble()).as(value).isPositive();
         }
-        assertThat(folder.resolve("partitions.html")).isNotEmptyFile();
+        assertThat(directory.resolve("partitions.html")).isNotEmptyFile();
     }
 
     @Test
@@ -207,7 +208,7 @@ class SuiteTest {
                         "--warmup=100ms",
                         "--duration=300ms",
                         "--message-size=100",
-                        "--results=" + folder);
+                        "--results=" + directory);
 
         // then the others are measured, and what there is of it is kept
         assertThat(exitCode).isEqualTo(1);
@@ -217,7 +218,7 @@ class SuiteTest {
         assertThat(result().get(1).get("start_s").asDouble()).isPositive();
         assertThat(result().get(1).get("throughput_mps").isNull()).isTrue();
         assertThat(result().get(2).get("restart_kill_s").asDouble()).isPositive();
-        assertThat(folder.resolve("partitions.html")).isNotEmptyFile();
+        assertThat(directory.resolve("partitions.html")).isNotEmptyFile();
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.journalq.cli.shell;
 
+import io.journalq.common.unit.Units;
 import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -9,7 +10,7 @@ public final class DurationOption implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String text) {
         try {
-            return Quantity.parseDuration(text);
+            return Units.parseDuration(text);
         } catch (IllegalArgumentException wrong) {
             throw new TypeConversionException(wrong.getMessage());
         }

@@ -1,5 +1,6 @@
 package io.journalq.cli.shell;
 
+import io.journalq.common.unit.Units;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,8 +51,8 @@ public sealed interface Position {
             }
             String span =
                     word.endsWith("ago") ? word.substring(0, word.length() - 3).strip() : word;
-            if (Quantity.isDuration(span)) {
-                Duration ago = Quantity.parseDuration(span);
+            if (Units.isDuration(span)) {
+                Duration ago = Units.parseDuration(span);
                 return new Time(Math.max(0, now.minus(ago).toEpochMilli()));
             }
             return new Time(instant(word, zone).toEpochMilli());

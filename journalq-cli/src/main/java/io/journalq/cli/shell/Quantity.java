@@ -2,42 +2,13 @@ package io.journalq.cli.shell;
 
 import java.time.Duration;
 import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/** Parses and formats durations and sizes. */
+/** Formats durations, sizes and counts. */
 public final class Quantity {
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
     private static final String[] SIZE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     private static final double BINARY_STEP = 1024.0;
 
     private Quantity() {}
-
-    /** Whether the text is a duration such as {@code 500ms}, {@code 10s}, {@code 5m}, {@code 2h} or {@code 1d}. */
-    public static boolean isDuration(String text) {
-        return DURATION.matcher(text).matches();
-    }
-
-    /**
-     * Parses a duration such as {@code 500ms}, {@code 10s}, {@code 5m}, {@code 2h} or {@code 1d}.
-     *
-     * @throws IllegalArgumentException if the text is not a duration; the message describes the form
-     */
-    public static Duration parseDuration(String text) {
-        Matcher matcher = DURATION.matcher(text);
-        if (!matcher.matches()) {
-            throw new IllegalArgumentException(
-                    "'" + text + "' is not a duration; use a number with one of the units ms, s, m, h, d, such as 10s");
-        }
-        long amount = Long.parseLong(matcher.group(1));
-        return switch (matcher.group(2)) {
-            case "ms" -> Duration.ofMillis(amount);
-            case "s" -> Duration.ofSeconds(amount);
-            case "m" -> Duration.ofMinutes(amount);
-            case "h" -> Duration.ofHours(amount);
-            default -> Duration.ofDays(amount);
-        };
-    }
 
     /** Formats a size with its unit: {@code 512 B}, {@code 1.5 MiB}. */
     public static String size(long sizeBytes) {

@@ -1,23 +1,11 @@
 package io.journalq.cli.shell;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class QuantityTest {
-    @Test
-    void shouldReadDurations() {
-        assertThat(Quantity.parseDuration("500ms")).isEqualTo(Duration.ofMillis(500));
-        assertThat(Quantity.parseDuration("10s")).isEqualTo(Duration.ofSeconds(10));
-        assertThat(Quantity.parseDuration("5m")).isEqualTo(Duration.ofMinutes(5));
-        assertThat(Quantity.parseDuration("2h")).isEqualTo(Duration.ofHours(2));
-        assertThat(Quantity.parseDuration("1d")).isEqualTo(Duration.ofDays(1));
-        assertThatThrownBy(() -> Quantity.parseDuration("10")).hasMessageContaining("'10' is not a duration");
-        assertThatThrownBy(() -> Quantity.parseDuration("9999999999999s")).hasMessageContaining("is not a duration");
-    }
-
     @Test
     void shouldShowSizesWithTheirUnit() {
         assertThat(Quantity.size(0)).isEqualTo("0 B");

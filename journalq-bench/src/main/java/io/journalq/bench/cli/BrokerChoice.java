@@ -1,0 +1,38 @@
+package io.journalq.bench.cli;
+
+import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.JournalQBroker;
+import io.journalq.bench.driver.JournalQClientDriver;
+import io.journalq.bench.driver.KafkaBroker;
+import io.journalq.bench.driver.KafkaClientsDriver;
+import java.util.Locale;
+import java.util.Map;
+
+/** A broker that the produce cases can start. */
+enum BrokerChoice {
+    JOURNALQ,
+    KAFKA;
+
+    /** Makes the driver; its broker is not started yet. {@code settings} are the broker's, by its own names. */
+    BrokerDriver open(Map<String, String> settings) {
+        return switch (this) {
+            case JOURNALQ -> new JournalQBroker(settings);
+            case KAFKA -> new KafkaBroker(settings);
+        };
+    }
+
+    /** The client library of the broker's own project. */
+    ClientDriver ownClient() {
+        return switch (this) {
+            case JOURNALQ -> new JournalQClientDriver();
+            case KAFKA -> new KafkaClientsDriver();
+        };
+    }
+
+    /** The name in options, presets and results. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,240 @@
+package io.journalq.bench.cli;
+
+import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ExternalBroker;
+import io.journalq.bench.driver.JournalQClientDriver;
+import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.measure.ProcessFinder;
+import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.output.OutputOptions;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.ProduceCase;
+import io.journalq.bench.produce.ProduceResult;
+import io.journalq.bench.produce.ProduceRun;
+import io.journalq.bench.produce.ProduceSettings;
+import io.journalq.bench.produce.ProduceSettings.Workload;
+import io.journalq.bench.produce.Tuning;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code journalq-bench produce}: the four produce cases against one broker. */
+@Command(
+        name = "produce",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Runs the produce cases against one broker.",
+            "Case 1 sends single messages and waits for each acknowledgement. Case 2 does the same with lz4. Case 3 sends"
+                    + " batches with lz4 without waiting. Case 4 is case 3 with consumers. Without --bootstrap, the command"
+                    + " starts a broker and stops it at the end.",
+            "Exit code: 0 on success, 1 if a run or one of its checks failed, 2 if the command line is wrong."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  journalq-bench produce --case all --duration 10s",
+            "  journalq-bench produce --case 1 --threads 400 --virtual --output json",
+            "  journalq-bench produce --case 4 --groups 3",
+            "  journalq-bench produce --case 1 --rate 10000 --bootstrap localhost:9092",
+            "  journalq-bench produce --broker kafka --client kafka-clients"
+        })
+final class ProduceCasesCommand implements Callable<Integer> {
+    static final int DEFAULT_CONSUMERS = 60;
+
+    private static final int DEFAULT_SYNC_THREADS = 100;
+    private static final int DEFAULT_BATCH_THREADS = 2;
+
+    @Option(
+            names = "--case",
+            defaultValue = "all",
+            paramLabel = "1|2|3|4|all",
+            description = "Cases to run; several are separated by commas (default: ${DEFAULT-VALUE}).")
+    private WorkloadOptions.Cases cases;
+
+    @Option(
+            names = "--duration",
+            defaultValue = "60s",
+            paramLabel = "DURATION",
+            converter = OptionTypes.PositiveTime.class,
+            description = "Duration of the measurement of each case (default: ${DEFAULT-VALUE}).")
+    private Duration duration;
+
+    @Option(
+            names = "--warmup",
+            defaultValue = "5s",
+            paramLabel = "DURATION",
+            converter = OptionTypes.Time.class,
+            description = "Warm-up before each measurement (default: ${DEFAULT-VALUE}).")
+    private Duration warmup;
+
+    @Option(
+            names = "--message-size",
+            defaultValue = "1024",
+            paramLabel = "SIZE",
+            converter = OptionTypes.MessageSize.class,
+            description = "Size of a message (default: ${DEFAULT-VALUE}).")
+    private int messageSizeBytes;
+
+    @Mixin
+    private WorkloadOptions work;
+
+    @Option(
+            names = "--consumers",
+            defaultValue = "" + DEFAULT_CONSUMERS,
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Consumers of case 4 (default: ${DEFAULT-VALUE}).")
+    private int consumers;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Threads that send (default: " + DEFAULT_SYNC_THREADS + " in cases 1 and 2, "
+                    + DEFAULT_BATCH_THREADS + " in cases 3 and 4).")
+    private Integer threads;
+
+    @Option(names = "--virtual", description = "Sends on virtual threads (JDK 21 or newer).")
+    private boolean virtual;
+
+    @Option(
+            names = "--producers",
+            defaultValue = "1",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Producers that the threads share (default: ${DEFAULT-VALUE}).")
+    private int producers;
+
+    @Option(
+            names = "--rate",
+            defaultValue = "0",
+            paramLabel = "MESSAGES",
+            converter = OptionTypes.NonNegativeLong.class,
+            description =
+                    "Messages per second that are due over all threads, regardless of delays. Latency counts from the"
+                            + " time at which a message was due (default: 0, which means that each thread sends its next message"
+                            + " as soon as possible).")
+    private long messagesPerSecond;
+
+    @Option(
+            names = "--in-flight",
+            defaultValue = "64",
+            paramLabel = "BATCHES",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Maximum of unacknowledged batches per thread, in cases 3 and 4 (default: ${DEFAULT-VALUE}).")
+    private int inFlightBatches;
+
+    @Option(
+            names = "--topic",
+            defaultValue = "produce-bench",
+            paramLabel = "NAME",
+            description = "Name of the topic. It is created if it does not exist (default: ${DEFAULT-VALUE}).")
+    private String topic;
+
+    @Option(
+            names = "--bootstrap",
+            paramLabel = "HOST:PORT",
+            description = "Address of a running broker (default: starts a broker).")
+    private String bootstrap;
+
+    @Option(
+            names = "--broker",
+            defaultValue = "journalq",
+            paramLabel = "NAME",
+            description = "The broker to start: journalq or kafka (default: ${DEFAULT-VALUE}).")
+    private BrokerChoice broker;
+
+    @Option(
+            names = "--broker-setting",
+            paramLabel = "NAME=VALUE",
+            description = "Setting of the broker that is started, by the broker's own name. Can be repeated.")
+    private Map<String, String> brokerSettings = new TreeMap<>();
+
+    @Option(
+            names = "--client",
+            defaultValue = "journalq",
+            paramLabel = "NAME",
+            description = "The client library: journalq or kafka-clients (default: ${DEFAULT-VALUE}).")
+    private ClientChoice client;
+
+    @Option(
+            names = "--client-setting",
+            paramLabel = "NAME=VALUE",
+            description = "Setting of the client library, by the library's own name (batch.size of kafka-clients,"
+                    + " batchSizeBytes of journalq); consumer.NAME for consumers. Can be repeated.")
+    private Map<String, String> clientSettings = new TreeMap<>();
+
+    @Mixin
+    private OutputOptions output;
+
+    /** A client library that can run the cases. */
+    enum ClientChoice {
+        JOURNALQ,
+        KAFKA_CLIENTS;
+
+        private ClientDriver open() {
+            return switch (this) {
+                case JOURNALQ -> new JournalQClientDriver();
+                case KAFKA_CLIENTS -> new KafkaClientsDriver();
+            };
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        List<ProduceCase> chosen = cases.required("--case");
+        Workload workload = work.workload(topic, messageSizeBytes, consumers);
+        PayloadPool pool = work.pool(messageSizeBytes);
+        ClientDriver clientDriver = client.open();
+        List<Map<String, Object>> rows = new ArrayList<>();
+        boolean passed = true;
+        try (BrokerDriver brokerDriver = openBroker()) {
+            brokerDriver.start();
+            for (ProduceCase one : chosen) {
+                ProduceRun run = new ProduceRun(
+                        brokerDriver,
+                        clientDriver,
+                        new KafkaClientsDriver(),
+                        settings(one, workload),
+                        pool,
+                        System.err::println);
+                ProduceResult result = run.run();
+                passed &= result.problem() == null;
+                rows.add(ResultRow.of(result));
+            }
+            output.emit(Map.of("broker_settings", brokerDriver.settings().toString()), rows, Map.of());
+        }
+        return passed ? 0 : 1;
+    }
+
+    private ProduceSettings settings(ProduceCase one, Workload workload) {
+        int callers = threads != null ? threads : one.batched() ? DEFAULT_BATCH_THREADS : DEFAULT_SYNC_THREADS;
+        return new ProduceSettings(
+                one,
+                workload,
+                new Tuning(callers, virtual, producers, inFlightBatches, clientSettings),
+                messagesPerSecond,
+                warmup,
+                duration);
+    }
+
+    private BrokerDriver openBroker() {
+        return bootstrap == null
+                ? broker.open(brokerSettings)
+                : new ExternalBroker(broker.toString(), bootstrap, ProcessFinder.listeningAt(bootstrap));
+    }
+}

@@ -1,0 +1,143 @@
+package io.journalq.bench.option;
+
+import io.journalq.bench.peer.PubSubDrivers;
+import io.journalq.common.unit.Units;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * The types of option values. A wrong value is refused while the command line is parsed, before a broker is started or a
+ * file is written. Stateless.
+ */
+public final class OptionTypes {
+    private OptionTypes() {}
+
+    /** A whole number of 1 or more. */
+    public static final class PositiveInt implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return (int) number(text, 1, Integer.MAX_VALUE);
+        }
+    }
+
+    /** A whole number of 0 or more. */
+    public static final class NonNegativeInt implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return (int) number(text, 0, Integer.MAX_VALUE);
+        }
+    }
+
+    /** A whole number of 1 or more, which may exceed an {@code int}. */
+    public static final class PositiveLong implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            return number(text, 1, Long.MAX_VALUE);
+        }
+    }
+
+    /** A whole number of 0 or more, which may exceed an {@code int}. */
+    public static final class NonNegativeLong implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            return number(text, 0, Long.MAX_VALUE);
+        }
+    }
+
+    /** A duration, which may be 0. */
+    public static final class Time implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            try {
+                return Units.parseDuration(text);
+            } catch (IllegalArgumentException wrong) {
+                throw new TypeConversionException(wrong.getMessage());
+            }
+        }
+    }
+
+    /** A duration of more than 0. */
+    public static final class PositiveTime implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            Duration duration = new Time().convert(text);
+            if (duration.isZero()) {
+                throw new TypeConversionException("'" + text + "' is no time at all; use 1ms or more");
+            }
+            return duration;
+        }
+    }
+
+    /** A size in bytes of 1 or more. */
+    public static final class Size implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            try {
+                long sizeBytes = Units.parseSizeBytes(text);
+                if (sizeBytes > 0) {
+                    return sizeBytes;
+                }
+            } catch (IllegalArgumentException wrong) {
+                throw new TypeConversionException(wrong.getMessage());
+            }
+            throw new TypeConversionException("'" + text + "' is too small; use 1 or more");
+        }
+    }
+
+    /** The size of a message in bytes. */
+    public static final class MessageSize implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            long sizeBytes = new Size().convert(text);
+            if (sizeBytes > Integer.MAX_VALUE) {
+                throw new TypeConversionException("'" + text + "' is too large for a message");
+            }
+            return (int) sizeBytes;
+        }
+    }
+
+    /** The name of a broker with a client that drives it. */
+    public static final class BrokerName implements ITypeConverter<String> {
+        @Override
+        public String convert(String text) {
+            if (!PubSubDrivers.NAMES.contains(text)) {
+                throw new TypeConversionException(
+                        "'" + text + "' is not a broker; use one of " + String.join(", ", PubSubDrivers.NAMES));
+            }
+            return text;
+        }
+    }
+
+    /** The constant whose {@code toString} is {@code text}, in upper or lower case. */
+    public static <E extends Enum<E>> E constant(Class<E> type, String text) {
+        for (E constant : type.getEnumConstants()) {
+            if (constant.toString().equalsIgnoreCase(text)) {
+                return constant;
+            }
+        }
+        throw new TypeConversionException("'" + text + "' is not one of "
+                + Arrays.stream(type.getEnumConstants())
+                        .map(constant -> constant.toString().toLowerCase(Locale.ROOT))
+                        .collect(Collectors.joining(", ")));
+    }
+
+    private static long number(String text, long min, long max) {
+        long number;
+        try {
+            number = Long.parseLong(text);
+        } catch (NumberFormatException wrong) {
+            throw new TypeConversionException("'" + text + "' is not a whole number");
+        }
+        if (number < min) {
+            throw new TypeConversionException("'" + text + "' is too small; use " + min + " or more");
+        }
+        if (number > max) {
+            throw new TypeConversionException("'" + text + "' is too large; use " + max + " or less");
+        }
+        return number;
+    }
+}

@@ -1,0 +1,60 @@
+package io.journalq.bench.option;
+
+import io.journalq.bench.peer.Delivery;
+import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.PubSubDrivers;
+import java.util.Optional;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The one broker of a scenario, and its topic. One thread. */
+public final class SingleBrokerOptions {
+    @Option(
+            names = "--broker",
+            defaultValue = "journalq",
+            paramLabel = "NAME",
+            converter = OptionTypes.BrokerName.class,
+            description = PubSubDrivers.WORDS + " (default: ${DEFAULT-VALUE}).")
+    private String broker;
+
+    @Option(
+            names = "--topic",
+            paramLabel = "NAME",
+            description = "Name of the topic. It is created if it does not exist (default: live-bench for live,"
+                    + " pub-sub-bench for pub and sub).")
+    private String topic;
+
+    @Mixin
+    private TopicOptions topics;
+
+    @Mixin
+    private BrokerOptions brokers;
+
+    /** Makes the driver; its broker is not started yet. */
+    public PubSubDriver open() {
+        return brokers.open(broker, topics.delivery());
+    }
+
+    /** For commands that need a broker that is already running. */
+    public void requireRunning() {
+        brokers.requireRunning();
+    }
+
+    /** The process to observe, see {@link BrokerOptions#pid}. */
+    public long pid(PubSubDriver driver) {
+        return brokers.pid(driver);
+    }
+
+    /** The name of the topic, {@code otherwise} if none was given. */
+    public String topic(String otherwise) {
+        return Optional.ofNullable(topic).orElse(otherwise);
+    }
+
+    public int partitions() {
+        return topics.partitions();
+    }
+
+    public Delivery delivery() {
+        return topics.delivery();
+    }
+}
