@@ -7,14 +7,14 @@ import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What members of classic groups are answered. Stateless. */
+/** Builds responses to members of classic groups. Stateless. */
 final class ClassicAnswers {
     private static final int NO_GENERATION = -1;
     private static final short FIRST_JOIN_VERSION_WITH_NULL_PROTOCOL = 7;
 
     private ClassicAnswers() {}
 
-    /** The answer to a request to join that is not followed. */
+    /** The response to a rejected JoinGroup request. */
     static JoinGroupResponse refusal(short version, ErrorCode error, String memberId) {
         return new JoinGroupResponse()
                 .setErrorCode(error.code())
@@ -53,7 +53,7 @@ final class ClassicAnswers {
                 .setAssignment(Unpooled.wrappedBuffer(member.assignment()));
     }
 
-    /** The answer to a request for an assignment that is not followed. */
+    /** The response to a rejected SyncGroup request. */
     static SyncGroupResponse refusal(ErrorCode error) {
         return new SyncGroupResponse().setErrorCode(error.code()).setAssignment(Unpooled.EMPTY_BUFFER);
     }

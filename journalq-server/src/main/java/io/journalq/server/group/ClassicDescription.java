@@ -6,7 +6,7 @@ import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A classic group as DescribeGroups shows it. */
+/** Describes a classic group for DescribeGroups. */
 final class ClassicDescription {
     private ClassicDescription() {}
 

@@ -25,12 +25,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What happens in classic groups: members join, the leader assigns, members leave or fall silent. Eager and cooperative
- * rebalances are the same here: what they differ in, clients settle among themselves. Static members (KIP-345) keep their
- * assignment over a restart of their client.
+ * The operations on classic groups: members join, the leader assigns, members leave or time out. The coordinator treats
+ * eager and cooperative rebalances alike, because only the clients distinguish them. Static members (KIP-345) keep
+ * their assignment when their client restarts.
  */
 final class ClassicGroups {
-    /** A member that waits for its first rebalance sends no heartbeats; it may wait this long. */
+    /** Session timeout of a member that waits for its first rebalance, because it sends no heartbeats until then. */
     private static final int NEW_MEMBER_TIMEOUT_MS = 300_000;
 
     private static final short FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT = 9;
@@ -42,15 +42,15 @@ final class ClassicGroups {
     private final MemoryAccount memory;
     private final Supplier<String> ids;
     private final Consumer<ClassicGroup> abandoned;
-    /** The time of the step under way. */
+    /** The time of the current step. */
     private long nowMs;
 
     /**
-     * Makes a part that knows no groups.
+     * Creates an instance without groups.
      *
-     * @param memory asked for room before groups become larger
-     * @param ids gives texts that were never given before, for member ids
-     * @param abandoned hears of groups that somebody began to join and gave up
+     * @param memory checked for room before a group grows
+     * @param ids generates unique strings for member ids
+     * @param abandoned called with each group that a client started to join and then abandoned
      */
     ClassicGroups(
             GroupLimits limits,
@@ -67,27 +67,27 @@ final class ClassicGroups {
         this.abandoned = abandoned;
     }
 
-    /** The time that the following calls happen at. */
+    /** Sets the time of the following calls. */
     void at(long stepMs) {
         nowMs = stepMs;
     }
 
-    /** A group was loaded: its members must show that they live. */
+    /** Starts the session timeouts of the members of a loaded group. */
     void onLoaded(ClassicGroup group) {
         group.members().forEach(member -> restartSession(group, member, member.sessionTimeoutMs));
     }
 
-    /** Members came over from a group of another kind: they agree anew among themselves. */
+    /** Converts a group of the consumer protocol to this classic group. Its members rebalance. */
     void takeOver(ClassicGroup group, ClassicSnapshot snapshot) {
         for (ClassicSnapshot.Member from : snapshot.members()) {
-            // The record holds no protocols but the one in force.
+            // The record holds only the protocol in effect.
             group.setProtocols(group.member(from.id()), from.protocols());
         }
         onLoaded(group);
         rebalance(group);
     }
 
-    /** The members go over to a group of another kind: nobody waits here any more. */
+    /** Responds to all waiting members, because the group is converted to another type. */
     void dissolve(ClassicGroup group) {
         cancelRebalance(group);
         group.cancelExpectations();
@@ -130,7 +130,7 @@ final class ClassicGroups {
         }
     }
 
-    /** By how much the group becomes larger when the client joins; the group itself included that is new with it. */
+    /** By how many bytes the group grows if the client joins, including the group itself if it is new. */
     private static long growth(ClassicGroup group, Join join) {
         long said = ClassicMember.sizeOf(join.protocols());
         ClassicMember before = group.member(join.request().memberId());
@@ -143,7 +143,7 @@ final class ClassicGroups {
         return said + GroupSize.MEMBER_BYTES + (group.isUnused() ? GroupSize.GROUP_BYTES : 0);
     }
 
-    /** A request to join, and the way back. */
+    /** A JoinGroup request and its reply. */
     private record Join(
             Origin origin,
             short version,
@@ -207,7 +207,7 @@ final class ClassicGroups {
                 && (group.state == State.COMPLETING_REBALANCE
                         || (group.state == State.STABLE && !group.isLeader(member)));
         if (answersAtOnce) {
-            // It missed the answer, and asks again.
+            // The member missed the response and requests it again.
             boolean leads = group.state == State.COMPLETING_REBALANCE && group.isLeader(member);
             join.reply().send(ClassicAnswers.joined(group, member, leads, false));
             return;
@@ -233,7 +233,7 @@ final class ClassicGroups {
 
     private static void update(ClassicGroup group, ClassicMember member, Join join) {
         if (member.joining != null) {
-            // The client gave that request up, and asks again.
+            // The client gave up that request and sent another.
             member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
         }
         group.setProtocols(member, join.protocols());
@@ -245,7 +245,7 @@ final class ClassicGroups {
         member.joinVersion = join.version();
     }
 
-    /** The client of a static member was started again: it takes the place of the one before, which is fenced. */
+    /** A static member's client restarted: the new member replaces the old one, which is fenced. */
     private void replaceStatic(ClassicGroup group, ClassicMember before, Join join) {
         boolean led = group.isLeader(before);
         fence(before);
@@ -263,7 +263,7 @@ final class ClassicGroups {
         if (changesNothing && saysTheSame) {
             outbox.append(List.of(group.toRecord(group.assignments(), nowMs)));
             member.joining = null;
-            // A leader that knows nothing of the others must not assign anew.
+            // A leader that does not know the other members must not compute an assignment.
             boolean tellsMembers = led && join.version() >= FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT;
             JoinGroupResponse answer = ClassicAnswers.joined(group, member, tellsMembers, tellsMembers);
             join.reply().send(led && !tellsMembers ? answer.setLeader(before.id) : answer);
@@ -286,7 +286,7 @@ final class ClassicGroups {
 
     // Rebalancing.
 
-    /** Begins a rebalance, unless one is under way that has not counted its members yet. */
+    /** Starts a rebalance unless one is in progress that still accepts members. */
     private void rebalance(ClassicGroup group) {
         if (group.state == State.PREPARING_REBALANCE) {
             return;
@@ -339,7 +339,7 @@ final class ClassicGroups {
         }
     }
 
-    /** The rebalance counts its members: who joined is in the next generation. */
+    /** Completes the joining phase: the members that have joined form the next generation. */
     private void complete(ClassicGroup group) {
         cancelRebalance(group);
         for (ClassicMember member : List.copyOf(group.members())) {
@@ -348,7 +348,7 @@ final class ClassicGroups {
             }
         }
         if (!group.members().isEmpty() && !group.electLeaderAmongJoined()) {
-            // Static members that are all away may still come back.
+            // Static members may still return, even if none of them is there now.
             group.rebalance = deadlines.at(nowMs + Math.max(1, group.rebalanceTimeoutMs()), () -> complete(group));
             return;
         }
@@ -376,7 +376,7 @@ final class ClassicGroups {
         group.rebalance = deadlines.at(nowMs + group.rebalanceTimeoutMs(), () -> onSyncsMissing(group, generation));
     }
 
-    /** Who joined and never asked for its assignment is out. */
+    /** Removes the members that joined and never requested their assignment. */
     private void onSyncsMissing(ClassicGroup group, int generation) {
         group.rebalance = null;
         if (group.generation != generation || group.awaitedSyncs.isEmpty()) {
@@ -465,7 +465,7 @@ final class ClassicGroups {
         }
     }
 
-    // Living and leaving.
+    // Heartbeats and leaving.
 
     void heartbeat(ClassicGroup group, HeartbeatRequest request, Reply<HeartbeatResponse> reply) {
         ErrorCode error = group.checkMember(request.memberId(), request.groupInstanceId());
@@ -479,7 +479,7 @@ final class ClassicGroups {
         reply.send(new HeartbeatResponse().setErrorCode(error.code()));
     }
 
-    /** A member did something that only the living do. */
+    /** Restarts the session timeout after a request that proves that the member is alive. */
     void onSignOfLife(ClassicGroup group, String memberId) {
         ClassicMember member = group.member(memberId);
         if (member != null) {
@@ -502,7 +502,7 @@ final class ClassicGroups {
         }
     }
 
-    /** A member leaves by its id or, when it is static, by its fixed name. */
+    /** Removes a member by its id or, if it is static, by its group instance id. */
     LeaveGroupResponse.MemberResponse leave(ClassicGroup group, LeaveGroupRequest.MemberIdentity leaving) {
         ClassicMember ofInstance = group.memberOfInstance(leaving.groupInstanceId());
         String memberId = leaving.memberId().isEmpty() && ofInstance != null ? ofInstance.id : leaving.memberId();

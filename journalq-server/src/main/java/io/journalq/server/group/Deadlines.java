@@ -3,12 +3,12 @@ package io.journalq.server.group;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import java.util.TreeSet;
 
-/** What is due when. Work of the same time runs in the order in which it was set. One thread. */
+/** Runs work at its due time. Work with the same due time runs in the order in which it was scheduled. One thread. */
 public final class Deadlines {
     private final TreeSet<Deadline> pending = new TreeSet<>();
     private long nextNumber;
 
-    /** Work that is due at a time, until it is cancelled. */
+    /** Scheduled work, which can be cancelled. */
     public final class Deadline implements Comparable<Deadline> {
         private final long dueMs;
         private final long number;
@@ -20,7 +20,7 @@ public final class Deadlines {
             this.work = work;
         }
 
-        /** The work will not run. Nothing happens when it did already. */
+        /** Cancels the work. Does nothing if it has already run. */
         public void cancel() {
             pending.remove(this);
         }
@@ -42,14 +42,14 @@ public final class Deadlines {
         }
     }
 
-    /** Sets work for a time; it runs in the tick that finds it due. */
+    /** Schedules work; it runs in the first tick at or after {@code dueMs}. */
     public Deadline at(long dueMs, Runnable work) {
         Deadline deadline = new Deadline(dueMs, nextNumber++, work);
         pending.add(deadline);
         return deadline;
     }
 
-    /** Runs what is due; returns when the next is. */
+    /** Runs all due work, and returns when the next work is due. */
     public long run(long nowMs) {
         while (!pending.isEmpty() && pending.first().dueMs <= nowMs) {
             Deadline due = pending.pollFirst();

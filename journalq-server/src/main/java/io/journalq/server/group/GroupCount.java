@@ -1,15 +1,15 @@
 package io.journalq.server.group;
 
 /**
- * How many groups all machines of a broker have together, for the limit on them. Each machine tells what it has; a machine
- * that takes another's place tells it anew.
+ * The total number of groups of all machines of a broker, for the limit on it. Each machine reports its own number. A
+ * machine that replaces another reports it again.
  */
 public interface GroupCount {
-    /** A machine that is alone in the world. */
+    /** For a machine outside of a broker. */
     GroupCount UNLIMITED = new GroupCount() {
         @Override
         public void set(int groups) {
-            // Nobody asks.
+            // There is no limit.
         }
 
         @Override
@@ -18,9 +18,9 @@ public interface GroupCount {
         }
     };
 
-    /** This machine has so many groups now. */
+    /** Sets the number of groups of this machine. */
     void set(int groups);
 
-    /** Whether there are as many as there may be. */
+    /** Whether the maximum number of groups is reached. */
     boolean isFull();
 }

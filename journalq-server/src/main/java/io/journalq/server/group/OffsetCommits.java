@@ -19,11 +19,13 @@ import java.util.TreeMap;
 import java.util.function.BiPredicate;
 
 /**
- * Committed offsets of all groups of a machine: who may commit, what is kept how long, and what transactions have not
- * decided on. A group that only ever commits, as clients that assign their own partitions do, has offsets and no group.
+ * The committed offsets of all groups of a machine: access checks, retention, and the offsets of open transactions. A
+ * group whose clients assign partitions to themselves has offsets but no group object.
  */
 public final class OffsetCommits {
-    /** From this generation of transactions on, the epoch of a marker is one more than that of what it ends. */
+    /**
+     * From this transaction version on, the epoch of a marker is one more than that of the transaction that it ends.
+     */
     private static final int FIRST_VERSION_WITH_GROWING_EPOCHS = 2;
 
     private final GroupLimits limits;
@@ -33,12 +35,15 @@ public final class OffsetCommits {
     private final MemoryAccount memory;
     private final PendingOffsets pending;
 
-    /** The group of the last offset that was replayed, which the next one is mostly of too; null when it has none left. */
+    /**
+     * The group of the last replayed offset, which is usually also the group of the next one; null if it has no offsets
+     * left.
+     */
     private String lastReplayed;
 
     private GroupOffsets ofLastReplayed;
 
-    /** @param memory where offsets are charged, by {@link OffsetSizes} */
+    /** @param memory charged with offsets, by {@link OffsetSizes} */
     OffsetCommits(GroupLimits limits, Outbox outbox, Map<String, Group> groups, MemoryAccount memory) {
         this.memory = memory;
         this.pending = new PendingOffsets(memory);
@@ -48,21 +53,21 @@ public final class OffsetCommits {
     }
 
     /**
-     * Who commits.
+     * The sender of a commit.
      *
-     * @param memberId empty when it is no member
-     * @param instanceId its fixed name; null when it has none
-     * @param generation its generation or member epoch; negative when it has none
+     * @param memberId empty if the sender is not a member
+     * @param instanceId its group instance id; null if it has none
+     * @param generation its generation or member epoch; negative if it has none
      */
     public record Committer(String memberId, String instanceId, int generation) {}
 
     /**
      * An offset to commit.
      *
-     * @param topicId zero when not known
-     * @param leaderEpoch of the last record that was read; -1 when not known
-     * @param partitionEpoch leader epoch that the partition is in; -1 when not known
-     * @param metadata what the client keeps with it; null for nothing
+     * @param topicId zero if unknown
+     * @param leaderEpoch of the last record that was read; -1 if unknown
+     * @param partitionEpoch current leader epoch of the partition; -1 if unknown
+     * @param metadata stored by the client; null for none
      */
     public record Commit(
             String topic,
@@ -73,10 +78,10 @@ public final class OffsetCommits {
             int partitionEpoch,
             String metadata) {}
 
-    /** What a producer commits with its transaction. */
+    /** The offsets that a producer commits with its transaction. */
     public record InTransaction(long producerId, short producerEpoch, List<Commit> commits) {}
 
-    /** Whether somebody may commit to a group now. */
+    /** Whether the sender may commit offsets of a group now. */
     public ErrorCode check(String groupId, Committer committer, long nowMs) {
         Group group = groups.get(groupId);
         if (group != null) {
@@ -86,8 +91,8 @@ public final class OffsetCommits {
     }
 
     /**
-     * The same for a commit in a transaction, which need not say which member it comes from: that the producer is the
-     * newest of its transactional id is checked already (KIP-447).
+     * The same for a commit in a transaction, which need not name its member: the caller has checked that the producer
+     * is the newest of its transactional id (KIP-447).
      */
     ErrorCode checkInTransaction(String groupId, Committer committer, long nowMs) {
         boolean anonymous =
@@ -100,11 +105,11 @@ public final class OffsetCommits {
     }
 
     /**
-     * Commits. The caller checked who commits, and answers once this returns. What open transactions hold for the same
-     * partition is forgotten: of commits inside and outside of transactions the last one made counts, not that of the
-     * transaction that ends last (as with Kafka).
+     * Commits offsets. The caller has checked the sender, and replies when this returns. Pending offsets of open
+     * transactions for the same partition are discarded: as in Kafka, the last commit made counts, whether inside or
+     * outside of a transaction, and not the transaction that ends last.
      *
-     * @return what became of each, in order
+     * @return the result of each commit, in order
      */
     public List<ErrorCode> commit(String groupId, List<Commit> commits, long nowMs) {
         return append(commits, nowMs, (commit, offset, records) -> {
@@ -115,7 +120,7 @@ public final class OffsetCommits {
         });
     }
 
-    /** As {@link #commit}, but nothing is in force before the producer's transaction commits. */
+    /** Like {@link #commit}, but the offsets take effect when the producer's transaction commits. */
     public List<ErrorCode> commitInTransaction(String groupId, InTransaction transaction, long nowMs) {
         return append(
                 transaction.commits(),
@@ -126,7 +131,7 @@ public final class OffsetCommits {
                         new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord())));
     }
 
-    /** Whether there is room for what the commits add. One that only moves an offset adds nothing. */
+    /** Whether there is memory for the commits. A commit that replaces an existing offset needs none. */
     boolean hasRoom(String groupId, List<Commit> commits) {
         GroupOffsets ofGroup = offsets.get(groupId);
         long moreBytes = ofGroup == null ? OffsetSizes.group(groupId) : 0;
@@ -140,7 +145,7 @@ public final class OffsetCommits {
         return memory.hasRoom(moreBytes);
     }
 
-    /** The same for commits in a transaction, which are all kept beside what is in force. */
+    /** The same for commits in a transaction. These are all stored in addition to the offsets in effect. */
     boolean hasRoomInTransaction(InTransaction transaction) {
         long moreBytes = 0;
         for (Commit commit : transaction.commits()) {
@@ -180,12 +185,12 @@ public final class OffsetCommits {
     }
 
     /**
-     * A producer's transaction ended: the offsets that it holds here are in force, or forgotten, in one append. Offsets of a
-     * later epoch belong to a later transaction and stay. Offsets of an older epoch belong to a transaction that lost its end
-     * in a power loss, and are forgotten. A repeated call changes nothing.
+     * Ends a producer's transaction: the offsets that it holds here take effect, or are discarded, in one append.
+     * Offsets of a later epoch belong to a later transaction and stay. Offsets of an older epoch belong to a
+     * transaction that lost its end in a power loss, and are discarded. A repeated call changes nothing.
      *
      * @param producerEpoch epoch of the marker
-     * @param transactionVersion 2 when the epoch grew with the decision (KIP-890), less before
+     * @param transactionVersion 2 if the epoch was incremented with the decision (KIP-890), less otherwise
      */
     public void onTransactionEnd(long producerId, short producerEpoch, int transactionVersion, boolean committed) {
         int epoch = transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS ? producerEpoch : producerEpoch - 1;
@@ -230,29 +235,29 @@ public final class OffsetCommits {
         pending.replay(key, value);
     }
 
-    /** Whether somebody may see a group's offsets. */
+    /** Whether the sender may read a group's offsets. */
     public ErrorCode checkFetch(String groupId, String memberId, int memberEpoch) {
         Group group = groups.get(groupId);
         return group == null ? ErrorCode.NONE : group.checkFetch(memberId, memberEpoch);
     }
 
-    /** Where a group goes on in a partition; null when it never committed there. */
+    /** The committed offset of a group in a partition; null if there is none. */
     public CommittedOffset get(String groupId, String topic, int partition) {
         GroupOffsets ofGroup = offsets.get(groupId);
         return ofGroup == null ? null : ofGroup.get(topic, partition);
     }
 
-    /** Whether an open transaction may still change where a group goes on in a partition. */
+    /** Whether an open transaction may still change the group's offset in a partition. */
     public boolean isPending(String groupId, String topic, int partition) {
         return pending.contains(groupId, topic, partition);
     }
 
-    /** Hears of every offset of a group. */
+    /** Visits offsets of a group. */
     public interface Visitor {
         void visit(String topic, int partition, CommittedOffset offset);
     }
 
-    /** Every offset of a group, by topic. */
+    /** Visits every offset of a group, by topic. */
     public void forEach(String groupId, Visitor visitor) {
         GroupOffsets ofGroup = offsets.get(groupId);
         if (ofGroup != null) {
@@ -262,14 +267,14 @@ public final class OffsetCommits {
         }
     }
 
-    /** Groups that have offsets, also those that have none but in open transactions. */
+    /** Groups that have offsets, including those with offsets only in open transactions. */
     SortedSet<String> groupIds() {
         SortedSet<String> groupIds = pending.groupIds();
         groupIds.addAll(offsets.keySet());
         return groupIds;
     }
 
-    /** Groups that have offsets in force. */
+    /** Number of groups that have offsets in effect. */
     int groupCount() {
         return offsets.size();
     }
@@ -288,7 +293,10 @@ public final class OffsetCommits {
         return readable ? ErrorCode.NONE : ErrorCode.NON_EMPTY_GROUP;
     }
 
-    /** Deletes a group's offset of a partition, unless the group reads that topic. The caller checked the group. */
+    /**
+     * Deletes a group's offset of a partition, unless the group is subscribed to the topic. The caller has checked the
+     * group.
+     */
     public ErrorCode delete(String groupId, String topic, int partition) {
         Group group = groups.get(groupId);
         if (group != null && group.isSubscribedTo(topic)) {
@@ -300,7 +308,7 @@ public final class OffsetCommits {
         return ErrorCode.NONE;
     }
 
-    /** What is appended when a group goes with all its offsets. */
+    /** The records that delete a group's offsets together with the group. */
     List<CoordinatorRecord> tombstones(String groupId) {
         List<CoordinatorRecord> records = new ArrayList<>();
         forEach(
@@ -311,11 +319,11 @@ public final class OffsetCommits {
         return records;
     }
 
-    /** Forgets what groups without members, or without interest in a topic, committed too long ago. */
+    /** Deletes expired offsets: those of groups that have no members or are not subscribed to the topic. */
     void expire(long nowMs) {
         List<CoordinatorRecord> expired = new ArrayList<>();
         offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
-            // Asked once a topic: the answer is in what every member of the group said of itself.
+            // Called once for each topic: the result depends on the subscription of every member of the group.
             Group group = groups.get(groupId);
             if (isKept(group, topic)) {
                 return;
@@ -338,7 +346,10 @@ public final class OffsetCommits {
         outbox.append(emptied);
     }
 
-    /** Whether a group's members may need its offsets in a topic: they read it, or nobody can say what they read. */
+    /**
+     * Whether a group's members may need its offsets in a topic, because they are subscribed to it or their
+     * subscription is unknown.
+     */
     private static boolean isKept(Group group, String topic) {
         if (group == null || group.isEmpty()) {
             return false;
@@ -354,22 +365,24 @@ public final class OffsetCommits {
     }
 
     /**
-     * Forgets offsets of topics that are gone.
+     * Deletes the offsets of deleted topics.
      *
-     * @param isGone whether a topic is not there any more under an id (zero when not known)
+     * @param isGone whether a topic no longer exists under an id (zero if unknown)
      */
     public void onTopicsGone(BiPredicate<String, Uuid> isGone) {
         outbox.append(ofTopicsGone(isGone));
     }
 
-    /** The same where it could not be appended, or may not be; a later load forgets them again. */
+    /**
+     * The same without appending, for when an append fails or is not allowed. A later load deletes the offsets again.
+     */
     public void onTopicsGoneInMemory(BiPredicate<String, Uuid> isGone) {
         ofTopicsGone(isGone).forEach(this::replay);
     }
 
     private List<CoordinatorRecord> ofTopicsGone(BiPredicate<String, Uuid> isGone) {
         List<CoordinatorRecord> records = new ArrayList<>();
-        // Asked once a topic of a group: there may be a million offsets.
+        // Called once for each topic of a group: there may be a million offsets.
         offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
             if (isGone.test(topic, ofTopic.topicId())) {
                 ofTopic.forEach((partition, offset) ->
@@ -385,11 +398,13 @@ public final class OffsetCommits {
     }
 
     /**
-     * Moves back what lies behind the end of its partition, or behind the end of the epoch that it was read in: a partition
-     * that lost its tail may have grown past that offset since. Called before the groups' first request.
+     * Moves back each offset that lies behind the end of its partition, or behind the end of the epoch in which it was
+     * read: a partition that lost its tail may have grown past that offset since then. Called before the groups' first
+     * request.
      *
-     * @param kept is run once that is safe; a machine that is loaded before is moved {@linkplain #moveBackInMemory in memory}
-     * @return how many were moved
+     * @param kept runs once the change is safe. A machine that is loaded before that is corrected
+     *     {@linkplain #moveBackInMemory in memory}
+     * @return the number of offsets moved
      */
     public int moveBack(PartitionEnds ends, Runnable kept) {
         List<CoordinatorRecord> moved = behind(ends);
@@ -398,7 +413,7 @@ public final class OffsetCommits {
         return moved.size();
     }
 
-    /** The same where it could not be appended: a disk that fails must not keep groups from being served rightly. */
+    /** The same without appending, so that groups are served correctly even if the disk fails. */
     public void moveBackInMemory(PartitionEnds ends) {
         behind(ends).forEach(this::replay);
     }
@@ -431,24 +446,24 @@ public final class OffsetCommits {
         return records;
     }
 
-    /** Where partitions end. */
+    /** The ends of partitions. */
     public interface PartitionEnds {
         /**
-         * Offset behind the last record that was written in {@code leaderEpoch} or before; negative when not known.
+         * Offset behind the last record that was written in {@code leaderEpoch} or before; negative if unknown.
          *
          * @param leaderEpoch -1 for all records
          */
         long endOf(String topic, int partition, int leaderEpoch);
 
-        /** The same for one topic: there may be a million offsets, and few topics. */
+        /** The ends for one topic, because there may be a million offsets in only a few topics. */
         default TopicEnds ofTopic(String topic) {
             return (partition, leaderEpoch) -> endOf(topic, partition, leaderEpoch);
         }
     }
 
-    /** Where the partitions of one topic end. */
+    /** The ends of the partitions of one topic. */
     public interface TopicEnds {
-        /** As {@link PartitionEnds#endOf}. */
+        /** Like {@link PartitionEnds#endOf}. */
         long endOf(int partition, int leaderEpoch);
     }
 

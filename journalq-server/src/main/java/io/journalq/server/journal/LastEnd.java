@@ -1,11 +1,13 @@
 package io.journalq.server.journal;
 
-/** How a broker's last run on a data directory ended. */
+/** How the last run of a broker on a data directory ended. */
 public enum LastEnd {
-    /** It closed every journal. */
+    /** The broker closed every journal. */
     CLEAN,
-    /** The process ended, and the system has not gone down since the last clean stop: everything written is still there. */
+    /**
+     * The process ended, and the system has not gone down since the last clean stop: all written data is still there.
+     */
     KILLED,
-    /** The system went down after the last clean stop, or may have: what was not synced may be gone. */
+    /** The system went down, or may have gone down, after the last clean stop: data that was not synced may be lost. */
     SYSTEM_DOWN
 }

@@ -1,13 +1,13 @@
 package io.journalq.server.producerstate;
 
 /**
- * A transaction of a partition that got its end.
+ * A transaction of a partition that has ended.
  *
- * @param producerId whose
+ * @param producerId of its producer
  * @param firstOffset of its first record
- * @param markerOffset of its end
- * @param lastStableOffset up to where, when this one has ended, every transaction has
- * @param commit whether it committed, else it aborted
+ * @param markerOffset of its marker
+ * @param lastStableOffset after this transaction ended: every transaction that began before this offset had ended
+ * @param commit true for commit, false for abort
  */
 public record EndedTransaction(
         long producerId, long firstOffset, long markerOffset, long lastStableOffset, boolean commit) {}

@@ -1,10 +1,10 @@
 package io.journalq.server.producerstate;
 
 /**
- * A transaction that has records in a partition and no end there yet.
+ * A transaction that has records in a partition and no marker there yet.
  *
- * @param producerId whose
+ * @param producerId of its producer
  * @param firstOffset of its first record here
- * @param startedMs when that was appended, in milliseconds since 1970 UTC
+ * @param startedMs when that record was appended, in milliseconds since 1970 UTC
  */
 public record OpenTransaction(long producerId, long firstOffset, long startedMs) {}

@@ -4,14 +4,14 @@ import java.time.Clock;
 import java.util.function.LongSupplier;
 
 /**
- * What a shard does by the clock.
+ * The clocks and intervals of a shard.
  *
  * @param clock the time of day
- * @param retentionClock the same, for what is given up by the clock
- * @param retentionCheckIntervalMs how often journals are looked at for segments to close or to give up
- * @param producerCheckIntervalMs how often producers are looked at for silent ones
- * @param producerExpiryMs how long a silent producer's sequence numbers are remembered, as of now
- * @param transactionMaxTimeoutMs how long a transaction may be open
+ * @param retentionClock the time of day for retention
+ * @param retentionCheckIntervalMs how often journals are checked for segments to close or delete, in milliseconds
+ * @param producerCheckIntervalMs how often producers are checked for expiry, in milliseconds
+ * @param producerExpiryMs how long a silent producer's sequence numbers are remembered, in milliseconds; may change
+ * @param transactionMaxTimeoutMs how long a transaction may be open, in milliseconds
  */
 record ShardTimes(
         Clock clock,

@@ -4,13 +4,13 @@ import io.journalq.common.id.TopicPartition;
 import java.util.List;
 
 /**
- * A decided transaction that partitions are to be told of.
+ * A decided transaction whose markers have to be written.
  *
- * @param transactionalId whose
+ * @param transactionalId of the transaction
  * @param producerId the transaction's producer
- * @param producerEpoch the epoch that the markers carry; not before the one in which records were written
- * @param commit whether it commits, else it aborts
- * @param transactionVersion generation of the protocol: 2 when the epoch grew with the decision (KIP-890), less before
+ * @param producerEpoch the epoch of the markers; not lower than the epoch of the records
+ * @param commit true for commit, false for abort
+ * @param transactionVersion 2 if the epoch was incremented with the decision (KIP-890), less otherwise
  * @param partitions the partitions, at least one
  */
 public record MarkerRequest(

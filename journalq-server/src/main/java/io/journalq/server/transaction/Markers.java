@@ -1,11 +1,11 @@
 package io.journalq.server.transaction;
 
-/** Tells partitions how a transaction ended. */
+/** Writes the markers of decided transactions. */
 public interface Markers {
     /**
-     * Has markers written to every partition of a transaction, and goes on trying; when all have theirs, calls {@link
-     * TransactionMachine#onMarkersWritten}. Never on the call itself. May be asked again for the same transaction after a
-     * restart: a partition keeps one marker.
+     * Writes markers to every partition of a transaction, with retries. When all partitions have theirs, calls
+     * {@link TransactionMachine#onMarkersWritten}, but never during this call. May be called again for the same
+     * transaction after a restart: a partition keeps only one marker.
      */
     void write(MarkerRequest request);
 }

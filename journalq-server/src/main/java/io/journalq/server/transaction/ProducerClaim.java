@@ -1,10 +1,10 @@
 package io.journalq.server.transaction;
 
 /**
- * Whom a request says it comes from.
+ * The identity of the producer that sends a request, as it claims.
  *
  * @param transactionalId the transactional id
- * @param producerId the producer id that it believes to be its own
- * @param producerEpoch the epoch likewise
+ * @param producerId the producer id
+ * @param producerEpoch the producer epoch
  */
 public record ProducerClaim(String transactionalId, long producerId, short producerEpoch) {}

@@ -3,14 +3,17 @@ package io.journalq.server.transaction;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Steps that wait for a producer id, one at most for each transactional id; until then the id does nothing else. */
+/**
+ * Steps that wait for a producer id, at most one for each transactional id. Other requests for that transactional id
+ * have to wait until then.
+ */
 final class ProducerIdWaits {
     private final ProducerIdSource source;
     private final Map<String, Step> waiting = new TreeMap<>();
 
-    /** What to do with the id. */
+    /** Continues with the id. */
     interface Step {
-        /** The id is there, or {@link ProducerIdSource#NONE}. */
+        /** Called with the id, or with {@link ProducerIdSource#NONE}. */
         void run(long producerId, long nowMs);
     }
 
@@ -27,7 +30,7 @@ final class ProducerIdWaits {
         source.request(transactionalId);
     }
 
-    /** An answer that nobody waits for, of a machine before this one, is an id that stays unused. */
+    /** Runs the waiting step. An id that an earlier machine requested has no waiting step and remains unused. */
     void onProducerId(String transactionalId, long producerId, long nowMs) {
         Step step = waiting.remove(transactionalId);
         if (step != null) {

@@ -8,9 +8,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Starts producers (InitProducerId): a new transactional id gets a producer id; a known one the next epoch, which fences
- * whoever had the one before, and its open transaction is aborted first. A producer that says who it is goes on only if it
- * is still the newest (KIP-360). When the epochs of a producer id are used up, another follows.
+ * Starts producers (InitProducerId). A new transactional id is assigned a producer id. A known one is assigned the next
+ * epoch, which fences the previous producer, and its open transaction is aborted first. A producer that sends its id
+ * and epoch may continue only if it is still the newest one (KIP-360). When the epochs of a producer id are exhausted,
+ * a new producer id is assigned.
  */
 final class ProducerStart {
     private static final short FIRST_VERSION_WITH_FENCED = 4;
@@ -20,7 +21,10 @@ final class ProducerStart {
     private final ProducerIdWaits waits;
     private final TransactionLimits limits;
 
-    /** Epochs that were given up for the present ones by those who had them: who asks again gets the same answer. */
+    /**
+     * For each id, the epoch that its producer exchanged for the current one, so that a repeated request gets the same
+     * response.
+     */
     private final Map<String, Short> givenUpEpochs = new TreeMap<>();
 
     ProducerStart(Transactions transactions, TransactionEnd end, ProducerIdWaits waits, TransactionLimits limits) {
@@ -61,7 +65,7 @@ final class ProducerStart {
             return ErrorCode.INVALID_REQUEST;
         }
         if (request.enable2Pc()) {
-            // As a broker answers that does not allow it (KIP-939).
+            // The response of a broker that does not allow two-phase commit (KIP-939).
             return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
         }
         if (request.keepPreparedTxn()) {
@@ -89,7 +93,7 @@ final class ProducerStart {
         });
     }
 
-    /** Whether the producer is the one that holds the id, or does not say who it is and takes it over. */
+    /** Whether the producer is the current one, or sends no id and takes over the transactional id. */
     private boolean isNewest(Transaction known, InitProducerIdRequest request) {
         if (request.producerId() < 0) {
             return true;
@@ -150,7 +154,7 @@ final class ProducerStart {
         reply.send(given(started));
     }
 
-    /** An id is forgotten. */
+    /** Forgets a transactional id. */
     void forget(String transactionalId) {
         givenUpEpochs.remove(transactionalId);
     }
@@ -161,7 +165,7 @@ final class ProducerStart {
                 .setProducerEpoch(transaction.epoch());
     }
 
-    /** An answer without a producer id. */
+    /** A response with an error and without a producer id. */
     static InitProducerIdResponse refused(ErrorCode error) {
         return new InitProducerIdResponse()
                 .setErrorCode(error.code())

@@ -15,18 +15,18 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What is durably known of one transactional id: its newest record. Immutable; changes are new ones. */
+/** The durable state of one transactional id: its newest record. Immutable; each change creates a new instance. */
 final class Transaction {
     static final long NO_PRODUCER_ID = -1;
     static final long NOT_STARTED = -1;
 
-    /** The last epoch that a producer is given; the one behind it is for fencing that one. */
+    /** The last epoch assigned to a producer; the epoch after it is used only to fence that producer. */
     static final short LAST_EPOCH = Short.MAX_VALUE - 1;
 
-    /** What an id takes of the heap without partitions, about, with its deadline and its places in maps. */
+    /** Estimated heap size of an id without partitions, with its deadline and its entries in maps. */
     static final int ID_BYTES = 500;
 
-    /** A partition, with its place in the record that it comes from. */
+    /** Estimated heap size of a partition, with its element in the record. */
     private static final int PARTITION_BYTES = 180;
 
     private static final Comparator<TopicPartition> BY_NAME =
@@ -48,13 +48,13 @@ final class Transaction {
         }
     }
 
-    /** A record's content; null when its state is none that this release knows. */
+    /** Decodes a record; null if this release does not know its state. */
     static Transaction of(TransactionLogKey key, TransactionLogValue value) {
         TransactionState state = TransactionState.of(value.transactionStatus());
         return state == null ? null : new Transaction(key.transactionalId(), value, state);
     }
 
-    /** A new id's first producer. */
+    /** The first producer of a new id. */
     static Transaction create(String id, long producerId, int timeoutMs, long nowMs) {
         return new Transaction(
                 id,
@@ -73,7 +73,7 @@ final class Transaction {
         return new CoordinatorRecord(new TransactionLogKey().setTransactionalId(id), value);
     }
 
-    /** What it takes of the heap, about. */
+    /** Estimated heap size. */
     long sizeBytes() {
         long bytes = (long) ID_BYTES + TextSize.bytes(id);
         for (TopicPartition partition : partitions) {
@@ -82,7 +82,7 @@ final class Transaction {
         return bytes;
     }
 
-    /** By how much it grows with further partitions. */
+    /** By how many bytes it grows with more partitions. */
     long growthBytes(Collection<TopicPartition> added) {
         long bytes = 0;
         for (TopicPartition partition : added) {
@@ -135,17 +135,17 @@ final class Transaction {
         return Collections.unmodifiableSortedSet(partitions);
     }
 
-    /** Whether no further epoch can be given under the producer id. */
+    /** Whether no more epochs are available for the producer id. */
     boolean isExhausted() {
         return epoch() >= LAST_EPOCH;
     }
 
-    /** The producer starts over with the next epoch. */
+    /** The producer restarts with the next epoch. */
     Transaction withNextEpoch(int timeoutMs, long nowMs) {
         return idle(nowMs, value().setProducerEpoch((short) (epoch() + 1)).setTransactionTimeoutMs(timeoutMs));
     }
 
-    /** The producer starts over under another id. */
+    /** The producer restarts with a new producer id. */
     Transaction withNewId(long producerId, int timeoutMs, long nowMs) {
         return idle(
                 nowMs,
@@ -160,7 +160,7 @@ final class Transaction {
         return as(TransactionState.EMPTY, nowMs, changed);
     }
 
-    /** More partitions take part; a transaction begins unless one is open. */
+    /** Adds partitions; starts a transaction unless one is open. */
     Transaction withPartitions(Collection<TopicPartition> added, short version, long nowMs) {
         SortedSet<TopicPartition> all = new TreeSet<>(BY_NAME);
         boolean open = state == TransactionState.ONGOING;
@@ -177,10 +177,11 @@ final class Transaction {
     }
 
     /**
-     * It is decided how the transaction ends.
+     * Decides how the transaction ends.
      *
      * @param epoch the epoch of the markers
-     * @param nextProducerId the id that the producer goes on under, when that epoch is the last; else {@link #NO_PRODUCER_ID}
+     * @param nextProducerId the producer id after the transaction if that epoch is the last one; else
+     *     {@link #NO_PRODUCER_ID}
      */
     Transaction decided(boolean commit, short epoch, long nextProducerId, short version, long nowMs) {
         TransactionLogValue changed = value().setProducerEpoch(epoch)
@@ -195,7 +196,7 @@ final class Transaction {
         return as(commit ? TransactionState.PREPARE_COMMIT : TransactionState.PREPARE_ABORT, nowMs, changed);
     }
 
-    /** Every partition knows. */
+    /** All partitions have their markers. */
     Transaction completed(long nowMs) {
         TransactionLogValue changed = value().setTransactionPartitions(null)
                 .setNextProducerId(NO_PRODUCER_ID)
@@ -213,18 +214,18 @@ final class Transaction {
                 changed);
     }
 
-    /** The producer id that holds once a decided transaction is complete. */
+    /** The producer id after the decided transaction is complete. */
     long producerIdAfterwards() {
         return value.nextProducerId() == NO_PRODUCER_ID ? producerId() : value.nextProducerId();
     }
 
-    /** The epoch that holds once a decided transaction is complete. */
+    /** The epoch after the decided transaction is complete. */
     short epochAfterwards() {
         return value.nextProducerId() == NO_PRODUCER_ID ? epoch() : 0;
     }
 
     private Transaction as(TransactionState newState, long nowMs, TransactionLogValue changed) {
-        // A clock that goes back must not let a transaction look younger than it is.
+        // The timestamp never decreases, even if the clock is set back.
         changed.setTransactionStatus(newState.id())
                 .setTransactionLastUpdateTimestampMs(Math.max(nowMs, lastUpdateMs()));
         return new Transaction(id, changed, newState);

@@ -7,9 +7,10 @@ import io.journalq.server.coordinator.Reply;
 import java.util.List;
 
 /**
- * Ends transactions: on request (EndTxn), and by fencing, when time is up or another producer takes over. First the
- * decision is made durable, then every partition is told, then the transaction is complete. From version 5 of EndTxn on
- * each end takes the producer to its next epoch (KIP-890), so that a late record of the transaction before is known as such.
+ * Ends transactions: on request (EndTxn), or by fencing, after a timeout or when another producer takes over. It first
+ * makes the decision durable, then informs every partition, and then completes the transaction. From EndTxn version 5
+ * on, each end increments the producer's epoch (KIP-890), so that a late record of the previous transaction is
+ * recognized.
  */
 final class TransactionEnd {
     private static final short FIRST_VERSION_WITH_FENCED = 2;
@@ -57,8 +58,9 @@ final class TransactionEnd {
     }
 
     /**
-     * Whether the producer was told of the end already, and now ends the transaction after it, while partitions are still
-     * being told of the one before: it is to ask again, not to be taken for an old instance (KAFKA-18464).
+     * Whether the producer already received the response to the previous EndTxn, and now ends its next transaction
+     * while the partitions are still being informed about the previous one. The producer must retry; it must not be
+     * treated as an old instance (KAFKA-18464).
      */
     private static boolean isOfTheNext(Transaction known, EndTxnRequest request) {
         return known.state().isPrepared()
@@ -79,7 +81,7 @@ final class TransactionEnd {
         };
     }
 
-    /** Whether the request was served before: the state is that of its outcome. */
+    /** Whether the request was already handled: the state is that of its outcome. */
     private static boolean isAgain(Transaction known, short version, EndTxnRequest request) {
         if (known.state() == TransactionState.ONGOING || known.state() == TransactionState.EMPTY) {
             return false;
@@ -111,7 +113,10 @@ final class TransactionEnd {
         }
     }
 
-    /** A producer of the second generation cannot know whether anything of its transaction arrived, and may abort. */
+    /**
+     * Whether the request aborts without a transaction. A producer of transaction version 2 cannot know whether any of
+     * its records arrived, so it may abort.
+     */
     private static boolean isEmptyAbort(short version, EndTxnRequest request) {
         return version >= FIRST_VERSION_WITH_EPOCHS && !request.committed();
     }
@@ -146,7 +151,7 @@ final class TransactionEnd {
         announce(decided, nowMs);
     }
 
-    /** Aborts an open transaction under an epoch that its producer does not have. */
+    /** Aborts an open transaction with an epoch that its producer does not have. */
     void fence(Transaction open, long nowMs) {
         if (!open.isExhausted()) {
             Transaction decided =
@@ -156,7 +161,7 @@ final class TransactionEnd {
             return;
         }
         waits.add(open.id(), (producerId, laterMs) -> {
-            // Without an id the transaction stays open; whoever wanted it ended asks again.
+            // Without an id the transaction stays open until its end is requested again.
             if (producerId != ProducerIdSource.NONE) {
                 Transaction decided = open.decided(false, nextEpoch(open), producerId, open.version(), laterMs);
                 transactions.put(decided);
@@ -169,7 +174,7 @@ final class TransactionEnd {
         return (short) Math.min(transaction.epoch() + 1, Short.MAX_VALUE);
     }
 
-    /** Has partitions told of a decision, as soon as it is safe. */
+    /** Informs the partitions of a decision as soon as it is safe. */
     void announce(Transaction decided, long nowMs) {
         if (decided.partitions().isEmpty()) {
             transactions.put(decided.completed(nowMs));
@@ -185,7 +190,7 @@ final class TransactionEnd {
         transactions.whenSafe(() -> markers.write(request));
     }
 
-    /** All partitions know; whether that was news. */
+    /** Completes the transaction once all partitions have markers; returns whether it was not complete before. */
     boolean onMarkersWritten(String transactionalId, long producerId, short producerEpoch, long nowMs) {
         Transaction known = transactions.get(transactionalId);
         if (known == null

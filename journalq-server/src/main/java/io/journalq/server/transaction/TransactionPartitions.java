@@ -9,17 +9,17 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which partitions take part in a transaction: adds them, and vouches for them to those who append (KIP-890). The first
- * one begins the transaction.
+ * The partitions of transactions: adds them, and confirms to appends that a partition is part of a transaction
+ * (KIP-890). The first partition starts the transaction.
  */
 final class TransactionPartitions {
     private final Transactions transactions;
     private final ProducerIdWaits waits;
 
-    /** What came while the transaction before was being ended, by transactional id. */
+    /** Requests that arrived while the previous transaction was ending, by transactional id. */
     private final Map<String, ArrayDeque<Waiting>> waitingById = new TreeMap<>();
 
-    /** A request that goes into the next transaction. */
+    /** A request to add partitions to the next transaction. */
     private record Waiting(
             ProducerClaim claim, List<TopicPartition> partitions, short version, Reply<ErrorCode> reply) {}
 
@@ -28,7 +28,7 @@ final class TransactionPartitions {
         this.waits = waits;
     }
 
-    /** Adds partitions; answers CONCURRENT_TRANSACTIONS while the transaction before is being ended. */
+    /** Adds partitions; replies CONCURRENT_TRANSACTIONS while the previous transaction is ending. */
     void add(ProducerClaim claim, List<TopicPartition> partitions, short version, long nowMs, Reply<ErrorCode> reply) {
         Transaction known = transactions.get(claim.transactionalId());
         ErrorCode refusal = check(known, claim);
@@ -39,7 +39,7 @@ final class TransactionPartitions {
         boolean open = known.state() == TransactionState.ONGOING;
         if (!partitions.isEmpty() && !(open && known.partitions().containsAll(partitions))) {
             if (!transactions.hasRoom(known, partitions)) {
-                // The producer aborts, which makes room.
+                // The producer aborts the transaction, which frees memory.
                 reply.send(ErrorCode.POLICY_VIOLATION);
                 return;
             }
@@ -48,7 +48,7 @@ final class TransactionPartitions {
         reply.send(ErrorCode.NONE);
     }
 
-    /** Adds partitions as soon as the transaction before is ended. */
+    /** Adds partitions as soon as the previous transaction is complete. */
     void addWhenEnded(
             ProducerClaim claim, List<TopicPartition> partitions, short version, long nowMs, Reply<ErrorCode> reply) {
         Transaction known = transactions.get(claim.transactionalId());
@@ -63,7 +63,7 @@ final class TransactionPartitions {
         add(claim, partitions, version, nowMs, reply);
     }
 
-    /** The transaction of an id is complete: what waited for that goes on. */
+    /** Continues the requests that waited for the transaction of this id to complete. */
     void onCompleted(String transactionalId, long nowMs) {
         ArrayDeque<Waiting> waiting = waitingById.remove(transactionalId);
         if (waiting != null) {
@@ -73,7 +73,7 @@ final class TransactionPartitions {
         }
     }
 
-    /** Answers whether all of the partitions take part in the producer's open transaction. */
+    /** Replies whether all of the partitions are part of the producer's open transaction. */
     void verify(ProducerClaim claim, List<TopicPartition> partitions, Reply<ErrorCode> reply) {
         Transaction known = transactions.get(claim.transactionalId());
         ErrorCode refusal = check(known, claim);

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
-/** Tells of transactions, and changes nothing. */
+/** Describes and lists transactions, without changing anything. */
 final class TransactionQueries {
     private final Transactions transactions;
 
@@ -43,9 +43,9 @@ final class TransactionQueries {
     }
 
     /**
-     * Lists what passes a request's filters.
+     * Lists the transactions that match a request's filters.
      *
-     * @param idPattern what ids must match; null when any do
+     * @param idPattern pattern that ids must match; null to match all
      */
     List<ListTransactionsResponse.TransactionState> list(
             ListTransactionsRequest request, BoundedPattern idPattern, long nowMs) {
@@ -70,7 +70,7 @@ final class TransactionQueries {
                 && !request.producerIdFilters().contains(transaction.producerId())) {
             return false;
         }
-        // What has not begun does not run for any time.
+        // A transaction that has not begun has no duration.
         return request.durationFilter() < 0
                 || (transaction.startMs() >= 0 && nowMs - transaction.startMs() > request.durationFilter());
     }

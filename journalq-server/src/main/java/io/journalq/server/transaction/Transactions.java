@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * All transactional ids of a coordinator, when something is due with each, and the way of a change: into the outbox, and
- * from there by replay into this. One thread, the machine's.
+ * All transactional ids of a coordinator and their deadlines. Applies changes: they go into the outbox, which replays
+ * them into this class. One thread, the machine's.
  */
 final class Transactions {
     private static final Comparator<Deadline> SOONEST_FIRST =
@@ -34,19 +34,19 @@ final class Transactions {
     /** When open transactions are aborted. */
     private final TreeSet<Deadline> timeouts = new TreeSet<>(SOONEST_FIRST);
 
-    /** When ids without a transaction are forgotten. */
+    /** When ids without a transaction expire. */
     private final TreeSet<Deadline> expiries = new TreeSet<>(SOONEST_FIRST);
 
     private record Deadline(long dueMs, String transactionalId) {}
 
-    /** @param memory where every id is charged with its partitions */
+    /** @param memory charged with every id and its partitions */
     Transactions(Outbox outbox, TransactionLimits limits, MemoryAccount memory) {
         this.memory = memory;
         this.outbox = outbox;
         this.limits = limits;
     }
 
-    /** What is known of an id; null for nothing. */
+    /** The state of an id; null if it is unknown. */
     Transaction get(String transactionalId) {
         return byId.get(transactionalId);
     }
@@ -55,33 +55,33 @@ final class Transactions {
         return Collections.unmodifiableCollection(byId.values());
     }
 
-    /** Whether there can be no other id. */
+    /** Whether the id is new and there is no room for another. */
     boolean isFull(String transactionalId) {
         return byId.size() >= TransactionLimits.MAX_TRANSACTIONAL_IDS
                 || !memory.hasRoom(Transaction.ID_BYTES + TextSize.bytes(transactionalId));
     }
 
-    /** Whether there is room for more partitions of a transaction. */
+    /** Whether there is memory for more partitions of a transaction. */
     boolean hasRoom(Transaction known, Collection<TopicPartition> added) {
         return memory.hasRoom(known.growthBytes(added));
     }
 
-    /** Makes a change durable; it is in force when this returns. */
+    /** Makes a change durable; it has taken effect when this returns. */
     void put(Transaction changed) {
         Transaction before = get(changed.id());
         Check.that(
                 before == null || before.state().canBecome(changed.state()),
-                "a transaction's state that does not follow from the one before");
+                "a transaction state must follow from the previous one");
         outbox.append(List.of(changed.toRecord()));
     }
 
-    /** Forgets an id. */
+    /** Removes an id. */
     void remove(Transaction idle) {
-        Check.that(idle.state().isIdle(), "a transactional id that is forgotten with its transaction");
+        Check.that(idle.state().isIdle(), "only an id without a transaction is removed");
         outbox.append(List.of(CoordinatorRecord.tombstone(new TransactionLogKey().setTransactionalId(idle.id()))));
     }
 
-    /** Runs {@code action} once all changes up to now are safe. */
+    /** Runs {@code action} once all previous changes are safe. */
     void whenSafe(Runnable action) {
         outbox.whenSafe(action);
     }
@@ -106,7 +106,7 @@ final class Transactions {
         }
     }
 
-    /** When something is due next; {@link CoordinatorMachine#NEVER} if nothing is. */
+    /** When the next deadline passes; {@link CoordinatorMachine#NEVER} if there is none. */
     long dueMs() {
         long timeoutMs =
                 timeouts.isEmpty() ? CoordinatorMachine.NEVER : timeouts.first().dueMs();

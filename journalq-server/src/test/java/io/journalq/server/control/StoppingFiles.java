@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.util.Set;
 
 /**
- * Files of a process that stops at one of its changes: half of what that one should write is there, and nothing of any
- * later one. What was done before stays, as after a kill.
+ * The files of a process that stops at one of its file operations: half of that operation's data is written, and
+ * nothing of any later operation. The results of earlier operations stay, as after a kill.
  */
 final class StoppingFiles {
     private static final Set<String> CHANGES =
@@ -21,7 +21,7 @@ final class StoppingFiles {
     private final FileStore real;
     private int stepsLeft;
 
-    /** @param step the change that does not come to its end, counted from 1 */
+    /** @param step the operation that is not completed, counted from 1 */
     StoppingFiles(FileStore real, int step) {
         this.real = real;
         this.stepsLeft = step;

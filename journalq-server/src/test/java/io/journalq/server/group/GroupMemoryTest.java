@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What groups and offsets charge: nothing stays when they are gone, and what does not fit is refused. */
+/**
+ * The memory charged for groups and offsets: nothing stays charged when they are gone, and requests beyond the limit
+ * are rejected.
+ */
 class GroupMemoryTest {
     private static final GroupLimits LIMITS =
             new GroupLimits(100, 1, 100_000, 0, 5_000, Long.MAX_VALUE, Long.MAX_VALUE / 4);
@@ -80,7 +83,7 @@ class GroupMemoryTest {
     /** The decoded records keep these buffers. */
     private static final ByteBufAllocator HEAP = new UnpooledByteBufAllocator(false, true);
 
-    /** Ten topics of three partitions. */
+    /** Ten topics with three partitions each. */
     private static final Topics TOPICS = new Topics() {
         @Override
         public Topic byName(String name) {
@@ -239,7 +242,7 @@ class GroupMemoryTest {
         assertThat(groups.bytes).isPositive();
         assertThat(offsets.bytes).isPositive();
 
-        // nobody says anything any more, and what is left is deleted
+        // no member sends anything, and the remaining state is deleted
         for (int i = 0; i < 100; i++) {
             nowMs += 100_000;
             machine.onTick(nowMs);
@@ -293,7 +296,7 @@ class GroupMemoryTest {
         void grow(int number);
     }
 
-    /** Holds what is charged against what the machine takes, for one state at a time. */
+    /** Compares the charged size with the heap size of the machine, for one type of state at a time. */
     private void assertEstimate(String state, ChargedBytes charged, int count, Growth growth) {
         machine.onLoaded(nowMs);
         machine.onTopics(TOPICS);
@@ -308,7 +311,7 @@ class GroupMemoryTest {
         RetainedBytes.assertEstimate(state, charged.bytes - chargedBefore, RetainedBytes.of(machine) - retainedBefore);
     }
 
-    /** A text as a request brings it, which nobody shares. */
+    /** A text as decoded from a request, which is not shared. */
     private static String received(String text) {
         return new String(text.toCharArray());
     }
@@ -317,7 +320,7 @@ class GroupMemoryTest {
         return List.of(received("topic-1"), received("topic-2"));
     }
 
-    /** The machine's outbox is this test. */
+    /** Drops the data that only the test keeps, because it is the machine's outbox. */
     private void forgetWhatTheTestKeeps() {
         journal.clear();
         journal.trimToSize();

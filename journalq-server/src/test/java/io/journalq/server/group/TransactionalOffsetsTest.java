@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Offsets that are committed with a transaction: in force when it commits, and never before. */
+/** Offsets that are committed with a transaction take effect when it commits, and never before. */
 class TransactionalOffsetsTest {
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, 10_000, 1_000);
     private static final Uuid TOPIC = new Uuid(1, 1);
@@ -126,7 +126,7 @@ class TransactionalOffsetsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldKeepWhatWasCommittedLastWhenItWasOutsideOfTheTransaction(boolean committed) {
-        // given an offset of an open transaction, and a later one of none
+        // given an offset of an open transaction, and a later commit without one
         commit("g", ANYBODY, 11, 0, 4, 9);
         commit("g", ANYBODY, 11, 0, 5, 9);
         Answer<List<ErrorCode>> answer = new Answer<>();

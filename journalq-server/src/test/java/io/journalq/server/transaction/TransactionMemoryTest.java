@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What transactional ids charge: nothing stays when they are gone, and what does not fit is refused. */
+/**
+ * The memory charged for transactional ids: nothing stays charged when they are gone, and requests beyond the limit are
+ * rejected.
+ */
 class TransactionMemoryTest {
     private static final int TIMEOUT_MS = 1_000;
     private static final long EXPIRATION_MS = 50_000;

@@ -26,14 +26,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedSet;
 
-/** The records of consumer groups, and what they mean; layout and numbers as published for the protocol's first broker. */
+/** The record types of consumer groups; formats and type numbers are those of Apache Kafka. */
 public final class ConsumerRecords {
-    /** The most that {@code max.partitions.per.topic} can be set to. */
+    /** The largest allowed value of {@code max.partitions.per.topic}. */
     private static final int MAX_PARTITIONS_PER_TOPIC = 1_000_000;
 
     private ConsumerRecords() {}
 
-    /** The types of records that belong to consumer groups. */
+    /** The record types of consumer groups. */
     public static List<RecordTypes.Type> types() {
         return List.of(
                 type(
@@ -210,15 +210,15 @@ public final class ConsumerRecords {
         return assignment.build();
     }
 
-    /** A partition's number takes memory in proportion to itself, so that a damaged one must not be believed. */
+    /** Checks a partition number. Memory use is proportional to the number, so a damaged one must be rejected. */
     private static int possible(int partition) {
         if (partition < 0 || partition >= MAX_PARTITIONS_PER_TOPIC) {
-            throw new BadFrameException("a partition numbered " + partition);
+            throw new BadFrameException("impossible partition number " + partition);
         }
         return partition;
     }
 
-    /** Everything of a member goes. */
+    /** The records that delete a member. */
     static List<CoordinatorRecord> withoutMember(String groupId, String memberId) {
         return List.of(
                 CoordinatorRecord.tombstone(currentKey(groupId, memberId)),

@@ -18,7 +18,7 @@ import java.util.SortedMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 
-/** Takes records into groups; a group is there while any record of it is. */
+/** Applies records to groups. A group exists while it has any record. */
 final class ConsumerReplay {
     private final SortedMap<String, ConsumerGroup> groups;
     private boolean isLive;
@@ -32,7 +32,7 @@ final class ConsumerReplay {
         groups.values().forEach(ConsumerGroup::onLoaded);
     }
 
-    /** Returns the group's id; null when it is no record of consumer groups. */
+    /** Returns the group's id; null if it is not a record of consumer groups. */
     String replay(Message key, Message value) {
         if (key instanceof ConsumerGroupMetadataKey of) {
             ConsumerGroupMetadataValue epoch = (ConsumerGroupMetadataValue) value;

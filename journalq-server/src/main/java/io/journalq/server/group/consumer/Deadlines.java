@@ -7,21 +7,23 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** By when members must have done what. Soft state: begins anew when a coordinator is loaded. */
+/** The deadlines of members. Not durable: they restart when a coordinator is loaded. */
 final class Deadlines {
-    /** What is due. */
+    /** The kind of action that is due. */
     enum Kind {
-        /** A sign of life. */
+        /** A heartbeat. */
         SESSION,
-        /** Giving up partitions; in the classic protocol, joining again. */
+        /** Revoking partitions; in the classic protocol, joining again. */
         REBALANCE,
-        /** In the classic protocol, asking for the assignment after joining. */
+        /** In the classic protocol, requesting the assignment after joining. */
         SYNC,
-        /** The group's next assignment, which came too soon after the one before; of no member. */
+        /**
+         * The group's next assignment, which was delayed because the previous one was too recent; belongs to no member.
+         */
         ASSIGNMENT
     }
 
-    /** Whose deadline it is; of a whole group, the member's id is empty. */
+    /** The subject of a deadline; the member id is empty for a deadline of a whole group. */
     record Subject(String groupId, String memberId, Kind kind) implements Comparable<Subject> {
         private static final Comparator<Subject> ORDER = Comparator.comparing(Subject::groupId)
                 .thenComparing(Subject::memberId)
@@ -43,7 +45,7 @@ final class Deadlines {
     private final SortedSet<Due> order =
             new TreeSet<>(Comparator.comparingLong(Due::atMs).thenComparing(Due::subject));
 
-    /** Sets a deadline, or moves it. */
+    /** Sets or moves a deadline. */
     void set(Subject subject, long atMs) {
         cancel(subject);
         atBySubject.put(subject, atMs);
@@ -72,7 +74,7 @@ final class Deadlines {
         order.clear();
     }
 
-    /** Takes the first that is due; null when none is. */
+    /** Removes and returns the first deadline that has passed; null if there is none. */
     Subject pollDue(long nowMs) {
         if (order.isEmpty() || order.first().atMs() > nowMs) {
             return null;
@@ -82,7 +84,7 @@ final class Deadlines {
         return subject;
     }
 
-    /** When the next is due; {@link CoordinatorMachine#NEVER} when there is none. */
+    /** The time of the next deadline; {@link CoordinatorMachine#NEVER} if there is none. */
     long nextMs() {
         return order.isEmpty() ? CoordinatorMachine.NEVER : order.first().atMs();
     }

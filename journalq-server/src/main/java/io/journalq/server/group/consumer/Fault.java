@@ -2,5 +2,5 @@ package io.journalq.server.group.consumer;
 
 import io.journalq.common.protocol.ErrorCode;
 
-/** Why a request is refused: the code for the client, the words for its user. */
+/** Why a request is rejected: the error code for the client and a message for its user. */
 public record Fault(ErrorCode code, String message) {}

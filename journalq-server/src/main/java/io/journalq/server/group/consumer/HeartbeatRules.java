@@ -5,13 +5,13 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.server.group.consumer.assignor.Assignor;
 import java.util.stream.Collectors;
 
-/** What a heartbeat must look like before anything is known of its group. Pure functions. */
+/** Validates a heartbeat independently of its group. Pure functions. */
 final class HeartbeatRules {
     private static final short FIRST_VERSION_WITH_CLIENT_MADE_IDS = 1;
 
     private HeartbeatRules() {}
 
-    /** What is wrong with the request; null when nothing is. */
+    /** Why the request is invalid; null if it is valid. */
     static Fault problem(ConsumerGroupHeartbeatRequest request, short version, ConsumerGroupLimits limits) {
         String malformed = malformed(request, version);
         if (malformed != null) {

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Moves groups of the consumer protocol on, whichever protocol a member speaks: takes in what it told, has targets
- * computed, walks it towards its own, and lets it go. One thread: that of the coordinator's host.
+ * Advances groups of the consumer protocol, for members of either protocol: stores changed metadata, has targets
+ * computed, moves a member towards its target, and removes members. One thread: that of the coordinator's host.
  */
 final class Membership {
     private final ConsumerGroupLimits limits;
@@ -23,7 +23,7 @@ final class Membership {
     private Topics topics = Topics.NONE;
     private GroupTimes.Lookup times;
 
-    /** Hears that a group is left to members of the classic protocol. */
+    /** Called when only members of the classic protocol are left in a group. */
     @FunctionalInterface
     public interface ClassicTurn {
         void onClassicMembersOnly(ConsumerGroup group, long nowMs);
@@ -63,10 +63,10 @@ final class Membership {
     }
 
     /**
-     * A member told something of itself.
+     * Applies a member's request.
      *
-     * @param change records of it; may be empty
-     * @param claim what it says that it uses
+     * @param change records with its changed metadata; may be empty
+     * @param claim the partitions that it reports as in use
      */
     void update(ConsumerGroup group, String memberId, List<CoordinatorRecord> change, Claim claim, long nowMs) {
         outbox.append(change);
@@ -84,12 +84,12 @@ final class Membership {
         awaitLife(group, memberId, nowMs);
     }
 
-    /** Looks whether the group needs another assignment, and makes it when it is due. */
+    /** Makes a new assignment for the group if it is needed and due. */
     void settle(ConsumerGroup group, long nowMs) {
         settling.settle(group, topics, timesOf(group).assignmentIntervalMs(), nowMs);
     }
 
-    /** Begins to wait for the member's next sign of life. */
+    /** Starts the member's session timeout. */
     void awaitLife(ConsumerGroup group, String memberId, long nowMs) {
         MemberMetadata member = group.member(memberId);
         int timeoutMs = member.isClassic()
@@ -98,7 +98,7 @@ final class Membership {
         deadlines.set(new Subject(group.groupId(), memberId, Kind.SESSION), nowMs + timeoutMs);
     }
 
-    /** Begins to wait until the member of the consumer protocol gave up what it was told to, if that is so. */
+    /** Starts the deadline for a member of the consumer protocol to revoke partitions, if it has any to revoke. */
     void awaitRevocation(ConsumerGroup group, String memberId, long nowMs) {
         if (group.current(memberId).state() == State.UNREVOKED_PARTITIONS) {
             awaitOnce(group, memberId, Kind.REBALANCE, nowMs);
@@ -107,7 +107,7 @@ final class Membership {
         }
     }
 
-    /** Begins to wait for the member to do something within its rebalance time-out, unless that is awaited already. */
+    /** Starts a deadline of the member's rebalance timeout, unless it is already running. */
     void awaitOnce(ConsumerGroup group, String memberId, Kind kind, long nowMs) {
         Subject subject = new Subject(group.groupId(), memberId, kind);
         if (!deadlines.isSet(subject)) {
@@ -115,7 +115,7 @@ final class Membership {
         }
     }
 
-    /** A member is gone. */
+    /** Removes a member. */
     void remove(ConsumerGroup group, String memberId, long nowMs) {
         deadlines.cancelAll(group.groupId(), memberId);
         outbox.append(ConsumerRecords.withoutMember(group.groupId(), memberId));
@@ -124,7 +124,7 @@ final class Membership {
         }
     }
 
-    /** Makes the group classic again if only members of that protocol are left; whether it did. */
+    /** Requests the conversion to a classic group if only members of that protocol are left. Returns whether it did. */
     boolean turnClassic(ConsumerGroup group, long nowMs) {
         boolean turns = group.hasClassicMembersOnly() && limits.migration().downgrades();
         if (turns) {
@@ -133,7 +133,7 @@ final class Membership {
         return turns;
     }
 
-    /** The records by which {@code memberId} takes the place of the static member {@code replaced}. */
+    /** The records with which {@code memberId} replaces the static member {@code replaced}. */
     List<CoordinatorRecord> replacement(ConsumerGroup group, String replaced, String memberId) {
         String groupId = group.groupId();
         deadlines.cancelAll(groupId, replaced);

@@ -14,22 +14,22 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Brings a group's patterns, epoch and targets up to its members and topics. What is due follows from the records alone, so
- * that a crash between any two appends is made good by the next heartbeat.
+ * Updates a group's resolved patterns, epoch and targets to match its members and topics. The necessary updates follow
+ * from the records alone. After a crash between two appends, the next heartbeat therefore completes the update.
  */
 final class Settling {
     private final ConsumerGroupLimits limits;
     private final Outbox outbox;
     private final Deadlines deadlines;
 
-    /** @param deadlines where an assignment is put that must wait */
+    /** @param deadlines receives an assignment that has to wait */
     Settling(ConsumerGroupLimits limits, Outbox outbox, Deadlines deadlines) {
         this.limits = limits;
         this.outbox = outbox;
         this.deadlines = deadlines;
     }
 
-    /** @param intervalMs shortest time from one assignment to the next */
+    /** @param intervalMs minimum time from one assignment to the next */
     void settle(ConsumerGroup group, Topics topics, int intervalMs, long nowMs) {
         if (!group.isSettledFor(topics)) {
             outbox.append(patterns(group, topics, nowMs));
@@ -77,7 +77,7 @@ final class Settling {
         try {
             return TopicPattern.compile(pattern).matches(topics.all());
         } catch (IllegalArgumentException e) {
-            // It was good when the member sent it, to a release with other limits.
+            // The pattern was valid when the member sent it to a release with other limits.
             return new TreeSet<>();
         }
     }
@@ -113,7 +113,9 @@ final class Settling {
         return records;
     }
 
-    /** The one that most members ask for; of those equally wanted, and when nobody asks, the one first on offer. */
+    /**
+     * The assignor that most members request. If several are equally requested, or none is, the first available one.
+     */
     Assignor assignorOf(ConsumerGroup group) {
         SortedMap<String, Integer> votes = new TreeMap<>();
         for (MemberMetadata member : group.members().values()) {

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** How members of the classic protocol stand in a group of the consumer protocol, there and back. Pure functions. */
+/** Converts members of the classic protocol to members of a consumer protocol group and back. Pure functions. */
 final class TakeOver {
     private TakeOver() {}
 
-    /** Whether it is known what the member subscribes to. */
+    /** Whether the member's subscription can be decoded. */
     static boolean isReadable(ClassicSnapshot.Member member) {
         return !member.protocols().isEmpty()
                 && EmbeddedProtocol.subscription(member.protocols().get(0).metadata())
@@ -21,8 +21,9 @@ final class TakeOver {
     }
 
     /**
-     * The records of a group that has these members, in the epoch of their generation. Each keeps what it was assigned, and
-     * until it joins again also what it said that it used when it joined last: it may not have given that up yet.
+     * The records of a group with these members, in the epoch of their generation. Each member keeps its assignment.
+     * Until it joins again, it also keeps the partitions that it reported as owned when it last joined, because it may
+     * not have revoked them yet.
      */
     static List<CoordinatorRecord> records(ClassicSnapshot classic, Topics topics, long nowMs) {
         String groupId = classic.groupId();
@@ -46,13 +47,16 @@ final class TakeOver {
             records.add(ConsumerRecords.target(groupId, member.id(), target));
             records.add(ConsumerRecords.current(groupId, member.id(), current));
         }
-        // No set of subscriptions has this hash: what they come to is looked at with the first heartbeat.
+        // No subscription has this hash, so the first heartbeat evaluates the subscriptions.
         records.add(ConsumerRecords.epoch(groupId, classic.generation(), 0));
         records.add(ConsumerRecords.targetEpoch(groupId, classic.generation(), nowMs));
         return records;
     }
 
-    /** What each was assigned. Clients assign among themselves: if they gave a partition to two, the first keeps it. */
+    /**
+     * The assignment of each member. Clients assign partitions themselves: if they gave a partition to two members, the
+     * first one keeps it.
+     */
     private static Map<String, Assignment> assigned(ClassicSnapshot classic, Topics topics) {
         Map<String, Assignment> assigned = new TreeMap<>();
         Assignment taken = Assignment.EMPTY;
@@ -70,7 +74,9 @@ final class TakeOver {
                 .orElseThrow();
     }
 
-    /** What a member of the classic protocol told, in the terms of the other one. Its preferred protocol is readable. */
+    /**
+     * The metadata of a member of the classic protocol, converted. The metadata of its preferred protocol is readable.
+     */
     static MemberMetadata metadata(
             Origin origin, String instanceId, int rebalanceTimeoutMs, MemberMetadata.Classic classic) {
         ConsumerProtocolSubscription subscription = subscription(classic);
@@ -86,7 +92,9 @@ final class TakeOver {
                 classic);
     }
 
-    /** The members of a group that is left to the classic protocol, with all that they may still use. */
+    /**
+     * The members of a group that is converted to the classic protocol, with all partitions that they may still use.
+     */
     static ClassicSnapshot snapshot(ConsumerGroup group, Topics topics) {
         List<ClassicSnapshot.Member> members = new ArrayList<>();
         group.members()

@@ -14,15 +14,15 @@ final class TopicPattern {
     }
 
     /**
-     * Compiles.
+     * Compiles a pattern.
      *
-     * @throws IllegalArgumentException when it is no pattern, or one that is too large; the message says what is wrong
+     * @throws IllegalArgumentException if the pattern is invalid or too large; the message says why
      */
     static TopicPattern compile(String text) {
         return new TopicPattern(BoundedPattern.compile(text));
     }
 
-    /** The names of those topics whose whole name matches. */
+    /** The names of the topics whose whole name matches. */
     SortedSet<String> matches(Collection<Topics.Topic> topics) {
         SortedSet<String> names = new TreeSet<>();
         for (Topics.Topic topic : topics) {

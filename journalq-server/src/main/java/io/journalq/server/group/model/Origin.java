@@ -1,7 +1,7 @@
 package io.journalq.server.group.model;
 
 /**
- * Who asks.
+ * The sender of a request.
  *
  * @param clientId name that the client gives itself
  * @param clientHost its address, for people

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** Writes the segment that is to take the place of others, under a name that a restart deletes. One thread; blocks. */
+/** Writes the segment that will replace others, under a name that a restart deletes. One thread; blocks. */
 final class CleanedSegment {
     private static final int BUFFER_BYTES = 1 << 20;
 
@@ -33,7 +33,7 @@ final class CleanedSegment {
         return sizeBytes;
     }
 
-    /** Appends the batch of {@code batchBytes} at {@code at}. */
+    /** Appends the batch of {@code batchBytes} bytes at index {@code at}. */
     void add(ByteBuf source, int at, int batchBytes) throws IOException {
         segment.note(source, at, sizeBytes, index);
         nextOffset = RecordBatch.nextOffset(source, at);
@@ -59,7 +59,7 @@ final class CleanedSegment {
         buffer.clear();
     }
 
-    /** Everything is written, and on the disk. */
+    /** Syncs the log and returns the finished segment. */
     Segment finish() throws IOException {
         flush();
         segment.file().sync();
@@ -69,7 +69,7 @@ final class CleanedSegment {
         return segment;
     }
 
-    /** Lets go of the file; the caller deletes it. */
+    /** Closes the file; the caller deletes it. */
     Path abandon() {
         segment.release();
         return segment.logPath();

@@ -5,15 +5,15 @@ import io.netty.buffer.ByteBuf;
 import java.util.Map;
 
 /**
- * What one pass over a log goes by.
+ * The rules of one pass over a log.
  *
  * @param newest the newest offset of each key, of the records before {@code newestUpTo}
- * @param newestUpTo behind this nothing is known to be superseded
+ * @param newestUpTo records at or behind this offset are not known to supersede others
  * @param ends which transactions were aborted
- * @param lastBatchByProducer base offset of the last batch of each producer that is remembered, so that its sequence
- *     numbers survive; {@link #MARKERS_ONLY} for one that has none but markers
+ * @param lastBatchByProducer base offset of the last batch of each remembered producer, so that its sequence numbers
+ *     survive; {@link #MARKERS_ONLY} for a producer that has only markers
  * @param nowMs in milliseconds since 1970 UTC
- * @param deleteRetentionMs how long tombstones stay once they were seen, in milliseconds
+ * @param deleteRetentionMs how long tombstones stay after they were first compacted, in milliseconds
  */
 public record CleaningRules(
         KeyOffsets newest,
@@ -24,12 +24,12 @@ public record CleaningRules(
         long deleteRetentionMs) {
     public static final long MARKERS_ONLY = -1L;
 
-    /** Until when tombstones stay that are seen now. */
+    /** The time until which tombstones that are first compacted now stay. */
     long deleteHorizonMs() {
         return deleteRetentionMs < Long.MAX_VALUE - nowMs ? nowMs + deleteRetentionMs : Long.MAX_VALUE - 1;
     }
 
-    /** Whether the batch says where its producer's sequence or epoch stands. */
+    /** Whether the batch records the current sequence or epoch of its producer. */
     boolean isLastOfProducer(ByteBuf payload, int at) {
         long producerId = RecordBatch.producerId(payload, at);
         if (producerId == RecordBatch.NO_PRODUCER_ID) {

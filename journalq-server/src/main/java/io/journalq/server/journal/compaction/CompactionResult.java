@@ -1,10 +1,10 @@
 package io.journalq.server.journal.compaction;
 
 /**
- * What one compaction did.
+ * The result of one compaction.
  *
- * @param readSizeBytes size of the segments that it went through, once for each pass
- * @param freedSizeBytes by how much smaller the log became
- * @param passes how often it went through the log: more than once when the keys did not fit into memory
+ * @param readSizeBytes size of the segments that were read, counted once for each pass
+ * @param freedSizeBytes the number of bytes by which the log shrank
+ * @param passes the number of passes over the log: more than one if the keys did not fit into memory
  */
 public record CompactionResult(long readSizeBytes, long freedSizeBytes, int passes) {}

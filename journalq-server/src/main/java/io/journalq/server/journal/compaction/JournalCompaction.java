@@ -17,10 +17,10 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * One compaction of a log. A pass notes the newest offset of each key of what is not compacted yet, as far as memory
- * allows, and then goes through the log from its beginning and writes it anew without what is superseded, a group of
- * segments at a time, oldest first: so an older value is never left when a newer one, or a tombstone, has gone. Passes
- * follow until all is compacted. One thread; blocks.
+ * One compaction of a log. A pass records the newest offset of each key in the part that is not compacted yet, as far
+ * as memory allows. It then rewrites the log from its beginning without superseded records, one group of segments at a
+ * time, oldest first. Therefore no older value survives a newer one or a tombstone that was removed. Passes are
+ * repeated until the whole log is compacted. One thread; blocks.
  */
 public final class JournalCompaction {
     private static final int LOOK_CHUNK_BYTES = 4 << 10;
@@ -30,7 +30,7 @@ public final class JournalCompaction {
     private final CompactionJob job;
     private final BatchReader reader = new BatchReader(PooledByteBufAllocator.DEFAULT);
 
-    /** Offsets of markers that the segment being written does not have any more. */
+    /** Offsets of the markers that the segment being written no longer has. */
     private final TreeSet<Long> goneMarkers = new TreeSet<>();
 
     private long readBytes;
@@ -43,7 +43,7 @@ public final class JournalCompaction {
         this.job = job;
     }
 
-    /** Compacts as much as may be compacted now. */
+    /** Compacts all segments that may be compacted now. */
     public CompactionResult run() throws IOException {
         log.completeSwap();
         while (!job.stopped().getAsBoolean()) {
@@ -60,7 +60,7 @@ public final class JournalCompaction {
                 work.segments().forEach(Segment::release);
             }
             if (log.compactedOffset() == before) {
-                break; // Stopped, or in the way of retention; or transactions that have not ended.
+                break; // The compaction was stopped or conflicts with retention, or transactions have not ended.
             }
         }
         return new CompactionResult(readBytes, freedBytes, passes);
@@ -82,7 +82,7 @@ public final class JournalCompaction {
         for (Segment segment : work.segments()) {
             int[] bad = segment.badRanges();
             if (bad.length > 0) {
-                throw new CorruptJournalException(segment.logPath(), bad[0], "damaged, so it is not compacted");
+                throw new CorruptJournalException(segment.logPath(), bad[0], "damaged, and therefore not compacted");
             }
         }
         long from = Math.max(log.compactedOffset(), work.segments().get(0).baseOffset());
@@ -111,9 +111,12 @@ public final class JournalCompaction {
         log.compactedUpTo(upTo);
     }
 
-    // ---- what is known before anything is written
+    // ---- reading before anything is written
 
-    /** Returns where knowledge ends: {@code limit}, or less when too many transactions were aborted. */
+    /**
+     * Finds which transactions were aborted. Returns the offset up to which this is known: {@code limit}, or less if
+     * too many transactions were aborted.
+     */
     private long findEnds(long from, long limit, TransactionEnds ends) throws IOException {
         for (Segment segment : log.segments()) {
             if (segment.endOffset() <= from || (segment.baseOffset() >= limit && !ends.hasOpen())) {
@@ -165,7 +168,7 @@ public final class JournalCompaction {
         }
     }
 
-    /** Returns the offset up to which every key is noted. */
+    /** Returns the offset up to which every key is recorded. */
     private long noteKeys(CompactableSegments work, long from, long limit, TransactionEnds ends) throws IOException {
         KeyOffsets newest = job.memory();
         newest.clear();
@@ -183,7 +186,8 @@ public final class JournalCompaction {
                         return job.stopped().getAsBoolean() ? from : limit;
                     }
                     if (!noteKeys(newest, ends)) {
-                        // What could not be noted stays, for the next pass; a batch of more keys than fit, for good.
+                        // Keys that did not fit are left to the next pass. A batch that alone has too many keys stays
+                        // permanently.
                         return reader.baseOffset() > from ? reader.baseOffset() : reader.nextOffset();
                     }
                 }
@@ -206,7 +210,10 @@ public final class JournalCompaction {
 
     // ---- writing
 
-    /** Writes one segment for a group of them, and puts it in their place. False when the compaction cannot go on. */
+    /**
+     * Writes one segment for a group of segments and replaces the group with it. Returns false if the compaction cannot
+     * continue.
+     */
     private boolean clean(List<Segment> group, CompactableSegments work, BatchCleaner cleaner) throws IOException {
         CleanedSegment target =
                 new CleanedSegment(store, log.directory(), group.get(0).baseOffset(), log.indexIntervalBytes());
@@ -238,14 +245,14 @@ public final class JournalCompaction {
         return swap != null;
     }
 
-    /** Null when the owner or some of the group are gone. */
+    /** Returns null if the journal is closed or some of the group are no longer listed. */
     private SegmentSwap begin(Segment cleaned, List<Segment> group, long endOffset) throws IOException {
         log.syncDirectory();
         SegmentSwap swap = new SegmentSwap(store, log.directory(), cleaned, group, endOffset);
         return job.owner().run(() -> log.beginSwap(swap)) ? swap : null;
     }
 
-    /** Returns whether anything but copies was made. */
+    /** Returns whether any batch was changed or removed. */
     private boolean copy(Segment segment, CleanedSegment target, long endOffset, BatchCleaner cleaner)
             throws IOException {
         boolean changed = false;
@@ -274,7 +281,10 @@ public final class JournalCompaction {
         return changed;
     }
 
-    /** Without its marker, readers would hide what an aborted transaction's producer wrote later. */
+    /**
+     * Records a removed marker. Without its marker, readers would hide later records of an aborted transaction's
+     * producer.
+     */
     private void noteMarker(boolean stays) {
         if (!stays && reader.isControlBatch()) {
             goneMarkers.add(reader.baseOffset());

@@ -2,14 +2,14 @@ package io.journalq.server.journal.read;
 
 import io.netty.buffer.ByteBuf;
 
-/** Sees the batches of a journal one after the other, in the order of their offsets. */
+/** Visits the batches of a journal in the order of their offsets. */
 @FunctionalInterface
 public interface BatchVisitor {
     /**
-     * One batch.
+     * Visits one batch.
      *
-     * @param header its header from index 0 on, for {@link io.journalq.common.record.RecordBatch}; of a control batch all
-     *     of it. Valid during the call
+     * @param header its header from index 0 on, for {@link io.journalq.common.record.RecordBatch}; for a control batch
+     *     the complete batch. Valid during the call
      */
     void visit(ByteBuf header);
 }

@@ -1,9 +1,9 @@
 package io.journalq.server.journal.segment;
 
 /**
- * How far a segment reaches.
+ * The offsets and size of a segment.
  *
- * @param baseOffset the segment's name
+ * @param baseOffset the offset in the segment's name
  * @param sizeBytes from the beginning of its log file
  * @param endOffset the offset behind its last record
  */

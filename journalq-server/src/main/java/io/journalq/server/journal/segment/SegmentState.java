@@ -1,10 +1,10 @@
 package io.journalq.server.journal.segment;
 
 /**
- * A segment up to where it is flushed, as the checkpoint keeps it.
+ * The durable state of a segment, as stored in the checkpoint.
  *
- * @param extent flushed bytes and the offset behind them
- * @param badRanges pairs of positions, from and to, that hold no healthy batch
+ * @param extent durable bytes and the offset behind them
+ * @param badRanges pairs of positions, from and to, without a healthy batch
  */
 @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
 public record SegmentState(SegmentExtent extent, SegmentTimes times, int[] badRanges) {}

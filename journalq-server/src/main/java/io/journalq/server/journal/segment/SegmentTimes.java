@@ -1,11 +1,11 @@
 package io.journalq.server.journal.segment;
 
 /**
- * What a segment's batches say about time. Immutable; milliseconds since 1970 UTC.
+ * The timestamps of a segment's batches. Immutable; milliseconds since 1970 UTC.
  *
- * @param firstMs largest timestamp of the first batch: the segment's age counts from there; -1 while it is empty
- * @param maxMs largest timestamp of all batches; -1 when none has one
- * @param maxBatchOffset base offset of the first batch with that timestamp; -1 when none has one
+ * @param firstMs largest timestamp of the first batch, from which the segment's age is counted; -1 while it is empty
+ * @param maxMs largest timestamp of all batches; -1 if none has one
+ * @param maxBatchOffset base offset of the first batch with that timestamp; -1 if none has one
  */
 public record SegmentTimes(long firstMs, long maxMs, long maxBatchOffset) {
     static final SegmentTimes NONE = new SegmentTimes(-1, -1, -1);

@@ -1,13 +1,16 @@
 package io.journalq.server.journal.wal;
 
-/** Who has something in a write-ahead file: it must stay there until it is safe elsewhere. Any thread. */
+/**
+ * The owner of data in a write-ahead file. The data must stay there until it is durable in the owner's files. Any
+ * thread.
+ */
 public interface Covered {
-    /** Everything before this is synced in files of its own. */
+    /** All data before this offset is synced in the owner's files. */
     long flushedOffset();
 
-    /** Whether it was deleted, so that nothing of it needs to be safe any more. */
+    /** Whether the owner was deleted, so that its data need not be durable any more. */
     boolean isGone();
 
-    /** The write-ahead file could be used again if {@link #flushedOffset} moved on. */
+    /** Requests a flush, because the write-ahead file can be reused once {@link #flushedOffset} has advanced. */
     void flushSoon();
 }

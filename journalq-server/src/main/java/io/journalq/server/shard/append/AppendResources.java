@@ -7,7 +7,7 @@ import io.journalq.server.shard.flush.LateWrites;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.time.Clock;
 
-/** What the partitions of one loop share for their appends. On that loop. */
+/** Shared by the appends of one loop's partitions. On that loop. */
 public final class AppendResources {
     private final LoopCycle cycle;
     private final Clock clock;
@@ -18,10 +18,10 @@ public final class AppendResources {
     private final LateWrites lateWrites;
 
     /**
-     * Prepares a loop.
+     * Creates the resources of a loop.
      *
-     * @param offLoopValidator for the batches that the loop does not validate itself; shared by all loops
-     * @param maxUnwrittenBytes the most that is left in memory at the end of a cycle
+     * @param offLoopValidator validates the batches that the loop does not validate itself; shared by all loops
+     * @param maxUnwrittenBytes maximum size of the batches that are left in memory at the end of a cycle
      */
     public AppendResources(
             LoopCycle cycle, Clock clock, OffLoopBatchValidator offLoopValidator, long maxUnwrittenBytes) {
@@ -56,7 +56,7 @@ public final class AppendResources {
         return lateWrites;
     }
 
-    /** Appends nothing more. */
+    /** Stops all appends. */
     public void close() {
         decompressionRoom.close();
     }

@@ -1,10 +1,10 @@
 package io.journalq.server.shard.compaction;
 
 /**
- * Bounds of compaction.
+ * Limits of compaction.
  *
- * @param threads compactions at the same time
- * @param keyMemoryBytes most memory for keys, of all of them together
+ * @param threads maximum number of concurrent compactions
+ * @param keyMemoryBytes maximum memory for keys of all compactions together
  * @param backoffMs pause when there is nothing to do, in milliseconds
  */
 public record CleanerLimits(int threads, long keyMemoryBytes, long backoffMs) {}

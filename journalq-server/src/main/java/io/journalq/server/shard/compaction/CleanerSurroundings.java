@@ -5,7 +5,7 @@ import java.time.Clock;
 import java.util.concurrent.Executor;
 
 /**
- * What compaction runs on.
+ * The environment of compaction.
  *
  * @param blockingPool runs compactions
  * @param clock the time of day

@@ -2,7 +2,7 @@ package io.journalq.server.shard.coordinator;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the coordinators of one kind did to load and to store their state. Any thread. */
+/** Statistics of loading and storing the state of coordinators of one kind. Any thread. */
 public final class CoordinatorCounters {
     private final LongAdder replayedRecords = new LongAdder();
     private final LongAdder storedRecords = new LongAdder();
@@ -17,12 +17,12 @@ public final class CoordinatorCounters {
         storedRecords.add(records);
     }
 
-    /** Records of journals that were read to load coordinators: those that were not stored. */
+    /** Number of journal records that were read to load coordinators because they were not stored. */
     public long replayedRecords() {
         return replayedRecords.sum();
     }
 
-    /** Changed records that were brought into the store. */
+    /** Number of changed records that were written to the store. */
     public long storedRecords() {
         return storedRecords.sum();
     }

@@ -6,14 +6,14 @@ import java.time.Clock;
 import java.util.concurrent.Executor;
 
 /**
- * What the hosts of one kind share.
+ * Shared by the hosts of one kind of coordinator.
  *
- * @param blockingPool for what waits for the disk
- * @param loadingPool for the load of what is stored, which is mostly work for processors
+ * @param blockingPool runs work that waits for the disk
+ * @param loadingPool loads stored state, which is mostly work for the processor
  * @param clock the time of steps and ticks
- * @param slices what is stored of their state
- * @param counters what they count
- * @param listener hears of every machine that is loaded
+ * @param slices the stored state
+ * @param counters statistics
+ * @param listener is informed of every machine that is loaded
  * @param <M> the machine
  */
 record CoordinatorLoading<M extends CoordinatorMachine>(

@@ -6,11 +6,11 @@ import java.time.Clock;
 import java.util.concurrent.Executor;
 
 /**
- * What all kinds of coordinators share.
+ * Shared by all kinds of coordinators.
  *
- * @param shards host the partitions with their records
- * @param blockingPool for work that waits for the disk
+ * @param shards host the partitions with the records
+ * @param blockingPool runs work that waits for the disk
  * @param clock the time of steps and ticks
- * @param slices their stored state, so that they need not read their whole journals
+ * @param slices the stored state, so that a load need not read whole journals
  */
 public record CoordinatorResources(Shards shards, Executor blockingPool, Clock clock, CoordinatorSlices slices) {}

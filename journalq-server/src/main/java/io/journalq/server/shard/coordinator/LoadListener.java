@@ -3,14 +3,15 @@ package io.journalq.server.shard.coordinator;
 import io.journalq.server.coordinator.CoordinatorMachine;
 
 /**
- * Hears of machines.
+ * Is informed of loaded machines.
  *
  * @param <M> the machine
  */
 @FunctionalInterface
 public interface LoadListener<M extends CoordinatorMachine> {
     /**
-     * A machine has its state and will serve next; what it appends now is part of that. On its loop.
+     * Called on the machine's loop when its state is loaded, before it serves requests. Records that it appends now
+     * become part of that state.
      *
      * @param partition of the internal topic
      */

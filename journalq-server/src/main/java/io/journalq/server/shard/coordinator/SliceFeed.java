@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings what a running coordinator appended into its stored slice: off the loop, many records at a time, and only what
- * is safe in the journal. When that fails, the slice is given up: an old one could bring back what compaction has since
- * forgotten. On the coordinator's loop.
+ * Writes the records of a running coordinator to its stored slice: off the loop, many records at a time, and only
+ * records that are safe in the journal. If that fails, the slice is abandoned, because an outdated slice could restore
+ * records that compaction has since removed. On the coordinator's loop.
  */
 final class SliceFeed {
     private static final Logger log = LoggerFactory.getLogger(SliceFeed.class);
@@ -43,12 +43,12 @@ final class SliceFeed {
         this.slice = slice;
     }
 
-    /** Whether there is any use in changes. */
+    /** Whether changes are still stored. */
     boolean isFed() {
         return !ended && slice != CoordinatorSlice.NONE;
     }
 
-    /** Changes are safe in the journal; everything before {@code nextOffset} is, and was given here. */
+    /** Adds changes that are safe in the journal. Everything before {@code nextOffset} is safe and was added here. */
     void add(List<StoredChange> changes, long nextOffset) {
         if (!isFed()) {
             return;
@@ -66,12 +66,12 @@ final class SliceFeed {
         }
     }
 
-    /** Whether the slice is being changed still, so that nobody else may. */
+    /** Whether the slice is still being written, so that no other thread may write it. */
     boolean isWriting() {
         return writes;
     }
 
-    /** No more comes. */
+    /** Stops accepting changes. */
     void end() {
         ended = true;
         waiting = new ArrayList<>();
@@ -98,7 +98,7 @@ final class SliceFeed {
         }
     }
 
-    /** On the blocking pool. */
+    /** In the blocking pool. */
     private void write(List<StoredChange> changes, long upTo) {
         String failure = null;
         try {
@@ -107,7 +107,7 @@ final class SliceFeed {
         } catch (IOException failed) {
             failure = String.valueOf(failed.getMessage());
         } catch (RuntimeException | Error defect) {
-            log.error("unexpected failure of storing a coordinator's state: partition={}", name, defect);
+            log.error("unexpected failure while storing a coordinator's state: partition={}", name, defect);
             failure = defect.toString();
         }
         String reason = failure;
@@ -129,7 +129,7 @@ final class SliceFeed {
         }
         end();
         writes = true;
-        log.error("a coordinator's state is not stored any more: partition={} reason=\"{}\"", name, reason);
+        log.error("stopped storing a coordinator's state: partition={} reason=\"{}\"", name, reason);
         try {
             blockingPool.execute(() -> {
                 try {
@@ -144,14 +144,16 @@ final class SliceFeed {
         }
     }
 
-    /** Forgets a slice that is of no use; false when that fails. Blocks. */
+    /** Deletes a slice that cannot be used; false if that fails. Blocks. */
     static boolean wipe(CoordinatorSlice slice, TopicPartition name) {
         try {
             slice.wipe();
             return true;
         } catch (IOException failure) {
             log.error(
-                    "cannot wipe a coordinator's stored state: partition={} reason=\"{}\"", name, failure.getMessage());
+                    "cannot delete a coordinator's stored state: partition={} reason=\"{}\"",
+                    name,
+                    failure.getMessage());
             return false;
         }
     }

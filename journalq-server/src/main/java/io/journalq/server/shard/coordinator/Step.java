@@ -3,7 +3,7 @@ package io.journalq.server.shard.coordinator;
 import io.journalq.server.coordinator.CoordinatorMachine;
 
 /**
- * Something to do with a machine.
+ * An operation on a machine.
  *
  * @param <M> the machine
  */
@@ -12,7 +12,7 @@ public interface Step<M extends CoordinatorMachine> {
     /**
      * Called on the loop of the machine's host.
      *
-     * @param replies makes the replies that the machine is given
+     * @param replies creates the replies that are passed to the machine
      */
     void run(M machine, long nowMs, Replies replies);
 }

@@ -11,12 +11,12 @@ import java.util.function.Consumer;
 
 /**
  * Tracks up to which offset one partition is durable, and has its journal flushed. In mode consistent, the write-ahead
- * files make writes durable where there are any; otherwise flushes of the journal do.
+ * files make writes durable, if there are any; otherwise flushes of the journal do.
  *
  * <p>On the partition's loop, except for {@link #flushJournal} and {@link #forget}.
  */
 public final class Durability implements Flusher.Target, WalCoverage.Listener {
-    /** The longest time for which a journal that the write-ahead files cover is not flushed, in milliseconds. */
+    /** Maximum time between flushes of a journal that the write-ahead files cover, in milliseconds. */
     private static final long COVERED_FLUSH_INTERVAL_MS = 10_000;
 
     private final TopicPartition name;
@@ -27,7 +27,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
     private boolean consistent;
     private long flushIntervalMs;
 
-    /** Null until the first time in mode consistent, and where there are no write-ahead files. */
+    /** Null before the partition is first in mode consistent, and if there are no write-ahead files. */
     private volatile WalCoverage coverage;
 
     /** Null until the first call of {@link #flush}. */
@@ -35,19 +35,19 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
 
     private boolean closed;
 
-    /** Is informed of what becomes of writes. */
+    /** Is informed of the durability of writes. */
     public interface Listener {
         /** Everything before {@code offset} survives a power loss. */
         void onDurable(long offset);
 
-        /** The disk failed: it is not known which of the writes that are not durable yet survive. */
+        /** The disk failed: it is unknown which of the writes that are not durable yet survive. */
         void onFlushFailure(IOException failure);
     }
 
     /** A caller that waits until everything before an offset is on the disk. */
     private record FlushWait(long offset, Consumer<ErrorCode> done) {}
 
-    /** Tracks a partition that waits for nothing yet; {@link #reportTo} and {@link #follow} come before the first write. */
+    /** Creates an instance; {@link #reportTo} and {@link #follow} must be called before the first write. */
     public Durability(TopicPartition name, Journal journal, Flusher flusher, WalLoopBuffers walBuffers) {
         this.name = name;
         this.journal = journal;
@@ -60,10 +60,10 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
     }
 
     /**
-     * Follows the topic's configuration.
+     * Applies the topic's configuration.
      *
      * @param isConsistent whether appends wait until they are durable
-     * @param newFlushIntervalMs longest time for which an acknowledged append may be off the disk, in milliseconds
+     * @param newFlushIntervalMs maximum time until an acknowledged append is durable, in milliseconds
      */
     public void follow(boolean isConsistent, long newFlushIntervalMs) {
         flushIntervalMs = newFlushIntervalMs;
@@ -73,7 +73,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
             beginCoverage();
         } else if (before && !consistent) {
             journal.setObserver(null);
-            // From now on the flush interval is a promise, and what was covered may have waited for longer than that.
+            // The flush interval applies from now on, and covered writes may already have waited for longer.
             flushNow();
         }
     }
@@ -92,7 +92,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
         return consistent && coverage != null;
     }
 
-    /** After a failed sync of the write-ahead files, as after one of the journal, nothing more is written. */
+    /** Stops all writes after a failed sync of the write-ahead files, as after a failed sync of the journal. */
     public void fenceAfterFailure() {
         IOException failure = isCovered() ? coverage.failure() : null;
         if (failure != null) {
@@ -100,17 +100,17 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
         }
     }
 
-    /** The journal was written. */
+    /** Called when the journal was written. */
     public void onWritten() {
         flusher.onWritten(this, isCovered() ? Math.max(flushIntervalMs, COVERED_FLUSH_INTERVAL_MS) : flushIntervalMs);
     }
 
-    /** The journal could not be written: writes can succeed again after a flush. */
+    /** Called when the journal could not be written: writes can succeed again after a flush. */
     public void onWriteFailure() {
         flusher.flushSoon(this);
     }
 
-    /** Everything before this survives a power loss. */
+    /** Everything before this offset survives a power loss. */
     public long durableOffset() {
         return durableOffset(journal.flushedOffset());
     }
@@ -131,9 +131,9 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
     }
 
     /**
-     * Makes durable what is written by now, whatever the topic's mode.
+     * Makes everything written up to now durable, in any delivery mode.
      *
-     * @param done is called on the loop, with NONE once everything is on the disk, otherwise with KAFKA_STORAGE_ERROR or
+     * @param done called on the loop with NONE once everything is on the disk, otherwise with KAFKA_STORAGE_ERROR or
      *     NOT_LEADER_OR_FOLLOWER
      */
     public void flush(Consumer<ErrorCode> done) {
@@ -154,7 +154,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
         return flushWaits != null && !flushWaits.isEmpty();
     }
 
-    /** Ends the calls of {@link #flush} that wait for an offset up to this one. */
+    /** Completes the calls of {@link #flush} that wait for an offset up to this one. */
     public void completeFlushes(long offset) {
         endFlushWaits(offset, ErrorCode.NONE);
     }
@@ -197,7 +197,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
         if (failure instanceof SyncNotBegunException) {
             flusher.onNotBegun(this, failure, flushIntervalMs);
             if (!isFlushAwaited()) {
-                return; // Appends that wait do so for the write-ahead files.
+                return; // Waiting appends wait for the write-ahead files.
             }
         }
         listener.onFlushFailure(failure);
@@ -207,7 +207,8 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
     @Override
     public void onCovered(long offset) {
         if (journal.isFenced()) {
-            // Everybody who waited when it was fenced was refused or, if that was in the background, is by this flush.
+            // The appends that waited at the time of the fence were rejected, or this flush rejects them if it happened
+            // in the background.
             flushNow();
         } else {
             complete(offset);
@@ -230,13 +231,13 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
         }
     }
 
-    /** The partition's files cannot be used any more. The journal is fenced. */
+    /** Fences the journal, because the partition's files cannot be used any more. */
     public void takeOffline() {
         endFlushWaits(Long.MAX_VALUE, ErrorCode.KAFKA_STORAGE_ERROR);
         flusher.forget(this);
     }
 
-    /** The partition leaves the shard. From now on its journal is closed or deleted on another thread. */
+    /** Called when the partition leaves the shard. From now on another thread closes or deletes its journal. */
     public void close() {
         closed = true;
         journal.setObserver(null);
@@ -244,7 +245,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
         flusher.forget(this);
     }
 
-    /** The journal was deleted. Any thread. */
+    /** Called when the journal was deleted. Any thread. */
     public void forget() {
         WalCoverage ofDeleted = coverage;
         if (ofDeleted != null) {

@@ -8,8 +8,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Schedules the writes of a shard's partitions whose batches were acknowledged from memory. It writes all of them when the
- * first is due, or when together they hold more bytes than {@code unwritten.max.bytes} allows. On the shard's loop.
+ * Schedules the writes of a shard's partitions whose batches were acknowledged from memory. All of them are written
+ * when the first is due, or when together they hold more bytes than {@code unwritten.max.bytes} allows. On the shard's
+ * loop.
  */
 public final class LateWrites {
     private final LoopCycle cycle;
@@ -24,17 +25,17 @@ public final class LateWrites {
     /** A partition with batches that are only in memory. */
     @FunctionalInterface
     public interface Target {
-        /** Writes them now. */
+        /** Writes the batches now. */
         void writeStaged();
     }
 
-    /** @param maxUnwrittenBytes the most that is left in memory at the end of a cycle */
+    /** @param maxUnwrittenBytes maximum size of the batches that are left in memory at the end of a cycle */
     public LateWrites(LoopCycle cycle, long maxUnwrittenBytes) {
         this.cycle = cycle;
         this.maxUnwrittenBytes = maxUnwrittenBytes;
     }
 
-    /** A partition has {@code sizeBytes} more in memory, to be written within {@code intervalMs}. */
+    /** Adds {@code sizeBytes} of a partition, to be written within {@code intervalMs}. */
     public void add(Target partition, int sizeBytes, long intervalMs) {
         unwrittenBytes += sizeBytes;
         if (unwrittenBytes > maxUnwrittenBytes) {
@@ -50,7 +51,7 @@ public final class LateWrites {
         }
     }
 
-    /** A partition leaves the shard, with everything written. */
+    /** Removes a partition that leaves the shard after all its batches were written. */
     public void forget(Target partition) {
         waiting.remove(partition);
     }

@@ -17,7 +17,7 @@ public final class WalLoopBuffers {
         this.cycle = cycle;
     }
 
-    /** Begins to cover a journal; null when its data directory has no write-ahead files. */
+    /** Starts to cover a journal; null if its data directory has no write-ahead files. */
     WalCoverage cover(Journal journal, WalCoverage.Listener listener) {
         WalLoopBuffer buffer = byDirectory.computeIfAbsent(
                 journal.directory().getParent(), directory -> syncers.newBuffer(cycle, directory));

@@ -13,8 +13,8 @@ import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 
 /**
- * A partition about to be compacted: the facts from its loop, for a thread that may block. That thread waits for the loop
- * when segments are replaced; the loop never waits for it.
+ * A partition about to be compacted: the facts from its loop, for a thread that may block. That thread waits for the
+ * loop when segments are replaced; the loop never waits for it.
  */
 public final class Compactable {
     private final Journal journal;
@@ -22,7 +22,7 @@ public final class Compactable {
     private final Map<Long, Long> lastBatchByProducer;
     private final BooleanSupplier closed;
 
-    /** @param closed whether the partition has left its loop, asked on the loop */
+    /** @param closed whether the partition has left its loop; called on the loop */
     Compactable(Journal journal, long stableOffset, Map<Long, Long> lastBatchByProducer, BooleanSupplier closed) {
         this.journal = journal;
         this.stableOffset = stableOffset;
@@ -36,7 +36,7 @@ public final class Compactable {
      * @param cycle the partition's loop
      * @param waiting how this thread waits for it
      * @param memory for keys
-     * @param stopped whether to give up
+     * @param stopped whether to stop early
      */
     public CompactionResult compact(
             LoopCycle cycle, Waiting waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)

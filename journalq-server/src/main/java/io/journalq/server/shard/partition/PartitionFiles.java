@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds partitions on disk and opens them. A partition's directory is named by its topic's id and its number, never by a
- * name from the wire; it stays in the data directory in which it was created. Any thread; every method blocks.
+ * Finds partitions on disk and opens them. A partition's directory is named by its topic's id and its number, never by
+ * a name from the wire. It stays in the data directory in which it was created. Any thread; every method blocks.
  */
 public final class PartitionFiles {
     private static final Logger log = LoggerFactory.getLogger(PartitionFiles.class);
@@ -49,7 +49,7 @@ public final class PartitionFiles {
         this.clock = clock;
     }
 
-    /** Opens a partition, and creates it if it is not there. Replays the producers' state up to its end. */
+    /** Opens a partition, and creates it if it does not exist. Replays the producers' state up to its end. */
     public RecoveredPartition open(TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch)
             throws IOException {
         Path directory = directory(topicId, name.partition());
@@ -76,7 +76,7 @@ public final class PartitionFiles {
         };
     }
 
-    /** Opens and deletes nothing in a data directory from now on. */
+    /** Stops opening and deleting partitions in a data directory. */
     public void takeOffline(Path dataDirectory) {
         offline.add(dataDirectory);
     }

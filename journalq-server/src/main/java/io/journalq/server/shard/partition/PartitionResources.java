@@ -8,14 +8,14 @@ import io.journalq.server.shard.flush.Flusher;
 import io.journalq.server.shard.flush.WalLoopBuffers;
 
 /**
- * What the partitions of one loop share.
+ * Shared by the partitions of one loop.
  *
  * @param cycle of that loop
  * @param appends for their appends
  * @param flusher fsyncs their journals
- * @param walBuffers collect what they write for the write-ahead files
+ * @param walBuffers collect their writes for the write-ahead files
  * @param blockingWork starts work that waits for the disk
- * @param producerMemory where the producers of all partitions are charged
+ * @param producerMemory charged with the producers of all partitions
  */
 public record PartitionResources(
         LoopCycle cycle,

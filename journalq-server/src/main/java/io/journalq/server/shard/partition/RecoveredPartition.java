@@ -5,7 +5,7 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.producerstate.PartitionTransactions;
 
 /**
- * A partition as it was found on disk, ready for a shard to host.
+ * A partition that was recovered from disk, ready to be hosted by a shard.
  *
  * @param name for people
  * @param journal open and recovered

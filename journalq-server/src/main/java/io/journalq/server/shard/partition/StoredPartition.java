@@ -5,9 +5,9 @@ import io.journalq.common.id.Uuid;
 import java.nio.file.Path;
 
 /**
- * The size and the place of a partition's files.
+ * The disk usage of a partition.
  *
- * @param dataDirectory the data directory that holds it
+ * @param dataDirectory the data directory that contains it
  * @param sizeBytes size of its log files
  */
 public record StoredPartition(TopicPartition name, Path dataDirectory, long sizeBytes) {

@@ -7,7 +7,9 @@ import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds offsets by time among the records of one partition that consumers see at this moment. Any thread; blocks. */
+/**
+ * Finds offsets by time among the records of one partition that are currently visible to consumers. Any thread; blocks.
+ */
 public final class OffsetLookup {
     private static final Logger log = LoggerFactory.getLogger(OffsetLookup.class);
     private static final Found NOTHING = new Found(ErrorCode.NONE, -1L, -1L, -1);
@@ -18,10 +20,10 @@ public final class OffsetLookup {
     /**
      * The result of a lookup.
      *
-     * @param error {@link ErrorCode#NONE} when the journal could be read
-     * @param offset the record's; -1 when there is none
-     * @param timestampMs the record's, in milliseconds since 1970 UTC; -1 when there is none
-     * @param leaderEpoch the epoch in which it was written; -1 when unknown
+     * @param error {@link ErrorCode#NONE} if the journal could be read
+     * @param offset the record's offset; -1 if there is none
+     * @param timestampMs the record's timestamp, in milliseconds since 1970 UTC; -1 if there is none
+     * @param leaderEpoch the epoch in which it was written; -1 if unknown
      */
     public record Found(ErrorCode error, long offset, long timestampMs, int leaderEpoch) {}
 
@@ -35,7 +37,7 @@ public final class OffsetLookup {
         return find(() -> journal.findByTimestamp(timestampMs));
     }
 
-    /** The first record with the largest timestamp of all. */
+    /** The first record that has the largest timestamp. */
     public Found largest() {
         return find(journal::maxTimestamp);
     }

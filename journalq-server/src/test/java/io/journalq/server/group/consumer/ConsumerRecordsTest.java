@@ -9,7 +9,7 @@ import io.journalq.server.group.record.ConsumerGroupTargetAssignmentMemberValue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What damaged records of groups may not do. Found by the fuzzing target coordinator-records. */
+/** Damaged group records that must be rejected. Found by the fuzzing target coordinator-records. */
 class ConsumerRecordsTest {
     private static final Uuid TOPIC_ID = new Uuid(1, 1);
 

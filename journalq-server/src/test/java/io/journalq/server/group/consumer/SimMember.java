@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** A member as a client has it: tells what changed, tells everything after it missed an answer, joins anew when fenced. */
+/**
+ * A member as implemented by clients: sends changes only, sends everything after it missed a response, and joins again
+ * when it is fenced.
+ */
 final class SimMember {
     private final Random random;
     private final String id;

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What waits for what in mode consistent, and when a topic enters or leaves that mode. */
+/** Which operations wait for which in mode consistent, and what happens when a topic enters or leaves that mode. */
 class DurabilityTest {
     private static final short EPOCH = 0;
     private static final int ALL = 1 << 20;
@@ -39,14 +39,14 @@ class DurabilityTest {
     private SteppedPartition partition;
     private int sequence;
 
-    /** Work with the write-ahead files; done when the test says so. */
+    /** Work on the write-ahead files, which runs when the test says so. */
     private final ArrayDeque<Runnable> committing = new ArrayDeque<>();
 
     @BeforeEach
     void open() throws IOException {
         store = new FaultyFileStore(new SystemFileStore());
         partition = SteppedPartition.openCovered(store, directory, WRITE_AHEAD_BYTES, committing::add);
-        // Synced themselves: one begins a segment, the other has the first file made.
+        // Synced directly: one starts a segment, the other causes the first file to be created.
         append("first");
         append("second");
         assertThat(partition.host().journal().flushedOffset()).isEqualTo(2);
@@ -107,7 +107,7 @@ class DurabilityTest {
         partition.setMode(DeliveryMode.CONSISTENT);
         append("again");
 
-        // then it is not enough that the last one is in a write-ahead file
+        // then it is not sufficient that the last one is in a write-ahead file
         assertThat(recordsInWriteAheadFiles()).isEqualTo(2);
         assertThat(partition.host().journal().flushedOffset()).isEqualTo(5);
         append("covered");
@@ -133,7 +133,7 @@ class DurabilityTest {
         // given
         append("covered");
 
-        // when it comes again, and nothing else
+        // when only that one is sent again
         Outcome again = partition.append(1, EPOCH, sequence - 1, false, "covered");
 
         // then no timer, flush or commit is needed
@@ -225,7 +225,7 @@ class DurabilityTest {
 
     @Test
     void shouldBringBackWhatTookThePlaceOfAFailedWrite() throws IOException {
-        // given a write that leaves a part of it, which a flush clears away
+        // given a write that leaves bytes behind, which a flush removes
         append("covered");
         store.setWritableBytes(50);
         Outcome failed = partition.append(1, EPOCH, sequence, false, "failed");
@@ -266,7 +266,7 @@ class DurabilityTest {
 
     @Test
     void shouldTryAFlushAgainSoonWhenItCouldNotBegin() {
-        // given what would wait for much longer
+        // given data that would wait for much longer
         append("covered");
         partition.loop().advance(1_000);
         partition.loop().fireTimers();
