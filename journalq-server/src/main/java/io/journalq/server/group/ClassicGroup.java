@@ -49,7 +49,7 @@ final class ClassicGroup implements Group {
     private final GroupSize size = new GroupSize();
 
     /** Member ids given to clients that must join again with them, and the deadline for that. */
-    private final Map<String, Deadlines.Deadline> expectedMembers = new LinkedHashMap<>();
+    private final Map<String, TimerQueue.Deadline> expectedMembers = new LinkedHashMap<>();
 
     /** Members of the new generation that have not requested their assignment yet. */
     final Set<String> awaitedSyncs = new LinkedHashSet<>();
@@ -62,7 +62,7 @@ final class ClassicGroup implements Group {
     String leaderId;
 
     /** When the current rebalance ends, whether or not all members have joined. */
-    Deadlines.Deadline rebalance;
+    TimerQueue.Deadline rebalance;
 
     /**
      * How long the first rebalance may still wait for more members, in milliseconds; negative if this is not the first
@@ -146,14 +146,14 @@ final class ClassicGroup implements Group {
     }
 
     /** Expects a client to join again with the member id that it is given, until the deadline. */
-    void expect(String memberId, Deadlines.Deadline until) {
+    void expect(String memberId, TimerQueue.Deadline until) {
         expectedMembers.put(memberId, until);
         size.add(sizeOfExpected(memberId));
     }
 
     /** Stops expecting the client and returns its deadline; null if it was not expected. */
-    Deadlines.Deadline expectNoMore(String memberId) {
-        Deadlines.Deadline until = expectedMembers.remove(memberId);
+    TimerQueue.Deadline expectNoMore(String memberId) {
+        TimerQueue.Deadline until = expectedMembers.remove(memberId);
         size.add(until == null ? 0 : -sizeOfExpected(memberId));
         return until;
     }
@@ -164,7 +164,7 @@ final class ClassicGroup implements Group {
 
     /** Stops expecting any clients. */
     void cancelExpectations() {
-        expectedMembers.values().forEach(Deadlines.Deadline::cancel);
+        expectedMembers.values().forEach(TimerQueue.Deadline::cancel);
     }
 
     /** Replaces the protocols and metadata of a member. */

@@ -37,7 +37,7 @@ final class ClassicGroups {
     private static final short FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS = 4;
 
     private final GroupLimits limits;
-    private final Deadlines deadlines;
+    private final TimerQueue deadlines;
     private final Outbox outbox;
     private final MemoryAccount memory;
     private final Supplier<String> ids;
@@ -54,7 +54,7 @@ final class ClassicGroups {
      */
     ClassicGroups(
             GroupLimits limits,
-            Deadlines deadlines,
+            TimerQueue deadlines,
             Outbox outbox,
             MemoryAccount memory,
             Supplier<String> ids,
@@ -78,7 +78,7 @@ final class ClassicGroups {
     }
 
     /** Converts a group of the consumer protocol to this classic group. Its members rebalance. */
-    void takeOver(ClassicGroup group, ClassicSnapshot snapshot) {
+    void convert(ClassicGroup group, ClassicSnapshot snapshot) {
         for (ClassicSnapshot.Member from : snapshot.members()) {
             // The record holds only the protocol in effect.
             group.setProtocols(group.member(from.id()), from.protocols());
@@ -95,11 +95,11 @@ final class ClassicGroups {
             member.cancelSession();
             if (member.joining != null) {
                 member.joining.send(
-                        ClassicAnswers.refusal(member.joinVersion, ErrorCode.REBALANCE_IN_PROGRESS, member.id));
+                        ClassicResponses.refusal(member.joinVersion, ErrorCode.REBALANCE_IN_PROGRESS, member.id));
                 member.joining = null;
             }
             if (member.syncing != null) {
-                member.syncing.send(ClassicAnswers.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing.send(ClassicResponses.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
                 member.syncing = null;
             }
         }
@@ -151,7 +151,7 @@ final class ClassicGroups {
             List<ClassicSnapshot.Protocol> protocols,
             Reply<JoinGroupResponse> reply) {
         void refuse(ErrorCode error) {
-            reply.send(ClassicAnswers.refusal(version, error, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, error, request.memberId()));
         }
     }
 
@@ -172,7 +172,7 @@ final class ClassicGroups {
             group.expect(
                     memberId,
                     deadlines.at(nowMs + join.request().sessionTimeoutMs(), () -> onExpectedGone(group, memberId)));
-            join.reply().send(ClassicAnswers.refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
+            join.reply().send(ClassicResponses.refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
             return;
         }
         addAndRebalance(group, memberId, join);
@@ -190,7 +190,7 @@ final class ClassicGroups {
 
     private void joinAgain(ClassicGroup group, Join join) {
         String memberId = join.request().memberId();
-        Deadlines.Deadline expected = group.expectNoMore(memberId);
+        TimerQueue.Deadline expected = group.expectNoMore(memberId);
         if (expected != null) {
             expected.cancel();
             addAndRebalance(group, memberId, join);
@@ -209,7 +209,7 @@ final class ClassicGroups {
         if (answersAtOnce) {
             // The member missed the response and requests it again.
             boolean leads = group.state == State.COMPLETING_REBALANCE && group.isLeader(member);
-            join.reply().send(ClassicAnswers.joined(group, member, leads, false));
+            join.reply().send(ClassicResponses.joined(group, member, leads, false));
             return;
         }
         update(group, member, join);
@@ -234,7 +234,7 @@ final class ClassicGroups {
     private static void update(ClassicGroup group, ClassicMember member, Join join) {
         if (member.joining != null) {
             // The client gave up that request and sent another.
-            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+            member.joining.send(ClassicResponses.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
         }
         group.setProtocols(member, join.protocols());
         member.rebalanceTimeoutMs = join.version() == 0
@@ -265,7 +265,7 @@ final class ClassicGroups {
             member.joining = null;
             // A leader that does not know the other members must not compute an assignment.
             boolean tellsMembers = led && join.version() >= FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT;
-            JoinGroupResponse answer = ClassicAnswers.joined(group, member, tellsMembers, tellsMembers);
+            JoinGroupResponse answer = ClassicResponses.joined(group, member, tellsMembers, tellsMembers);
             join.reply().send(led && !tellsMembers ? answer.setLeader(before.id) : answer);
             return;
         }
@@ -275,11 +275,11 @@ final class ClassicGroups {
 
     private static void fence(ClassicMember member) {
         if (member.joining != null) {
-            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.FENCED_INSTANCE_ID, member.id));
+            member.joining.send(ClassicResponses.refusal(member.joinVersion, ErrorCode.FENCED_INSTANCE_ID, member.id));
             member.joining = null;
         }
         if (member.syncing != null) {
-            member.syncing.send(ClassicAnswers.refusal(ErrorCode.FENCED_INSTANCE_ID));
+            member.syncing.send(ClassicResponses.refusal(ErrorCode.FENCED_INSTANCE_ID));
             member.syncing = null;
         }
     }
@@ -293,7 +293,7 @@ final class ClassicGroups {
         }
         for (ClassicMember member : group.members()) {
             if (member.syncing != null) {
-                member.syncing.send(ClassicAnswers.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing.send(ClassicResponses.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
                 member.syncing = null;
             }
         }
@@ -368,7 +368,7 @@ final class ClassicGroups {
                 Reply<JoinGroupResponse> reply = member.joining;
                 member.joining = null;
                 member.isNew = false;
-                reply.send(ClassicAnswers.joined(group, member, group.isLeader(member), false));
+                reply.send(ClassicResponses.joined(group, member, group.isLeader(member), false));
                 restartSession(group, member, member.sessionTimeoutMs);
             }
         }
@@ -397,22 +397,22 @@ final class ClassicGroups {
     void sync(ClassicGroup group, SyncGroupRequest request, Reply<SyncGroupResponse> reply) {
         ErrorCode error = checkSync(group, request);
         if (error != ErrorCode.NONE) {
-            reply.send(ClassicAnswers.refusal(error));
+            reply.send(ClassicResponses.refusal(error));
             return;
         }
         ClassicMember member = group.member(request.memberId());
         if (assigns(group, member) && !memory.hasRoom(growth(group, request))) {
-            reply.send(ClassicAnswers.refusal(ErrorCode.GROUP_MAX_SIZE_REACHED));
+            reply.send(ClassicResponses.refusal(ErrorCode.GROUP_MAX_SIZE_REACHED));
             return;
         }
         group.awaitedSyncs.remove(member.id);
         restartSession(group, member, member.sessionTimeoutMs);
         if (group.state == State.STABLE) {
-            reply.send(ClassicAnswers.assigned(group, member));
+            reply.send(ClassicResponses.assigned(group, member));
             return;
         }
         if (member.syncing != null) {
-            member.syncing.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            member.syncing.send(ClassicResponses.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
         member.syncing = reply;
         if (assigns(group, member)) {
@@ -460,7 +460,7 @@ final class ClassicGroups {
             if (member.syncing != null) {
                 Reply<SyncGroupResponse> reply = member.syncing;
                 member.syncing = null;
-                reply.send(ClassicAnswers.assigned(group, member));
+                reply.send(ClassicResponses.assigned(group, member));
             }
         }
     }
@@ -509,7 +509,7 @@ final class ClassicGroups {
         LeaveGroupResponse.MemberResponse answer = new LeaveGroupResponse.MemberResponse()
                 .setMemberId(leaving.memberId())
                 .setGroupInstanceId(leaving.groupInstanceId());
-        Deadlines.Deadline expected = group.expectNoMore(memberId);
+        TimerQueue.Deadline expected = group.expectNoMore(memberId);
         if (expected != null) {
             expected.cancel();
             completeIfEveryoneJoined(group);
@@ -524,11 +524,11 @@ final class ClassicGroups {
 
     private void removeAndRebalance(ClassicGroup group, ClassicMember member) {
         if (member.joining != null) {
-            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+            member.joining.send(ClassicResponses.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
             member.joining = null;
         }
         if (member.syncing != null) {
-            member.syncing.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            member.syncing.send(ClassicResponses.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
             member.syncing = null;
         }
         group.remove(member);

@@ -33,7 +33,7 @@ final class ClassicMember {
     boolean isNew;
 
     /** When the member is considered dead; null while it need not send heartbeats. */
-    Deadlines.Deadline session;
+    TimerQueue.Deadline session;
 
     ClassicMember(String id, String instanceId, Origin origin) {
         this.id = id;

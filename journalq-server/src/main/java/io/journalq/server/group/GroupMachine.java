@@ -23,7 +23,7 @@ import io.journalq.server.group.consumer.ClassicSnapshot;
 import io.journalq.server.group.consumer.ConsumerGroup;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.ConsumerGroups;
-import io.journalq.server.group.consumer.Fault;
+import io.journalq.server.group.consumer.RequestError;
 import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.model.Group;
@@ -55,9 +55,9 @@ public final class GroupMachine implements CoordinatorMachine {
     private final GroupCount count;
     private final MemoryAccount memory;
     private final Outbox outbox;
-    private final Deadlines deadlines = new Deadlines();
+    private final TimerQueue deadlines = new TimerQueue();
     private final Map<String, Group> groups = new TreeMap<>();
-    private final OffsetCommits offsets;
+    private final CommittedOffsets offsets;
     private final ClassicGroups classic;
     private final ConsumerGroups consumer;
 
@@ -85,7 +85,7 @@ public final class GroupMachine implements CoordinatorMachine {
         this.count = count;
         this.outbox = outbox;
         this.memory = memory.ofGroups();
-        this.offsets = new OffsetCommits(limits, outbox, groups, memory.ofOffsets());
+        this.offsets = new CommittedOffsets(limits, outbox, groups, memory.ofOffsets());
         this.classic = new ClassicGroups(limits, deadlines, outbox, this.memory, ids, this::dropIfUnused);
         this.consumer = new ConsumerGroups(consumerLimits, outbox, this.memory, ids, this::moveToClassic);
     }
@@ -200,7 +200,7 @@ public final class GroupMachine implements CoordinatorMachine {
     }
 
     /** Committed offsets of groups of all types. */
-    public OffsetCommits offsets() {
+    public CommittedOffsets offsets() {
         return offsets;
     }
 
@@ -210,11 +210,11 @@ public final class GroupMachine implements CoordinatorMachine {
         classic.at(nowMs);
         ErrorCode error = checkJoin(request);
         if (error != ErrorCode.NONE) {
-            reply.send(ClassicAnswers.refusal(version, error, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, error, request.memberId()));
             return;
         }
         if (isOneTooMany(request.groupId())) {
-            reply.send(ClassicAnswers.refusal(version, ErrorCode.GROUP_MAX_SIZE_REACHED, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, ErrorCode.GROUP_MAX_SIZE_REACHED, request.memberId()));
             return;
         }
         Group group = groups.get(request.groupId());
@@ -223,7 +223,7 @@ public final class GroupMachine implements CoordinatorMachine {
             group = null;
         }
         if (group == null && !request.memberId().isEmpty()) {
-            reply.send(ClassicAnswers.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
             return;
         }
         if (group == null) {
@@ -238,20 +238,20 @@ public final class GroupMachine implements CoordinatorMachine {
             JoinGroupResponse answer = consumer.classicMembers().join(joined, origin, version, request, nowMs);
             ErrorCode refused = ErrorCode.of(answer.errorCode());
             reply.send(
-                    refused == ErrorCode.NONE ? answer : ClassicAnswers.refusal(version, refused, answer.memberId()));
+                    refused == ErrorCode.NONE ? answer : ClassicResponses.refusal(version, refused, answer.memberId()));
         }
     }
 
     /** Converts a group of the consumer protocol whose remaining members all use the classic protocol. */
     private void moveToClassic(ConsumerGroup left, long nowMs) {
-        ClassicSnapshot snapshot = consumer.handOver(left);
+        ClassicSnapshot snapshot = consumer.convertToClassic(left);
         ClassicGroup next = ClassicGroup.of(snapshot, nowMs);
         List<CoordinatorRecord> records = new ArrayList<>(left.tombstones());
         records.add(next.toRecord(next.assignments(), nowMs));
         outbox.append(records);
         ClassicGroup group = (ClassicGroup) groups.get(left.id());
         classic.at(nowMs);
-        classic.takeOver(group, snapshot);
+        classic.convert(group, snapshot);
     }
 
     private static boolean isBadId(String groupId) {
@@ -276,7 +276,7 @@ public final class GroupMachine implements CoordinatorMachine {
         } else if (groups.get(request.groupId()) instanceof ConsumerGroup group) {
             reply.send(consumer.classicMembers().sync(group, request, nowMs));
         } else {
-            reply.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            reply.send(ClassicResponses.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
     }
 
@@ -319,15 +319,15 @@ public final class GroupMachine implements CoordinatorMachine {
         Group group = groups.get(request.groupId());
         if (group instanceof ClassicGroup before && !before.isEmpty()) {
             ClassicSnapshot snapshot = before.snapshot();
-            Fault fault = consumer.takeOverProblem(snapshot, request, version);
-            if (fault != null) {
+            RequestError error = consumer.conversionError(snapshot, request, version);
+            if (error != null) {
                 reply.send(new ConsumerGroupHeartbeatResponse()
-                        .setErrorCode(fault.code().code())
-                        .setErrorMessage(fault.message()));
+                        .setErrorCode(error.code().code())
+                        .setErrorMessage(error.message()));
                 return;
             }
             classic.dissolve(before);
-            consumer.takeOver(snapshot, before.tombstones(), nowMs);
+            consumer.convert(snapshot, before.tombstones(), nowMs);
             group = groups.get(request.groupId());
         }
         if (isOneTooMany(request.groupId())) {
@@ -377,8 +377,8 @@ public final class GroupMachine implements CoordinatorMachine {
     /** Commits offsets; the results are in the order of the commits. */
     public void onOffsetCommit(
             String groupId,
-            OffsetCommits.Committer committer,
-            List<OffsetCommits.Commit> commits,
+            CommittedOffsets.Committer committer,
+            List<CommittedOffsets.Commit> commits,
             long nowMs,
             Reply<List<ErrorCode>> reply) {
         ErrorCode error = isBadId(groupId) ? ErrorCode.INVALID_GROUP_ID : offsets.check(groupId, committer, nowMs);
@@ -401,8 +401,8 @@ public final class GroupMachine implements CoordinatorMachine {
      */
     public void onTransactionalOffsetCommit(
             String groupId,
-            OffsetCommits.Committer committer,
-            OffsetCommits.InTransaction transaction,
+            CommittedOffsets.Committer committer,
+            CommittedOffsets.InTransaction transaction,
             long nowMs,
             Reply<List<ErrorCode>> reply) {
         ErrorCode error =
@@ -410,7 +410,7 @@ public final class GroupMachine implements CoordinatorMachine {
         boolean tooMuch =
                 error == ErrorCode.NONE && (isOneTooMany(groupId) || !offsets.hasRoomInTransaction(transaction));
         error = tooMuch ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
-        List<OffsetCommits.Commit> commits = transaction.commits();
+        List<CommittedOffsets.Commit> commits = transaction.commits();
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));
             return;
@@ -437,12 +437,12 @@ public final class GroupMachine implements CoordinatorMachine {
 
     /** The response to a rejected JoinGroup request. */
     public static JoinGroupResponse joinRefusal(short version, ErrorCode error, String memberId) {
-        return ClassicAnswers.refusal(version, error, memberId);
+        return ClassicResponses.refusal(version, error, memberId);
     }
 
     /** The response to a rejected SyncGroup request. */
     public static SyncGroupResponse syncRefusal(ErrorCode error) {
-        return ClassicAnswers.refusal(error);
+        return ClassicResponses.refusal(error);
     }
 
     /** Lists all groups. */
@@ -474,7 +474,7 @@ public final class GroupMachine implements CoordinatorMachine {
         if (group == null && offsets.hasOffsets(groupId)) {
             group = new ClassicGroup(groupId, 0);
         }
-        return group instanceof ClassicGroup one ? ClassicDescription.of(one) : null;
+        return group instanceof ClassicGroup one ? ClassicGroupDescription.of(one) : null;
     }
 
     /** Deletes a group without members, together with its offsets. */

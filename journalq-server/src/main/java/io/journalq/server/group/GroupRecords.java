@@ -1,7 +1,7 @@
 package io.journalq.server.group;
 
 import io.journalq.server.coordinator.RecordTypes;
-import io.journalq.server.group.consumer.ConsumerRecords;
+import io.journalq.server.group.consumer.ConsumerGroupRecords;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;
@@ -27,7 +27,7 @@ public final class GroupRecords {
 
     /** All types. */
     public static final RecordTypes TYPES =
-            RecordTypes.of(Stream.concat(OFFSETS_AND_CLASSIC.stream(), ConsumerRecords.types().stream())
+            RecordTypes.of(Stream.concat(OFFSETS_AND_CLASSIC.stream(), ConsumerGroupRecords.types().stream())
                     .toArray(RecordTypes.Type[]::new));
 
     private GroupRecords() {}

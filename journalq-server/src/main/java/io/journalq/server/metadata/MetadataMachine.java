@@ -102,14 +102,14 @@ public final class MetadataMachine {
 
     /** Creates a topic with an id that no topic has ever had. */
     public Decision createTopic(TopicSpec spec, Uuid id) {
-        String problem = TopicNames.problem(spec.name());
+        String problem = TopicNameRules.problem(spec.name());
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_TOPIC_EXCEPTION, problem);
         }
         if (topicByName.containsKey(spec.name())) {
             return Decision.refuse(ErrorCode.TOPIC_ALREADY_EXISTS, "topic '" + spec.name() + "' already exists");
         }
-        String similar = nameByCollisionKey.get(TopicNames.collisionKey(spec.name()));
+        String similar = nameByCollisionKey.get(TopicNameRules.collisionKey(spec.name()));
         if (similar != null) {
             return Decision.refuse(
                     ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -344,7 +344,7 @@ public final class MetadataMachine {
         }
         // An older release created internal topics with fewer settings.
         put(new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
-        nameByCollisionKey.put(TopicNames.collisionKey(record.name()), record.name());
+        nameByCollisionKey.put(TopicNameRules.collisionKey(record.name()), record.name());
     }
 
     private void replayRemoval(RemoveTopicRecord record) {
@@ -353,7 +353,7 @@ public final class MetadataMachine {
         topicByName.remove(topic.name());
         memory.add(-MetadataSizes.of(topic));
         topicById.remove(topic.id());
-        nameByCollisionKey.remove(TopicNames.collisionKey(topic.name()));
+        nameByCollisionKey.remove(TopicNameRules.collisionKey(topic.name()));
     }
 
     private void replayStart(NodeStartedRecord record) {

@@ -40,7 +40,7 @@ public final class PartitionTransactions {
 
     private final ProducerDedup producers;
     /** Like the next two fields, created with the first transaction: most partitions never have one. */
-    private NavigableMap<Long, OpenTransaction> openByFirstOffset = Collections.emptyNavigableMap();
+    private NavigableMap<Long, UnfinishedTransaction> openByFirstOffset = Collections.emptyNavigableMap();
 
     /** Ended transactions whose marker is not below the high watermark: offset of the marker by first offset. */
     private NavigableMap<Long, Long> endingByFirstOffset = Collections.emptyNavigableMap();
@@ -122,11 +122,11 @@ public final class PartitionTransactions {
     public void replayBatch(long producerId, long baseOffset, long nowMs) {
         ProducerState state = producers.stateFor(producerId);
         if (state.transaction() == null) {
-            open(state, new OpenTransaction(producerId, baseOffset, nowMs));
+            open(state, new UnfinishedTransaction(producerId, baseOffset, nowMs));
         }
     }
 
-    void open(ProducerState state, OpenTransaction transaction) {
+    void open(ProducerState state, UnfinishedTransaction transaction) {
         state.setTransaction(transaction);
         putOpen(transaction);
     }
@@ -186,7 +186,7 @@ public final class PartitionTransactions {
         }
         replaced.add(new Replaced(offset, marker.producerId(), before == null ? null : before.copy()));
         ProducerState state = producers.stateFor(marker.producerId());
-        OpenTransaction open = state.transaction();
+        UnfinishedTransaction open = state.transaction();
         state.use(nowMs);
         state.end(marker.producerEpoch(), marker.coordinatorEpoch(), offset, marker.commit());
         if (open == null) {
@@ -237,7 +237,7 @@ public final class PartitionTransactions {
                 continue;
             }
             producers.restore(last.producerId(), last.before());
-            OpenTransaction open = last.before().transaction();
+            UnfinishedTransaction open = last.before().transaction();
             if (open != null) {
                 putOpen(open);
                 if (!endingByFirstOffset.isEmpty()) {
@@ -245,7 +245,7 @@ public final class PartitionTransactions {
                 }
             }
         }
-        for (OpenTransaction lost : openByFirstOffset.tailMap(offset, true).values()) {
+        for (UnfinishedTransaction lost : openByFirstOffset.tailMap(offset, true).values()) {
             ProducerState state = producers.statesById().get(lost.producerId());
             if (state != null) {
                 state.setTransaction(null);
@@ -257,7 +257,7 @@ public final class PartitionTransactions {
         producers.truncateTo(offset);
     }
 
-    private void putOpen(OpenTransaction open) {
+    private void putOpen(UnfinishedTransaction open) {
         if (!(openByFirstOffset instanceof TreeMap)) {
             openByFirstOffset = new TreeMap<>();
         }
@@ -272,7 +272,7 @@ public final class PartitionTransactions {
     /** Number of transactions that were started here more than {@code ageMs} ago and are still open. */
     public int openLongerThan(long ageMs, long nowMs) {
         int count = 0;
-        for (OpenTransaction open : openByFirstOffset.values()) {
+        for (UnfinishedTransaction open : openByFirstOffset.values()) {
             if (nowMs - open.startedMs() > ageMs) {
                 count++;
             }
@@ -284,7 +284,7 @@ public final class PartitionTransactions {
     public List<KnownProducer> knownProducers() {
         List<KnownProducer> known = new ArrayList<>(producers.producerCount());
         producers.statesById().forEach((producerId, state) -> {
-            OpenTransaction open = state.transaction();
+            UnfinishedTransaction open = state.transaction();
             known.add(new KnownProducer(
                     producerId,
                     state.epoch(),

@@ -60,7 +60,7 @@ public final class ProducerSnapshot {
     }
 
     private static void putTransaction(ByteBuffer out, ProducerState state) {
-        OpenTransaction open = state.transaction();
+        UnfinishedTransaction open = state.transaction();
         out.put((byte) ((open == null ? 0 : OPEN_FLAG) | (state.lastMarkerCommit() ? COMMIT_FLAG : 0)));
         out.putInt(state.sequenceWhenEmpty()).putInt(state.coordinatorEpoch()).putLong(state.lastMarkerOffset());
         if (open != null) {
@@ -145,7 +145,7 @@ public final class ProducerSnapshot {
             if (in.remaining() < OPEN_SIZE_BYTES) {
                 return false;
             }
-            transactions.open(state, new OpenTransaction(producerId, in.getLong(), in.getLong()));
+            transactions.open(state, new UnfinishedTransaction(producerId, in.getLong(), in.getLong()));
         }
         return true;
     }

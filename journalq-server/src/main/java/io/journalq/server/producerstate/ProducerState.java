@@ -29,7 +29,7 @@ final class ProducerState {
     private int next;
     private int held;
     private int coordinatorEpoch = NO_COORDINATOR_EPOCH;
-    private OpenTransaction transaction;
+    private UnfinishedTransaction transaction;
     private long lastMarkerOffset = NO_OFFSET;
     private boolean lastMarkerCommit;
     private short awaitedEpoch = RecordBatch.NO_PRODUCER_EPOCH;
@@ -204,11 +204,11 @@ final class ProducerState {
     // ---- transactions
 
     /** The transaction that has records here and no marker yet; null if there is none. */
-    OpenTransaction transaction() {
+    UnfinishedTransaction transaction() {
         return transaction;
     }
 
-    void setTransaction(OpenTransaction open) {
+    void setTransaction(UnfinishedTransaction open) {
         transaction = open;
     }
 

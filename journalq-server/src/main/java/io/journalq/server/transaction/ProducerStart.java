@@ -16,9 +16,9 @@ import java.util.TreeMap;
 final class ProducerStart {
     private static final short FIRST_VERSION_WITH_FENCED = 4;
 
-    private final Transactions transactions;
+    private final TransactionalIds transactions;
     private final TransactionEnd end;
-    private final ProducerIdWaits waits;
+    private final ProducerIdRequests waits;
     private final TransactionLimits limits;
 
     /**
@@ -27,7 +27,7 @@ final class ProducerStart {
      */
     private final Map<String, Short> givenUpEpochs = new TreeMap<>();
 
-    ProducerStart(Transactions transactions, TransactionEnd end, ProducerIdWaits waits, TransactionLimits limits) {
+    ProducerStart(TransactionalIds transactions, TransactionEnd end, ProducerIdRequests waits, TransactionLimits limits) {
         this.transactions = transactions;
         this.end = end;
         this.waits = waits;
@@ -41,7 +41,7 @@ final class ProducerStart {
             reply.send(refused(refusal));
             return;
         }
-        Transaction known = transactions.get(request.transactionalId());
+        TransactionMetadata known = transactions.get(request.transactionalId());
         if (waits.contains(request.transactionalId())) {
             reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
         } else if (known == null) {
@@ -88,33 +88,33 @@ final class ProducerStart {
             if (producerId == ProducerIdSource.NONE) {
                 reply.send(refused(ErrorCode.COORDINATOR_NOT_AVAILABLE));
             } else {
-                start(Transaction.create(id, producerId, timeoutMs, nowMs), reply);
+                start(TransactionMetadata.create(id, producerId, timeoutMs, nowMs), reply);
             }
         });
     }
 
     /** Whether the producer is the current one, or sends no id and takes over the transactional id. */
-    private boolean isNewest(Transaction known, InitProducerIdRequest request) {
+    private boolean isNewest(TransactionMetadata known, InitProducerIdRequest request) {
         if (request.producerId() < 0) {
             return true;
         }
         boolean sameId = request.producerId() == known.producerId()
                 || (request.producerId() == known.previousProducerId()
-                        && request.producerEpoch() >= Transaction.LAST_EPOCH);
+                        && request.producerEpoch() >= TransactionMetadata.LAST_EPOCH);
         return sameId && (isCurrent(known, request) || isRetry(known, request));
     }
 
-    private static boolean isCurrent(Transaction known, InitProducerIdRequest request) {
+    private static boolean isCurrent(TransactionMetadata known, InitProducerIdRequest request) {
         return request.producerId() == known.producerId() && request.producerEpoch() == known.epoch();
     }
 
-    private boolean isRetry(Transaction known, InitProducerIdRequest request) {
+    private boolean isRetry(TransactionMetadata known, InitProducerIdRequest request) {
         Short givenUp = givenUpEpochs.get(known.id());
         return givenUp != null && givenUp == request.producerEpoch() && known.state() != TransactionState.ONGOING;
     }
 
     private void restart(
-            Transaction known, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
+            TransactionMetadata known, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
         if (known.state().isPrepared()) {
             reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
             return;
@@ -139,7 +139,7 @@ final class ProducerStart {
         }
     }
 
-    private void rotate(Transaction known, int timeoutMs, Reply<InitProducerIdResponse> reply) {
+    private void rotate(TransactionMetadata known, int timeoutMs, Reply<InitProducerIdResponse> reply) {
         waits.add(known.id(), (producerId, nowMs) -> {
             if (producerId == ProducerIdSource.NONE) {
                 reply.send(refused(ErrorCode.COORDINATOR_NOT_AVAILABLE));
@@ -149,7 +149,7 @@ final class ProducerStart {
         });
     }
 
-    private void start(Transaction started, Reply<InitProducerIdResponse> reply) {
+    private void start(TransactionMetadata started, Reply<InitProducerIdResponse> reply) {
         transactions.put(started);
         reply.send(given(started));
     }
@@ -159,7 +159,7 @@ final class ProducerStart {
         givenUpEpochs.remove(transactionalId);
     }
 
-    private static InitProducerIdResponse given(Transaction transaction) {
+    private static InitProducerIdResponse given(TransactionMetadata transaction) {
         return new InitProducerIdResponse()
                 .setProducerId(transaction.producerId())
                 .setProducerEpoch(transaction.epoch());
@@ -169,7 +169,7 @@ final class ProducerStart {
     static InitProducerIdResponse refused(ErrorCode error) {
         return new InitProducerIdResponse()
                 .setErrorCode(error.code())
-                .setProducerId(Transaction.NO_PRODUCER_ID)
+                .setProducerId(TransactionMetadata.NO_PRODUCER_ID)
                 .setProducerEpoch((short) -1);
     }
 }

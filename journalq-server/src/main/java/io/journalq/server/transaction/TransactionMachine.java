@@ -30,11 +30,11 @@ public final class TransactionMachine implements CoordinatorMachine {
     private static final long RETRY_MS = 100;
 
     private final RetentionTime retentionTime;
-    private final Transactions transactions;
-    private final ProducerIdWaits waits;
+    private final TransactionalIds transactions;
+    private final ProducerIdRequests waits;
     private final TransactionEnd end;
     private final ProducerStart start;
-    private final TransactionPartitions partitions;
+    private final TransactionParticipants partitions;
     private final TransactionQueries queries;
 
     /**
@@ -51,11 +51,11 @@ public final class TransactionMachine implements CoordinatorMachine {
             RetentionTime retentionTime,
             MemoryAccount memory) {
         this.retentionTime = retentionTime;
-        transactions = new Transactions(outbox, limits, memory);
-        waits = new ProducerIdWaits(producerIds);
+        transactions = new TransactionalIds(outbox, limits, memory);
+        waits = new ProducerIdRequests(producerIds);
         end = new TransactionEnd(transactions, waits, markers);
         start = new ProducerStart(transactions, end, waits, limits);
-        partitions = new TransactionPartitions(transactions, waits);
+        partitions = new TransactionParticipants(transactions, waits);
         queries = new TransactionQueries(transactions);
     }
 
@@ -70,7 +70,7 @@ public final class TransactionMachine implements CoordinatorMachine {
      */
     @Override
     public void onLoaded(long nowMs) {
-        List<Transaction> decided = transactions.all().stream()
+        List<TransactionMetadata> decided = transactions.all().stream()
                 .filter(transaction -> transaction.state().isPrepared())
                 .toList();
         decided.forEach(transaction -> end.announce(transaction, nowMs));
@@ -82,12 +82,12 @@ public final class TransactionMachine implements CoordinatorMachine {
         if (dueMs > nowMs) {
             return dueMs;
         }
-        for (Transaction due : transactions.timedOut(nowMs)) {
+        for (TransactionMetadata due : transactions.timedOut(nowMs)) {
             if (!waits.contains(due.id())) {
                 end.fence(due, nowMs);
             }
         }
-        for (Transaction idle : transactions.expired(retentionTime.at(nowMs))) {
+        for (TransactionMetadata idle : transactions.expired(retentionTime.at(nowMs))) {
             if (!waits.contains(idle.id())) {
                 transactions.remove(idle);
                 start.forget(idle.id());

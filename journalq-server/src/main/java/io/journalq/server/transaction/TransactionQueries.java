@@ -12,16 +12,16 @@ import java.util.TreeMap;
 
 /** Describes and lists transactions, without changing anything. */
 final class TransactionQueries {
-    private final Transactions transactions;
+    private final TransactionalIds transactions;
 
-    TransactionQueries(Transactions transactions) {
+    TransactionQueries(TransactionalIds transactions) {
         this.transactions = transactions;
     }
 
     DescribeTransactionsResponse.TransactionState describe(String transactionalId) {
         DescribeTransactionsResponse.TransactionState described =
                 new DescribeTransactionsResponse.TransactionState().setTransactionalId(transactionalId);
-        Transaction known = transactions.get(transactionalId);
+        TransactionMetadata known = transactions.get(transactionalId);
         if (known == null) {
             return described.setErrorCode(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code());
         }
@@ -50,7 +50,7 @@ final class TransactionQueries {
     List<ListTransactionsResponse.TransactionState> list(
             ListTransactionsRequest request, BoundedPattern idPattern, long nowMs) {
         List<ListTransactionsResponse.TransactionState> listed = new ArrayList<>();
-        for (Transaction transaction : transactions.all()) {
+        for (TransactionMetadata transaction : transactions.all()) {
             if (passes(transaction, request, nowMs) && (idPattern == null || idPattern.matches(transaction.id()))) {
                 listed.add(new ListTransactionsResponse.TransactionState()
                         .setTransactionalId(transaction.id())
@@ -61,7 +61,7 @@ final class TransactionQueries {
         return listed;
     }
 
-    private static boolean passes(Transaction transaction, ListTransactionsRequest request, long nowMs) {
+    private static boolean passes(TransactionMetadata transaction, ListTransactionsRequest request, long nowMs) {
         if (!request.stateFilters().isEmpty()
                 && !request.stateFilters().contains(transaction.state().stateName())) {
             return false;

@@ -214,7 +214,7 @@ class MetadataSnapshotTest {
             step++;
             assertThat(step).isLessThan(STEPS_AT_MOST);
             MemoryFileStore files = new MemoryFileStore();
-            StoppingFiles stopping = new StoppingFiles(files, step);
+            StoppingFileStore stopping = new StoppingFileStore(files, step);
             Optional<Integer> acknowledged = changeUntilStopped(stopping, folder);
             stopped = stopping.stopped();
 
@@ -234,7 +234,7 @@ class MetadataSnapshotTest {
     }
 
     /** The last acknowledged change; -1 if it is the creation of the topic; empty if not even that was acknowledged. */
-    private Optional<Integer> changeUntilStopped(StoppingFiles stopping, Path folder) throws Exception {
+    private Optional<Integer> changeUntilStopped(StoppingFileStore stopping, Path folder) throws Exception {
         Optional<Integer> acknowledged = Optional.empty();
         ControllerFixture broker;
         try {

@@ -39,7 +39,7 @@ class GroupMemoryTest {
             new GroupLimits(100, 1, 100_000, 0, 5_000, Long.MAX_VALUE, Long.MAX_VALUE / 4);
     private static final int SESSION_MS = 30_000;
     private static final int GROUPS = 6;
-    private static final OffsetCommits.Committer ANYBODY = new OffsetCommits.Committer("", null, -1);
+    private static final CommittedOffsets.Committer ANYBODY = new CommittedOffsets.Committer("", null, -1);
 
     private final ChargedBytes groups = new ChargedBytes();
     private final ChargedBytes offsets = new ChargedBytes();
@@ -175,7 +175,7 @@ class GroupMemoryTest {
         machine.onOffsetCommit(
                 group,
                 ANYBODY,
-                List.of(new OffsetCommits.Commit(topic, Uuid.ZERO, partition, 5, -1, -1, metadata)),
+                List.of(new CommittedOffsets.Commit(topic, Uuid.ZERO, partition, 5, -1, -1, metadata)),
                 nowMs,
                 reply(answers -> error[0] = answers.get(0)));
         return error[0];
@@ -224,10 +224,10 @@ class GroupMemoryTest {
                     machine.onTransactionalOffsetCommit(
                             "offsets-" + group,
                             ANYBODY,
-                            new OffsetCommits.InTransaction(
+                            new CommittedOffsets.InTransaction(
                                     random.nextInt(3),
                                     (short) 0,
-                                    List.of(new OffsetCommits.Commit(
+                                    List.of(new CommittedOffsets.Commit(
                                             topic, Uuid.ZERO, random.nextInt(4), 5, -1, -1, text))),
                             nowMs,
                             reply(answers -> {}));
@@ -438,10 +438,10 @@ class GroupMemoryTest {
         machine.onTransactionalOffsetCommit(
                 group,
                 ANYBODY,
-                new OffsetCommits.InTransaction(
+                new CommittedOffsets.InTransaction(
                         producerId,
                         (short) 0,
-                        List.of(new OffsetCommits.Commit(received("topic"), Uuid.ZERO, partition, 5, -1, -1, ""))),
+                        List.of(new CommittedOffsets.Commit(received("topic"), Uuid.ZERO, partition, 5, -1, -1, ""))),
                 nowMs,
                 reply(answers -> {}));
     }

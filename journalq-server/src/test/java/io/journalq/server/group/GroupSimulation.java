@@ -192,10 +192,10 @@ final class GroupSimulation {
     private void reset() {
         int partition = random.nextInt(PARTITIONS);
         long offset = random.nextInt(3);
-        OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
+        CommittedOffsets.Commit commit = new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
         machine.onOffsetCommit(
                 GROUP,
-                new OffsetCommits.Committer("", null, -1),
+                new CommittedOffsets.Committer("", null, -1),
                 List.of(commit),
                 nowMs,
                 reply(clients.get(0), outcomes -> {
@@ -413,10 +413,10 @@ final class GroupSimulation {
             int partition = partitions.get(random.nextInt(partitions.size()));
             CommittedOffset before = machine.offsets().get(GROUP, "t", partition);
             long offset = before == null ? 1 : before.offset() + random.nextInt(5);
-            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
+            CommittedOffsets.Commit commit = new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
             machine.onOffsetCommit(
                     GROUP,
-                    new OffsetCommits.Committer(memberId, null, generation),
+                    new CommittedOffsets.Committer(memberId, null, generation),
                     List.of(commit),
                     nowMs,
                     reply(this, outcomes -> {

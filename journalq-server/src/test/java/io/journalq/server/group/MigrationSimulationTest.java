@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Runs a group with clients of both protocols with many seeds. Seed 97 fails with "partition 5 has two users" if a
  * group is converted to the classic protocol with the targets of its members instead of the partitions that they still
- * use ({@code TakeOver.snapshot}).
+ * use ({@code GroupProtocolMigration.snapshot}).
  */
 class MigrationSimulationTest {
     private static final int SEEDS = 400;

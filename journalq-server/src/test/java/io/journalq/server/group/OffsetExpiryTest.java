@@ -35,7 +35,7 @@ class OffsetExpiryTest {
         return machine.offsets()
                 .commit(
                         "g",
-                        List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 3, 4, metadata)),
+                        List.of(new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 3, 4, metadata)),
                         nowMs);
     }
 
@@ -99,7 +99,7 @@ class OffsetExpiryTest {
         List<Integer> partitions = List.of(0, 1_000_000);
         for (int partition : partitions) {
             machine.offsets()
-                    .commit("g", List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, 7, -1, 4, "")), 0);
+                    .commit("g", List.of(new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, 7, -1, 4, "")), 0);
         }
 
         // when epoch 4 has lost its tail, and records of epoch 5 have replaced it

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TransactionalOffsetsTest {
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, 10_000, 1_000);
     private static final Uuid TOPIC = new Uuid(1, 1);
-    private static final OffsetCommits.Committer ANYBODY = new OffsetCommits.Committer("", null, -1);
+    private static final CommittedOffsets.Committer ANYBODY = new CommittedOffsets.Committer("", null, -1);
 
     private final List<List<CoordinatorRecord>> journal = new ArrayList<>();
     private GroupMachine machine = newMachine();
@@ -77,15 +77,15 @@ class TransactionalOffsetsTest {
     }
 
     private List<ErrorCode> commit(
-            String group, OffsetCommits.Committer committer, long producerId, int epoch, int partition, long offset) {
+            String group, CommittedOffsets.Committer committer, long producerId, int epoch, int partition, long offset) {
         Answer<List<ErrorCode>> answer = new Answer<>();
         machine.onTransactionalOffsetCommit(
                 group,
                 committer,
-                new OffsetCommits.InTransaction(
+                new CommittedOffsets.InTransaction(
                         producerId,
                         (short) epoch,
-                        List.of(new OffsetCommits.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
+                        List.of(new CommittedOffsets.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
                 7,
                 answer);
         return answer.value;
@@ -131,7 +131,7 @@ class TransactionalOffsetsTest {
         commit("g", ANYBODY, 11, 0, 5, 9);
         Answer<List<ErrorCode>> answer = new Answer<>();
         machine.onOffsetCommit(
-                "g", ANYBODY, List.of(new OffsetCommits.Commit("t", TOPIC, 4, 12, 2, 3, "later")), 8, answer);
+                "g", ANYBODY, List.of(new CommittedOffsets.Commit("t", TOPIC, 4, 12, 2, 3, "later")), 8, answer);
         assertThat(answer.value).containsExactly(ErrorCode.NONE);
 
         // when
@@ -227,7 +227,7 @@ class TransactionalOffsetsTest {
 
     @Test
     void shouldRefuseAMemberThatTheGroupDoesNotHave() {
-        assertThat(commit("g", new OffsetCommits.Committer("m", null, 4), 11, 0, 0, 5))
+        assertThat(commit("g", new CommittedOffsets.Committer("m", null, 4), 11, 0, 0, 5))
                 .containsExactly(ErrorCode.ILLEGAL_GENERATION);
         assertThat(machine.offsets().isPending("g", "t", 0)).isFalse();
         assertThat(commit("", ANYBODY, 11, 0, 0, 5)).containsExactly(ErrorCode.INVALID_GROUP_ID);

@@ -13,7 +13,7 @@ import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.read.TimestampOffset;
 import io.journalq.server.journal.segment.SegmentSwap;
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.netty.buffer.ByteBuf;
@@ -62,7 +62,7 @@ class CompactionModelTest {
     private long clockMs = 1_000_000;
 
     /** Its data never becomes durable anywhere else, so that it stays in the write-ahead files. */
-    private static final Covered NOWHERE_ELSE = new Covered() {
+    private static final CoveredJournal NOWHERE_ELSE = new CoveredJournal() {
         @Override
         public long flushedOffset() {
             return 0;

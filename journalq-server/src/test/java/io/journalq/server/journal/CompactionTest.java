@@ -8,7 +8,7 @@ import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
-import io.journalq.server.journal.compaction.CleaningRules;
+import io.journalq.server.journal.compaction.CompactionRules;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.compaction.CompactionResult;
@@ -429,7 +429,7 @@ class CompactionTest {
     void shouldCountAProducerOfMarkersOnlyAsLiving() throws IOException {
         appendMarker(7, true);
         roll();
-        Map<Long, Long> living = Map.of(7L, CleaningRules.MARKERS_ONLY);
+        Map<Long, Long> living = Map.of(7L, CompactionRules.MARKERS_ONLY);
 
         compact(5_000, living, journal.writtenOffset());
         roll();

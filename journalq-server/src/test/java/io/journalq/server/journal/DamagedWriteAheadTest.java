@@ -11,7 +11,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadScan;
@@ -42,7 +42,7 @@ class DamagedWriteAheadTest {
     private static final int HEADER_BYTES = 20;
 
     /** Its data never becomes durable in its own files. */
-    private static final Covered UNSAFE = new Covered() {
+    private static final CoveredJournal UNSAFE = new CoveredJournal() {
         @Override
         public long flushedOffset() {
             return 0;

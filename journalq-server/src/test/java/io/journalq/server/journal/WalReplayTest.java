@@ -12,7 +12,7 @@ import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.NewerFormatException;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadRecord;
@@ -38,7 +38,7 @@ class WalReplayTest {
     private final Cover cover = new Cover();
 
     /** An owner of data whose durable offset is set by the test. */
-    private static final class Cover implements Covered {
+    private static final class Cover implements CoveredJournal {
         long flushedOffset;
         boolean gone;
         int asked;

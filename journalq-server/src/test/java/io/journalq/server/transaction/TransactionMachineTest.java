@@ -148,7 +148,7 @@ class TransactionMachineTest {
     void shouldTakeAnotherProducerIdWhenEpochsAreUsedUp() {
         InitProducerIdResponse producer = init();
         short epoch = producer.producerEpoch();
-        while (epoch < Transaction.LAST_EPOCH) {
+        while (epoch < TransactionMetadata.LAST_EPOCH) {
             epoch = end(SECOND, producer.producerId(), epoch, false).producerEpoch();
         }
         add(producer.producerId(), epoch);

@@ -11,8 +11,8 @@ import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.consumer.CurrentAssignment.State;
-import io.journalq.server.group.consumer.Deadlines.Kind;
-import io.journalq.server.group.consumer.Deadlines.Subject;
+import io.journalq.server.group.consumer.MemberDeadlines.Kind;
+import io.journalq.server.group.consumer.MemberDeadlines.Subject;
 import io.journalq.server.group.consumer.assignor.Assignment;
 import io.journalq.server.group.model.Origin;
 import io.netty.buffer.ByteBufUtil;
@@ -31,10 +31,10 @@ public final class ClassicMembers {
     private static final short FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS = 4;
 
     private final ConsumerGroupLimits limits;
-    private final Membership membership;
+    private final MemberLifecycle membership;
     private final Supplier<String> ids;
 
-    ClassicMembers(ConsumerGroupLimits limits, Membership membership, Supplier<String> ids) {
+    ClassicMembers(ConsumerGroupLimits limits, MemberLifecycle membership, Supplier<String> ids) {
         this.limits = limits;
         this.membership = membership;
         this.ids = ids;
@@ -68,10 +68,10 @@ public final class ClassicMembers {
             change.addAll(membership.replacement(group, replaced, memberId));
         }
         int rebalanceTimeoutMs = version == 0 ? request.sessionTimeoutMs() : request.rebalanceTimeoutMs();
-        change.add(ConsumerRecords.member(
+        change.add(ConsumerGroupRecords.member(
                 group.groupId(),
                 memberId,
-                TakeOver.metadata(
+                GroupProtocolMigration.metadata(
                         origin,
                         instanceId,
                         rebalanceTimeoutMs,
@@ -133,7 +133,7 @@ public final class ClassicMembers {
         if (member != null && !member.isClassic()) {
             return ErrorCode.UNKNOWN_MEMBER_ID;
         }
-        Fault full = MemberRules.full(group, request.memberId(), limits);
+        RequestError full = MemberRules.full(group, request.memberId(), limits);
         return full == null ? ErrorCode.NONE : full.code();
     }
 

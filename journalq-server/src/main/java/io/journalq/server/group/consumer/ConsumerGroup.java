@@ -236,10 +236,10 @@ public final class ConsumerGroup implements Group {
     @Override
     public List<CoordinatorRecord> tombstones() {
         List<CoordinatorRecord> records = new ArrayList<>();
-        members.keySet().forEach(memberId -> records.addAll(ConsumerRecords.withoutMember(groupId, memberId)));
-        topicNamesByPattern.keySet().forEach(pattern -> records.add(ConsumerRecords.noPattern(groupId, pattern)));
-        records.add(ConsumerRecords.noTargetEpoch(groupId));
-        records.add(ConsumerRecords.noEpoch(groupId));
+        members.keySet().forEach(memberId -> records.addAll(ConsumerGroupRecords.withoutMember(groupId, memberId)));
+        topicNamesByPattern.keySet().forEach(pattern -> records.add(ConsumerGroupRecords.noPattern(groupId, pattern)));
+        records.add(ConsumerGroupRecords.noTargetEpoch(groupId));
+        records.add(ConsumerGroupRecords.noEpoch(groupId));
         return records;
     }
 

@@ -6,8 +6,8 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
-import io.journalq.server.group.consumer.Deadlines.Kind;
-import io.journalq.server.group.consumer.Deadlines.Subject;
+import io.journalq.server.group.consumer.MemberDeadlines.Kind;
+import io.journalq.server.group.consumer.MemberDeadlines.Subject;
 import io.journalq.server.group.consumer.Reconciliation.Claim;
 import io.journalq.server.group.consumer.assignor.Assignment;
 import io.journalq.server.group.model.Origin;
@@ -32,9 +32,9 @@ public final class ConsumerGroups {
     private final Outbox outbox;
     private final MemoryAccount memory;
     private final Supplier<String> memberIds;
-    private final Membership membership;
+    private final MemberLifecycle membership;
     private final ClassicMembers classicMembers;
-    private final ConsumerReplay replay;
+    private final ConsumerGroupReplay replay;
     private final SortedMap<String, ConsumerGroup> groups = new TreeMap<>();
 
     /**
@@ -49,14 +49,14 @@ public final class ConsumerGroups {
             Outbox outbox,
             MemoryAccount memory,
             Supplier<String> memberIds,
-            Membership.ClassicTurn classicTurn) {
+            MemberLifecycle.ClassicTurn classicTurn) {
         this.memory = memory;
         this.limits = limits;
         this.outbox = outbox;
         this.memberIds = memberIds;
-        this.membership = new Membership(limits, outbox, classicTurn);
+        this.membership = new MemberLifecycle(limits, outbox, classicTurn);
         this.classicMembers = new ClassicMembers(limits, membership, memberIds);
-        this.replay = new ConsumerReplay(groups);
+        this.replay = new ConsumerGroupReplay(groups);
     }
 
     /** Members of these groups that use the classic protocol. */
@@ -96,7 +96,7 @@ public final class ConsumerGroups {
      * call.
      */
     public long onTick(long nowMs) {
-        Deadlines deadlines = membership.deadlines();
+        MemberDeadlines deadlines = membership.deadlines();
         for (Subject due = deadlines.pollDue(nowMs); due != null; due = deadlines.pollDue(nowMs)) {
             ConsumerGroup group = groups.get(due.groupId());
             if (group != null && due.kind() == Kind.ASSIGNMENT) {
@@ -121,9 +121,9 @@ public final class ConsumerGroups {
     /** Handles ConsumerGroupHeartbeat, versions 0 and 1. */
     public ConsumerGroupHeartbeatResponse onHeartbeat(
             Origin client, short version, ConsumerGroupHeartbeatRequest request, long nowMs) {
-        Fault fault = HeartbeatRules.problem(request, version, limits);
-        if (fault != null) {
-            return refuse(fault.code(), fault.message());
+        RequestError error = HeartbeatRules.problem(request, version, limits);
+        if (error != null) {
+            return refuse(error.code(), error.message());
         }
         if (request.memberEpoch() < 0) {
             return leave(request, nowMs);
@@ -137,9 +137,9 @@ public final class ConsumerGroups {
             group.onLoaded();
         }
         String memberId = request.memberId().isEmpty() ? memberIds.get() : request.memberId();
-        fault = MemberRules.problem(group, memberId, request, limits);
-        if (fault != null) {
-            return refuse(fault.code(), fault.message());
+        error = MemberRules.problem(group, memberId, request, limits);
+        if (error != null) {
+            return refuse(error.code(), error.message());
         }
         if (!memory.hasRoom(GroupGrowth.of(group, memberId, request, membership.topics()))) {
             return refuse(
@@ -191,7 +191,7 @@ public final class ConsumerGroups {
         }
         MemberMetadata after = updated(before, client, request);
         if (!after.equals(group.member(memberId))) {
-            records.add(ConsumerRecords.member(group.groupId(), memberId, after));
+            records.add(ConsumerGroupRecords.member(group.groupId(), memberId, after));
         }
         return records;
     }
@@ -237,7 +237,7 @@ public final class ConsumerGroups {
         if (request.memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH
                 && group.member(memberId).instanceId() != null) {
             CurrentAssignment away = group.current(memberId).awayForAWhile();
-            outbox.append(List.of(ConsumerRecords.current(group.groupId(), memberId, away)));
+            outbox.append(List.of(ConsumerGroupRecords.current(group.groupId(), memberId, away)));
         } else {
             membership.remove(group, memberId, nowMs);
         }
@@ -245,14 +245,14 @@ public final class ConsumerGroups {
     }
 
     /** Why the client that sends this request cannot convert the classic group; null if it can. */
-    public Fault takeOverProblem(ClassicSnapshot classic, ConsumerGroupHeartbeatRequest request, short version) {
-        Fault fault = HeartbeatRules.problem(request, version, limits);
-        if (fault != null) {
-            return fault;
+    public RequestError conversionError(ClassicSnapshot classic, ConsumerGroupHeartbeatRequest request, short version) {
+        RequestError error = HeartbeatRules.problem(request, version, limits);
+        if (error != null) {
+            return error;
         }
-        boolean canRead = classic.members().stream().allMatch(TakeOver::isReadable);
+        boolean canRead = classic.members().stream().allMatch(GroupProtocolMigration::isReadable);
         if (request.memberEpoch() != 0 || !limits.migration().upgrades() || !canRead) {
-            return new Fault(ErrorCode.GROUP_ID_NOT_FOUND, "Group " + request.groupId() + " is not a consumer group.");
+            return new RequestError(ErrorCode.GROUP_ID_NOT_FOUND, "Group " + request.groupId() + " is not a consumer group.");
         }
         boolean replaces = classic.members().stream()
                 .anyMatch(member ->
@@ -265,18 +265,18 @@ public final class ConsumerGroups {
      *
      * @param end the records that delete the classic group, appended together with those of the new group
      */
-    public void takeOver(ClassicSnapshot classic, List<CoordinatorRecord> end, long nowMs) {
+    public void convert(ClassicSnapshot classic, List<CoordinatorRecord> end, long nowMs) {
         List<CoordinatorRecord> records = new ArrayList<>(end);
-        records.addAll(TakeOver.records(classic, membership.topics(), nowMs));
+        records.addAll(GroupProtocolMigration.records(classic, membership.topics(), nowMs));
         outbox.append(records);
         ConsumerGroup group = groups.get(classic.groupId());
         group.members().keySet().forEach(memberId -> membership.awaitLife(group, memberId, nowMs));
     }
 
     /** The members of a group that is converted to the classic protocol. Cancels their deadlines here. */
-    public ClassicSnapshot handOver(ConsumerGroup group) {
+    public ClassicSnapshot convertToClassic(ConsumerGroup group) {
         group.members().keySet().forEach(memberId -> membership.deadlines().cancelAll(group.groupId(), memberId));
-        return TakeOver.snapshot(group, membership.topics());
+        return GroupProtocolMigration.snapshot(group, membership.topics());
     }
 
     /** Describes a group for ConsumerGroupDescribe. */

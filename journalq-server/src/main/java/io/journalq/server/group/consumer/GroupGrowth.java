@@ -26,7 +26,7 @@ final class GroupGrowth {
         String regex = request.subscribedTopicRegex();
         if (regex != null && !regex.isEmpty()) {
             names.addAll(group.topicNamesByPattern()
-                    .getOrDefault(regex, TopicPattern.compile(regex).matches(topics.all())));
+                    .getOrDefault(regex, SubscriptionPattern.compile(regex).matches(topics.all())));
         }
         if (before != null) {
             names.removeAll(before.topicNames());

@@ -12,15 +12,15 @@ final class HeartbeatRules {
     private HeartbeatRules() {}
 
     /** Why the request is invalid; null if it is valid. */
-    static Fault problem(ConsumerGroupHeartbeatRequest request, short version, ConsumerGroupLimits limits) {
+    static RequestError problem(ConsumerGroupHeartbeatRequest request, short version, ConsumerGroupLimits limits) {
         String malformed = malformed(request, version);
         if (malformed != null) {
-            return new Fault(ErrorCode.INVALID_REQUEST, malformed);
+            return new RequestError(ErrorCode.INVALID_REQUEST, malformed);
         }
         if (request.serverAssignor() != null && limits.assignor(request.serverAssignor()) == null) {
             String known =
                     limits.assignors().stream().map(Assignor::assignorName).collect(Collectors.joining(", "));
-            return new Fault(
+            return new RequestError(
                     ErrorCode.UNSUPPORTED_ASSIGNOR,
                     "ServerAssignor " + request.serverAssignor() + " is not supported. Supported assignors: " + known
                             + ".");
@@ -28,15 +28,15 @@ final class HeartbeatRules {
         return patternProblem(request.subscribedTopicRegex());
     }
 
-    private static Fault patternProblem(String pattern) {
+    private static RequestError patternProblem(String pattern) {
         if (pattern == null || pattern.isEmpty()) {
             return null;
         }
         try {
-            TopicPattern.compile(pattern);
+            SubscriptionPattern.compile(pattern);
             return null;
         } catch (IllegalArgumentException e) {
-            return new Fault(
+            return new RequestError(
                     ErrorCode.INVALID_REGULAR_EXPRESSION,
                     "SubscribedTopicRegex `" + pattern + "` is not a valid regular expression: " + e.getMessage()
                             + ".");

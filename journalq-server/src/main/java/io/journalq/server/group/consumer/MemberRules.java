@@ -8,7 +8,7 @@ public final class MemberRules {
     private MemberRules() {}
 
     /** Why the heartbeat is rejected; null if it is not. Changes nothing. */
-    static Fault problem(
+    static RequestError problem(
             ConsumerGroup group, String memberId, ConsumerGroupHeartbeatRequest request, ConsumerGroupLimits limits) {
         String holder = request.instanceId() == null ? null : group.memberOfInstance(request.instanceId());
         boolean isHeldByOther = holder != null && !holder.equals(memberId);
@@ -16,38 +16,38 @@ public final class MemberRules {
             return isHeldByOther ? unreleased(group, holder, request) : full(group, memberId, limits);
         }
         if (isHeldByOther) {
-            return new Fault(
+            return new RequestError(
                     ErrorCode.FENCED_INSTANCE_ID,
                     "Static member " + memberId + " with instance id " + request.instanceId() + " was fenced by member "
                             + holder + ".");
         }
         if (group.member(memberId) == null) {
-            return new Fault(ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
+            return new RequestError(ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
         }
         return epochProblem(group.current(memberId), request);
     }
 
-    private static Fault unreleased(ConsumerGroup group, String holder, ConsumerGroupHeartbeatRequest request) {
+    private static RequestError unreleased(ConsumerGroup group, String holder, ConsumerGroupHeartbeatRequest request) {
         // A static member of the classic protocol does not announce that it leaves: a member with its instance id
         // replaces it.
         if (group.member(holder).isClassic()
                 || group.current(holder).memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH) {
             return null;
         }
-        return new Fault(
+        return new RequestError(
                 ErrorCode.UNRELEASED_INSTANCE_ID,
                 "Static member with instance id " + request.instanceId() + " is used by member " + holder + ".");
     }
 
-    static Fault full(ConsumerGroup group, String memberId, ConsumerGroupLimits limits) {
+    static RequestError full(ConsumerGroup group, String memberId, ConsumerGroupLimits limits) {
         if (group.memberCount() < limits.sizeMax() || group.member(memberId) != null) {
             return null;
         }
         return tooMany(limits);
     }
 
-    static Fault tooMany(ConsumerGroupLimits limits) {
-        return new Fault(
+    static RequestError tooMany(ConsumerGroupLimits limits) {
+        return new RequestError(
                 ErrorCode.GROUP_MAX_SIZE_REACHED,
                 "The consumer group has reached its maximum capacity of " + limits.sizeMax() + " members.");
     }
@@ -56,7 +56,7 @@ public final class MemberRules {
      * Checks the member epoch. The previous epoch is valid after a lost response, if the member uses no partitions that
      * it may not use.
      */
-    private static Fault epochProblem(CurrentAssignment current, ConsumerGroupHeartbeatRequest request) {
+    private static RequestError epochProblem(CurrentAssignment current, ConsumerGroupHeartbeatRequest request) {
         int epoch = request.memberEpoch();
         if (epoch == current.memberEpoch()
                 || (epoch < current.memberEpoch()
@@ -64,7 +64,7 @@ public final class MemberRules {
                         && usesAssignedOnly(current, request))) {
             return null;
         }
-        return new Fault(
+        return new RequestError(
                 ErrorCode.FENCED_MEMBER_EPOCH,
                 "The member epoch " + epoch + " does not match the epoch of the coordinator, " + current.memberEpoch()
                         + ". The member must abandon all its partitions and rejoin.");

@@ -15,7 +15,7 @@ import java.util.Set;
  * such a record is cleaned for the first time, and is stored in the batch itself (KIP-534). Single pass, one thread.
  */
 public final class BatchCleaner implements AutoCloseable {
-    private final CleaningRules rules;
+    private final CompactionRules rules;
     private final BatchReader reader;
     private final BatchRewriter rewriter;
     private final BitSet kept = new BitSet();
@@ -40,7 +40,7 @@ public final class BatchCleaner implements AutoCloseable {
      *
      * @param reader {@link #clean} reads its current batch
      */
-    public BatchCleaner(CleaningRules rules, BatchReader reader, ByteBufAllocator allocator) {
+    public BatchCleaner(CompactionRules rules, BatchReader reader, ByteBufAllocator allocator) {
         this.rules = rules;
         this.reader = reader;
         this.rewriter = new BatchRewriter(allocator);

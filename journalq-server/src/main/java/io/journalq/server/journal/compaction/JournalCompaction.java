@@ -93,7 +93,7 @@ public final class JournalCompaction {
             return;
         }
         passes++;
-        CleaningRules rules = new CleaningRules(
+        CompactionRules rules = new CompactionRules(
                 job.memory(),
                 upTo,
                 ends,
@@ -215,8 +215,8 @@ public final class JournalCompaction {
      * continue.
      */
     private boolean clean(List<Segment> group, CompactableSegments work, BatchCleaner cleaner) throws IOException {
-        CleanedSegment target =
-                new CleanedSegment(store, log.directory(), group.get(0).baseOffset(), log.indexIntervalBytes());
+        CompactedSegmentWriter target =
+                new CompactedSegmentWriter(store, log.directory(), group.get(0).baseOffset(), log.indexIntervalBytes());
         SegmentSwap swap = null;
         try {
             boolean changed = group.size() > 1;
@@ -253,7 +253,7 @@ public final class JournalCompaction {
     }
 
     /** Returns whether any batch was changed or removed. */
-    private boolean copy(Segment segment, CleanedSegment target, long endOffset, BatchCleaner cleaner)
+    private boolean copy(Segment segment, CompactedSegmentWriter target, long endOffset, BatchCleaner cleaner)
             throws IOException {
         boolean changed = false;
         if (segment.sizeBytes() == 0) {
@@ -291,7 +291,7 @@ public final class JournalCompaction {
         }
     }
 
-    private static void addReplacement(CleanedSegment target, ByteBuf batch) throws IOException {
+    private static void addReplacement(CompactedSegmentWriter target, ByteBuf batch) throws IOException {
         try {
             target.add(batch, 0, batch.readableBytes());
         } finally {

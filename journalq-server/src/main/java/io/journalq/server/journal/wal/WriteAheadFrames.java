@@ -21,7 +21,7 @@ public final class WriteAheadFrames {
     private ByteBuffer buffer;
 
     /** The owner of a record, and the offset behind the record. */
-    public record Entry(Covered covered, long endOffset) {}
+    public record Entry(CoveredJournal covered, long endOffset) {}
 
     /** @param maxSizeBytes maximum size of the gathered records */
     public WriteAheadFrames(int maxSizeBytes) {

@@ -17,7 +17,7 @@ final class WriteAheadSegment {
     private final int sizeBytes;
 
     /** The owners of its records, with the offset up to which their data must be durable before the file is reused. */
-    private final Map<Covered, Long> covered = new LinkedHashMap<>();
+    private final Map<CoveredJournal, Long> covered = new LinkedHashMap<>();
 
     private int position;
 
@@ -95,7 +95,7 @@ final class WriteAheadSegment {
 
     /** Asks the owners of its records to flush. */
     void flushSoon() {
-        covered.keySet().forEach(Covered::flushSoon);
+        covered.keySet().forEach(CoveredJournal::flushSoon);
     }
 
     void close() throws IOException {

@@ -3,7 +3,7 @@ package io.journalq.server.shard.append;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.DecompressionRoom;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.shard.flush.LateWrites;
+import io.journalq.server.shard.flush.DeferredWrites;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.time.Clock;
 
@@ -15,7 +15,7 @@ public final class AppendResources {
     private final DecompressionRoom decompressionRoom = DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT);
     private final BatchValidator validator = new BatchValidator(decompressionRoom);
     private final InlineValidationBudget inlineBudget;
-    private final LateWrites lateWrites;
+    private final DeferredWrites lateWrites;
 
     /**
      * Creates the resources of a loop.
@@ -29,7 +29,7 @@ public final class AppendResources {
         this.clock = clock;
         this.offLoopValidator = offLoopValidator;
         this.inlineBudget = new InlineValidationBudget(cycle, offLoopValidator.maxInlineBytes());
-        this.lateWrites = new LateWrites(cycle, maxUnwrittenBytes);
+        this.lateWrites = new DeferredWrites(cycle, maxUnwrittenBytes);
     }
 
     LoopCycle cycle() {
@@ -52,7 +52,7 @@ public final class AppendResources {
         return offLoopValidator;
     }
 
-    LateWrites lateWrites() {
+    DeferredWrites lateWrites() {
         return lateWrites;
     }
 

@@ -4,8 +4,8 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.SyncNotBegunException;
-import io.journalq.server.shard.flush.Durability;
-import io.journalq.server.shard.flush.LateWrites;
+import io.journalq.server.shard.flush.PartitionDurability;
+import io.journalq.server.shard.flush.DeferredWrites;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
 import org.slf4j.Logger;
@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * topic's delivery mode demands: at once, written, or durable. Batches that cannot be written are rejected. On the
  * partition's loop.
  */
-public final class PartitionWriter implements Durability.Listener, LateWrites.Target {
+public final class PartitionWriter implements PartitionDurability.Listener, DeferredWrites.Target {
     private static final Logger log = LoggerFactory.getLogger(PartitionWriter.class);
 
     private final AppendResources resources;
@@ -24,7 +24,7 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
     private final Journal journal;
     private final PartitionProducers producers;
     private final ReadableLog readable;
-    private final Durability durability;
+    private final PartitionDurability durability;
     private final PendingAcknowledgements acknowledgements;
     private final Runnable write = this::write;
     private AppendSettings settings;
@@ -51,7 +51,7 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
             Journal journal,
             PartitionProducers producers,
             ReadableLog readable,
-            Durability durability) {
+            PartitionDurability durability) {
         this.resources = resources;
         this.name = name;
         this.journal = journal;

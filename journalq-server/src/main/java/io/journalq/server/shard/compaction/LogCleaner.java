@@ -7,7 +7,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
-import io.journalq.server.shard.partition.Compactable;
+import io.journalq.server.shard.partition.CompactablePartition;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionHost.CompactionFailure;
 import java.io.IOException;
@@ -205,7 +205,7 @@ public final class LogCleaner {
     private boolean compact(Candidate candidate, KeyOffsets keys) {
         PartitionHost host = candidate.host();
         try {
-            Compactable partition =
+            CompactablePartition partition =
                     waiting.join(candidate.cycle().ask(() -> host.isClosed() ? null : host.compactable()));
             if (partition == null) {
                 return false;

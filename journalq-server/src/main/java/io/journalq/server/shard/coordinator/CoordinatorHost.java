@@ -61,7 +61,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private Running running;
 
     /** Stores the records of the running machine; null before the first. */
-    private SliceFeed feed;
+    private SliceWriter feed;
 
     /** Actions that continue once the machine is loaded, or the load has failed for now. */
     private final List<Runnable> waiting = new ArrayList<>();
@@ -130,7 +130,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             appliedOffset = SliceReplay.replay(slice, endOffset, kind.types(), machine);
         } catch (IOException | RuntimeException useless) {
             log.warn("rebuilding a coordinator's stored state from its journal: partition={}", name, useless);
-            if (!SliceFeed.wipe(slice, name)) {
+            if (!SliceWriter.wipe(slice, name)) {
                 cycle.execute(this::loadLater);
                 return;
             }
@@ -163,7 +163,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             log.info("coordinator loaded: partition={} fromOffset={} records={}", name, fromOffset, records);
             loading.counters().onReplayed(records);
             running = next;
-            feed = new SliceFeed(name, cycle, loading, replay.slice());
+            feed = new SliceWriter(name, cycle, loading, replay.slice());
             next.begin(machine);
             letGoOn();
         });

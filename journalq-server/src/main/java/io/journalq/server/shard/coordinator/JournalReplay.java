@@ -135,7 +135,7 @@ final class JournalReplay {
             counters.onStored(changes.size());
         } catch (IOException failure) {
             log.error("cannot store a coordinator's state: partition={}", partition.name(), failure);
-            SliceFeed.wipe(slice, partition.name());
+            SliceWriter.wipe(slice, partition.name());
             slice = CoordinatorSlice.NONE;
         }
         changes = new ArrayList<>();

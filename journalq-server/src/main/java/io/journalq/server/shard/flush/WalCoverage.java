@@ -12,7 +12,7 @@ import java.util.List;
  * {@link #coveredFrom} on. Data before that is durable once the journal itself was synced up to there. Coverage starts
  * again behind the first batch of each segment, and behind a write that did not fit into the buffer.
  *
- * <p>On the journal's loop, except for the methods of {@link io.journalq.server.journal.wal.Covered}.
+ * <p>On the journal's loop, except for the methods of {@link io.journalq.server.journal.wal.CoveredJournal}.
  */
 final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     private final WalLoopBuffer buffer;

@@ -1,6 +1,6 @@
 package io.journalq.server.shard.flush;
 
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
@@ -25,8 +25,8 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
     private WriteAheadFrames idle;
     private boolean registered;
 
-    /** A journal that stages its writes here. All methods run on the loop, except for those of {@link Covered}. */
-    interface Staging extends Covered {
+    /** A journal that stages its writes here. All methods run on the loop, except for those of {@link CoveredJournal}. */
+    interface Staging extends CoveredJournal {
         /** Everything staged before {@code endOffset} is durable in the write-ahead files. */
         void onCommitted(long endOffset);
 

@@ -13,7 +13,7 @@ import io.journalq.server.shard.append.BlockedAppends;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.PartitionWriter;
-import io.journalq.server.shard.flush.Durability;
+import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
@@ -37,7 +37,7 @@ public final class PartitionHost {
     private final Journal journal;
     private final PartitionProducers producers;
     private final ReadableLog readable;
-    private final Durability durability;
+    private final PartitionDurability durability;
     private final PartitionWriter writer;
     private final BatchAdmission admission;
     private final BlockedAppends appends;
@@ -61,7 +61,7 @@ public final class PartitionHost {
                 name, journal, recovered.transactions(), blockingWork, resources.producerMemory());
         // Everything that was recovered can be read: a restart flushes it, unless it was flushed before.
         this.readable = new ReadableLog(name, journal, recovered.transactions(), journal.endOffset());
-        this.durability = new Durability(name, journal, resources.flusher(), resources.walBuffers());
+        this.durability = new PartitionDurability(name, journal, resources.flusher(), resources.walBuffers());
         this.writer = new PartitionWriter(resources.appends(), name, journal, producers, readable, durability);
         this.admission = new BatchAdmission(resources.appends(), name, journal, producers, writer);
         this.appends = new BlockedAppends(resources.appends(), name, admission);
@@ -109,7 +109,7 @@ public final class PartitionHost {
         return journal;
     }
 
-    Durability durability() {
+    PartitionDurability durability() {
         return durability;
     }
 
@@ -142,8 +142,8 @@ public final class PartitionHost {
     }
 
     /** The compaction of the journal, for a thread that may block. */
-    public Compactable compactable() {
-        return new Compactable(journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
+    public CompactablePartition compactable() {
+        return new CompactablePartition(journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
     }
 
     /** Applies a changed configuration or leader epoch. */

@@ -134,8 +134,8 @@ public final class ReadableLog {
     }
 
     /** Finds offsets by time, on a thread that may block. */
-    public OffsetLookup offsetLookup(boolean readCommitted) {
-        return new OffsetLookup(journal, visibleOffset(readCommitted));
+    public TimestampLookup offsetLookup(boolean readCommitted) {
+        return new TimestampLookup(journal, visibleOffset(readCommitted));
     }
 
     /** Records how far {@code reader} has read: only later records are news for it. */

@@ -47,9 +47,9 @@ class ConsumerGroupsPropertyTest {
         private final Random random;
         private final String trace;
         private final TestCoordinator coordinator;
-        private final List<SimMember> members = new ArrayList<>();
+        private final List<SimulatedMember> members = new ArrayList<>();
         /** Members that left or fell silent, and may return unchanged. */
-        private final List<SimMember> gone = new ArrayList<>();
+        private final List<SimulatedMember> gone = new ArrayList<>();
 
         private final Map<String, Integer> epochByMember = new TreeMap<>();
         private ConsumerGroupHeartbeatRequest late;
@@ -66,7 +66,7 @@ class ConsumerGroupsPropertyTest {
         void step() {
             int choice = random.nextInt(100);
             if (choice < 8 && members.size() < 8) {
-                members.add(new SimMember(random, "m" + made++, random.nextInt(3)));
+                members.add(new SimulatedMember(random, "m" + made++, random.nextInt(3)));
             } else if (choice < 12 && !members.isEmpty()) {
                 gone.add(members.remove(random.nextInt(members.size())));
                 leave(gone.get(gone.size() - 1));
@@ -89,13 +89,13 @@ class ConsumerGroupsPropertyTest {
             nowMs += random.nextInt(2_000);
         }
 
-        private void leave(SimMember member) {
+        private void leave(SimulatedMember member) {
             if (random.nextBoolean()) {
                 coordinator.heartbeat(member.leaving(), nowMs);
             }
         }
 
-        private void heartbeat(SimMember member) {
+        private void heartbeat(SimulatedMember member) {
             ConsumerGroupHeartbeatRequest request = member.heartbeat();
             int fate = random.nextInt(20);
             if (fate == 0) {
@@ -162,7 +162,7 @@ class ConsumerGroupsPropertyTest {
                 }
             }
             assertNoFencedMemberCommits(group, as);
-            for (SimMember member : members) {
+            for (SimulatedMember member : members) {
                 if (member.knowsItsEpoch(group)) {
                     assertThat(member.owned()
                                     .minus(group.current(member.id()).owned())
@@ -188,7 +188,7 @@ class ConsumerGroupsPropertyTest {
         void assertSettles() {
             for (int round = 0; round < 12; round++) {
                 nowMs += TestCoordinator.SESSION_TIMEOUT_MS / 5;
-                for (SimMember member : members) {
+                for (SimulatedMember member : members) {
                     member.onAnswer(coordinator.heartbeat(member.heartbeat(), nowMs));
                 }
                 coordinator.groups.onTick(nowMs);

@@ -15,8 +15,8 @@ class ContestedPartitionTest {
     private static final int MOST_HEARTBEATS = 50;
 
     private final TestCoordinator coordinator = new TestCoordinator(TestTopics.of(TOPIC));
-    private final SimMember first = new SimMember(new Random(1), "first", 1);
-    private final SimMember second = new SimMember(new Random(2), "second", 1);
+    private final SimulatedMember first = new SimulatedMember(new Random(1), "first", 1);
+    private final SimulatedMember second = new SimulatedMember(new Random(2), "second", 1);
     private long nowMs = 1_000;
 
     @Test
@@ -70,7 +70,7 @@ class ContestedPartitionTest {
         return group().current(memberId).owned().partitions(TOPIC.id()).size();
     }
 
-    private void heartbeat(SimMember member) {
+    private void heartbeat(SimulatedMember member) {
         nowMs += 100;
         member.onAnswer(coordinator.heartbeat(member.heartbeat(), nowMs));
     }

@@ -25,7 +25,7 @@ final class TestCoordinator {
     static final int SESSION_TIMEOUT_MS = 45_000;
     static final int SIZE_MAX = 50;
     private static final RecordTypes TYPES =
-            RecordTypes.of(ConsumerRecords.types().toArray(new RecordTypes.Type[0]));
+            RecordTypes.of(ConsumerGroupRecords.types().toArray(new RecordTypes.Type[0]));
 
     private final List<byte[][]> journal = new ArrayList<>();
     private int generatedIds;

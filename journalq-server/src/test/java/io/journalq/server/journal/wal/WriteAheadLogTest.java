@@ -28,7 +28,7 @@ class WriteAheadLogTest {
     private final MemoryFileStore store = new MemoryFileStore();
 
     /** A journal that flushes when it is asked to. */
-    private static final class Prompt implements Covered {
+    private static final class Prompt implements CoveredJournal {
         private long writtenOffset;
         private long flushedOffset;
         private int asked;

@@ -25,7 +25,7 @@ import io.journalq.server.shard.append.AppendSettings;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
-import io.journalq.server.shard.flush.Durability;
+import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.flush.Flusher;
 import io.journalq.server.shard.flush.WalLoopBuffers;
 import io.journalq.server.shard.flush.WalSyncers;
@@ -220,7 +220,7 @@ public final class SteppedPartition {
         awaited = false;
     }
 
-    public Durability durability() {
+    public PartitionDurability durability() {
         return host.durability();
     }
 

@@ -8,7 +8,7 @@ import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupMemory;
 import io.journalq.server.group.GroupRecords;
-import io.journalq.server.group.OffsetCommits;
+import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.MigrationPolicy;
@@ -181,7 +181,7 @@ public final class GroupCoordinators {
         // A crash may have occurred between the deletion of a topic and the deletion of its offsets.
         MetadataImage image = newest;
         BiPredicate<String, Uuid> gone = (topic, id) -> isGone(image, topic, id);
-        OffsetCommits offsets = machine.offsets();
+        CommittedOffsets offsets = machine.offsets();
         boolean first = moves.putIfAbsent(partition, false) == null;
         if (first) {
             offsets.onTopicsGone(gone);
@@ -207,7 +207,7 @@ public final class GroupCoordinators {
      *
      * @param later whether some offsets may have been committed since then
      */
-    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements OffsetCommits.PartitionEnds {
+    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements CommittedOffsets.PartitionEnds {
         private static final RecoveredEnd[] NONE = {};
 
         @Override
@@ -216,7 +216,7 @@ public final class GroupCoordinators {
         }
 
         @Override
-        public OffsetCommits.TopicEnds ofTopic(String topic) {
+        public CommittedOffsets.TopicEnds ofTopic(String topic) {
             RecoveredEnd[] ends = byTopic.getOrDefault(topic, NONE);
             return (partition, leaderEpoch) -> {
                 RecoveredEnd end = partition < 0 || partition >= ends.length ? null : ends[partition];

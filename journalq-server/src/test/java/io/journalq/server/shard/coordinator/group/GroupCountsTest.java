@@ -16,7 +16,7 @@ import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupMemory;
-import io.journalq.server.group.OffsetCommits;
+import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.model.Origin;
 import io.netty.buffer.Unpooled;
@@ -87,8 +87,8 @@ class GroupCountsTest {
 
         List<ErrorCode> commit(String group) {
             Answer<List<ErrorCode>> answer = new Answer<>();
-            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", Uuid.ZERO, 0, 7, -1, -1, null);
-            groups.onOffsetCommit(group, new OffsetCommits.Committer("", null, -1), List.of(commit), nowMs, answer);
+            CommittedOffsets.Commit commit = new CommittedOffsets.Commit("t", Uuid.ZERO, 0, 7, -1, -1, null);
+            groups.onOffsetCommit(group, new CommittedOffsets.Committer("", null, -1), List.of(commit), nowMs, answer);
             return answer.value;
         }
 

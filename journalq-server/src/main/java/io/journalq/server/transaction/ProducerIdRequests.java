@@ -7,7 +7,7 @@ import java.util.TreeMap;
  * Steps that wait for a producer id, at most one for each transactional id. Other requests for that transactional id
  * have to wait until then.
  */
-final class ProducerIdWaits {
+final class ProducerIdRequests {
     private final ProducerIdSource source;
     private final Map<String, Step> waiting = new TreeMap<>();
 
@@ -17,7 +17,7 @@ final class ProducerIdWaits {
         void run(long producerId, long nowMs);
     }
 
-    ProducerIdWaits(ProducerIdSource source) {
+    ProducerIdRequests(ProducerIdSource source) {
         this.source = source;
     }
 

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Describes a classic group for DescribeGroups. */
-final class ClassicDescription {
-    private ClassicDescription() {}
+final class ClassicGroupDescription {
+    private ClassicGroupDescription() {}
 
     static DescribedGroup of(ClassicGroup group) {
         boolean agreed = group.state == ClassicGroup.State.STABLE;

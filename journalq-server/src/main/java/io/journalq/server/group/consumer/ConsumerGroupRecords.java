@@ -27,11 +27,11 @@ import java.util.List;
 import java.util.SortedSet;
 
 /** The record types of consumer groups; formats and type numbers are those of Apache Kafka. */
-public final class ConsumerRecords {
+public final class ConsumerGroupRecords {
     /** The largest allowed value of {@code max.partitions.per.topic}. */
     private static final int MAX_PARTITIONS_PER_TOPIC = 1_000_000;
 
-    private ConsumerRecords() {}
+    private ConsumerGroupRecords() {}
 
     /** The record types of consumer groups. */
     public static List<RecordTypes.Type> types() {

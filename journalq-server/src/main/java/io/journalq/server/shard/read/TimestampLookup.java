@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Finds offsets by time among the records of one partition that are currently visible to consumers. Any thread; blocks.
  */
-public final class OffsetLookup {
-    private static final Logger log = LoggerFactory.getLogger(OffsetLookup.class);
+public final class TimestampLookup {
+    private static final Logger log = LoggerFactory.getLogger(TimestampLookup.class);
     private static final Found NOTHING = new Found(ErrorCode.NONE, -1L, -1L, -1);
 
     private final Journal journal;
@@ -27,7 +27,7 @@ public final class OffsetLookup {
      */
     public record Found(ErrorCode error, long offset, long timestampMs, int leaderEpoch) {}
 
-    OffsetLookup(Journal journal, long visibleOffset) {
+    TimestampLookup(Journal journal, long visibleOffset) {
         this.journal = journal;
         this.visibleOffset = visibleOffset;
     }

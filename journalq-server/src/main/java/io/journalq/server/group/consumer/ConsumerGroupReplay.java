@@ -19,11 +19,11 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /** Applies records to groups. A group exists while it has any record. */
-final class ConsumerReplay {
+final class ConsumerGroupReplay {
     private final SortedMap<String, ConsumerGroup> groups;
     private boolean isLive;
 
-    ConsumerReplay(SortedMap<String, ConsumerGroup> groups) {
+    ConsumerGroupReplay(SortedMap<String, ConsumerGroup> groups) {
         this.groups = groups;
     }
 
@@ -46,12 +46,12 @@ final class ConsumerReplay {
         }
         if (key instanceof ConsumerGroupMemberMetadataKey of) {
             MemberMetadata member =
-                    value == null ? null : ConsumerRecords.member((ConsumerGroupMemberMetadataValue) value);
+                    value == null ? null : ConsumerGroupRecords.member((ConsumerGroupMemberMetadataValue) value);
             return change(of.groupId(), group -> group.putMember(of.memberId(), member));
         }
         if (key instanceof ConsumerGroupCurrentMemberAssignmentKey of) {
             CurrentAssignment current =
-                    value == null ? null : ConsumerRecords.current((ConsumerGroupCurrentMemberAssignmentValue) value);
+                    value == null ? null : ConsumerGroupRecords.current((ConsumerGroupCurrentMemberAssignmentValue) value);
             return change(of.groupId(), group -> group.putCurrent(of.memberId(), current));
         }
         return replayTarget(key, value);
@@ -70,7 +70,7 @@ final class ConsumerReplay {
         }
         if (key instanceof ConsumerGroupTargetAssignmentMemberKey of) {
             Assignment target =
-                    value == null ? null : ConsumerRecords.target((ConsumerGroupTargetAssignmentMemberValue) value);
+                    value == null ? null : ConsumerGroupRecords.target((ConsumerGroupTargetAssignmentMemberValue) value);
             return change(of.groupId(), group -> group.putTarget(of.memberId(), target));
         }
         if (key instanceof ConsumerGroupRegularExpressionKey of) {

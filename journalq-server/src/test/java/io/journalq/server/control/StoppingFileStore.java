@@ -14,7 +14,7 @@ import java.util.Set;
  * The files of a process that stops at one of its file operations: half of that operation's data is written, and
  * nothing of any later operation. The results of earlier operations stay, as after a kill.
  */
-final class StoppingFiles {
+final class StoppingFileStore {
     private static final Set<String> CHANGES =
             Set.of("write", "truncate", "sync", "replace", "move", "delete", "syncDirectory", "createDirectories");
 
@@ -22,7 +22,7 @@ final class StoppingFiles {
     private int stepsLeft;
 
     /** @param step the operation that is not completed, counted from 1 */
-    StoppingFiles(FileStore real, int step) {
+    StoppingFileStore(FileStore real, int step) {
         this.real = real;
         this.stepsLeft = step;
     }
@@ -43,7 +43,7 @@ final class StoppingFiles {
     }
 
     private static Object proxy(Class<?> type, InvocationHandler handler) {
-        return Proxy.newProxyInstance(StoppingFiles.class.getClassLoader(), new Class<?>[] {type}, handler);
+        return Proxy.newProxyInstance(StoppingFileStore.class.getClassLoader(), new Class<?>[] {type}, handler);
     }
 
     private synchronized Object call(Object target, Method method, Object[] arguments) throws Throwable {

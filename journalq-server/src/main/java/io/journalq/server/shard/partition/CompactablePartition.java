@@ -16,14 +16,14 @@ import java.util.function.BooleanSupplier;
  * A partition about to be compacted: the facts from its loop, for a thread that may block. That thread waits for the
  * loop when segments are replaced; the loop never waits for it.
  */
-public final class Compactable {
+public final class CompactablePartition {
     private final Journal journal;
     private final long stableOffset;
     private final Map<Long, Long> lastBatchByProducer;
     private final BooleanSupplier closed;
 
     /** @param closed whether the partition has left its loop; called on the loop */
-    Compactable(Journal journal, long stableOffset, Map<Long, Long> lastBatchByProducer, BooleanSupplier closed) {
+    CompactablePartition(Journal journal, long stableOffset, Map<Long, Long> lastBatchByProducer, BooleanSupplier closed) {
         this.journal = journal;
         this.stableOffset = stableOffset;
         this.lastBatchByProducer = lastBatchByProducer;

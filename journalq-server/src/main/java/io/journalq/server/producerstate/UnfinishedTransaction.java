@@ -7,4 +7,4 @@ package io.journalq.server.producerstate;
  * @param firstOffset of its first record here
  * @param startedMs when that record was appended, in milliseconds since 1970 UTC
  */
-public record OpenTransaction(long producerId, long firstOffset, long startedMs) {}
+public record UnfinishedTransaction(long producerId, long firstOffset, long startedMs) {}

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Converts members of the classic protocol to members of a consumer protocol group and back. Pure functions. */
-final class TakeOver {
-    private TakeOver() {}
+final class GroupProtocolMigration {
+    private GroupProtocolMigration() {}
 
     /** Whether the member's subscription can be decoded. */
     static boolean isReadable(ClassicSnapshot.Member member) {
@@ -43,13 +43,13 @@ final class TakeOver {
                     target.union(stillUsed),
                     Assignment.EMPTY);
             MemberMetadata metadata = metadata(member.origin(), member.instanceId(), member.rebalanceTimeoutMs(), told);
-            records.add(ConsumerRecords.member(groupId, member.id(), metadata));
-            records.add(ConsumerRecords.target(groupId, member.id(), target));
-            records.add(ConsumerRecords.current(groupId, member.id(), current));
+            records.add(ConsumerGroupRecords.member(groupId, member.id(), metadata));
+            records.add(ConsumerGroupRecords.target(groupId, member.id(), target));
+            records.add(ConsumerGroupRecords.current(groupId, member.id(), current));
         }
         // No subscription has this hash, so the first heartbeat evaluates the subscriptions.
-        records.add(ConsumerRecords.epoch(groupId, classic.generation(), 0));
-        records.add(ConsumerRecords.targetEpoch(groupId, classic.generation(), nowMs));
+        records.add(ConsumerGroupRecords.epoch(groupId, classic.generation(), 0));
+        records.add(ConsumerGroupRecords.targetEpoch(groupId, classic.generation(), nowMs));
         return records;
     }
 

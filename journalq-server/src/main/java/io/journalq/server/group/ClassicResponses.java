@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Builds responses to members of classic groups. Stateless. */
-final class ClassicAnswers {
+final class ClassicResponses {
     private static final int NO_GENERATION = -1;
     private static final short FIRST_JOIN_VERSION_WITH_NULL_PROTOCOL = 7;
 
-    private ClassicAnswers() {}
+    private ClassicResponses() {}
 
     /** The response to a rejected JoinGroup request. */
     static JoinGroupResponse refusal(short version, ErrorCode error, String memberId) {

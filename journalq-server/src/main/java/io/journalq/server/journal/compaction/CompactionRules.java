@@ -15,7 +15,7 @@ import java.util.Map;
  * @param nowMs in milliseconds since 1970 UTC
  * @param deleteRetentionMs how long tombstones stay after they were first compacted, in milliseconds
  */
-public record CleaningRules(
+public record CompactionRules(
         KeyOffsets newest,
         long newestUpTo,
         TransactionEnds ends,

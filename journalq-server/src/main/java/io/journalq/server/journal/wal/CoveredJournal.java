@@ -4,7 +4,7 @@ package io.journalq.server.journal.wal;
  * The owner of data in a write-ahead file. The data must stay there until it is durable in the owner's files. Any
  * thread.
  */
-public interface Covered {
+public interface CoveredJournal {
     /** All data before this offset is synced in the owner's files. */
     long flushedOffset();
 

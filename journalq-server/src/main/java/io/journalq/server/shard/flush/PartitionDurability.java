@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  *
  * <p>On the partition's loop, except for {@link #flushJournal} and {@link #forget}.
  */
-public final class Durability implements Flusher.Target, WalCoverage.Listener {
+public final class PartitionDurability implements Flusher.Target, WalCoverage.Listener {
     /** Maximum time between flushes of a journal that the write-ahead files cover, in milliseconds. */
     private static final long COVERED_FLUSH_INTERVAL_MS = 10_000;
 
@@ -48,7 +48,7 @@ public final class Durability implements Flusher.Target, WalCoverage.Listener {
     private record FlushWait(long offset, Consumer<ErrorCode> done) {}
 
     /** Creates an instance; {@link #reportTo} and {@link #follow} must be called before the first write. */
-    public Durability(TopicPartition name, Journal journal, Flusher flusher, WalLoopBuffers walBuffers) {
+    public PartitionDurability(TopicPartition name, Journal journal, Flusher flusher, WalLoopBuffers walBuffers) {
         this.name = name;
         this.journal = journal;
         this.flusher = flusher;

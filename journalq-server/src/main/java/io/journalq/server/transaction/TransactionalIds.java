@@ -22,14 +22,14 @@ import java.util.TreeSet;
  * All transactional ids of a coordinator and their deadlines. Applies changes: they go into the outbox, which replays
  * them into this class. One thread, the machine's.
  */
-final class Transactions {
+final class TransactionalIds {
     private static final Comparator<Deadline> SOONEST_FIRST =
             Comparator.comparingLong(Deadline::dueMs).thenComparing(Deadline::transactionalId);
 
     private final Outbox outbox;
     private final TransactionLimits limits;
     private final MemoryAccount memory;
-    private final Map<String, Transaction> byId = new TreeMap<>();
+    private final Map<String, TransactionMetadata> byId = new TreeMap<>();
 
     /** When open transactions are aborted. */
     private final TreeSet<Deadline> timeouts = new TreeSet<>(SOONEST_FIRST);
@@ -40,35 +40,35 @@ final class Transactions {
     private record Deadline(long dueMs, String transactionalId) {}
 
     /** @param memory charged with every id and its partitions */
-    Transactions(Outbox outbox, TransactionLimits limits, MemoryAccount memory) {
+    TransactionalIds(Outbox outbox, TransactionLimits limits, MemoryAccount memory) {
         this.memory = memory;
         this.outbox = outbox;
         this.limits = limits;
     }
 
     /** The state of an id; null if it is unknown. */
-    Transaction get(String transactionalId) {
+    TransactionMetadata get(String transactionalId) {
         return byId.get(transactionalId);
     }
 
-    Collection<Transaction> all() {
+    Collection<TransactionMetadata> all() {
         return Collections.unmodifiableCollection(byId.values());
     }
 
     /** Whether the id is new and there is no room for another. */
     boolean isFull(String transactionalId) {
         return byId.size() >= TransactionLimits.MAX_TRANSACTIONAL_IDS
-                || !memory.hasRoom(Transaction.ID_BYTES + TextSize.bytes(transactionalId));
+                || !memory.hasRoom(TransactionMetadata.ID_BYTES + TextSize.bytes(transactionalId));
     }
 
     /** Whether there is memory for more partitions of a transaction. */
-    boolean hasRoom(Transaction known, Collection<TopicPartition> added) {
+    boolean hasRoom(TransactionMetadata known, Collection<TopicPartition> added) {
         return memory.hasRoom(known.growthBytes(added));
     }
 
     /** Makes a change durable; it has taken effect when this returns. */
-    void put(Transaction changed) {
-        Transaction before = get(changed.id());
+    void put(TransactionMetadata changed) {
+        TransactionMetadata before = get(changed.id());
         Check.that(
                 before == null || before.state().canBecome(changed.state()),
                 "a transaction state must follow from the previous one");
@@ -76,7 +76,7 @@ final class Transactions {
     }
 
     /** Removes an id. */
-    void remove(Transaction idle) {
+    void remove(TransactionMetadata idle) {
         Check.that(idle.state().isIdle(), "only an id without a transaction is removed");
         outbox.append(List.of(CoordinatorRecord.tombstone(new TransactionLogKey().setTransactionalId(idle.id()))));
     }
@@ -88,13 +88,13 @@ final class Transactions {
 
     void replay(CoordinatorRecord record) {
         TransactionLogKey key = (TransactionLogKey) record.key();
-        Transaction before = byId.remove(key.transactionalId());
+        TransactionMetadata before = byId.remove(key.transactionalId());
         if (before != null) {
             timeouts.remove(timeout(before));
             expiries.remove(expiry(before));
             memory.add(-before.sizeBytes());
         }
-        Transaction after = record.value() == null ? null : Transaction.of(key, (TransactionLogValue) record.value());
+        TransactionMetadata after = record.value() == null ? null : TransactionMetadata.of(key, (TransactionLogValue) record.value());
         if (after != null && after.state() != TransactionState.DEAD) {
             byId.put(after.id(), after);
             if (after.state() == TransactionState.ONGOING) {
@@ -116,26 +116,26 @@ final class Transactions {
     }
 
     /** Open transactions that have timed out. */
-    List<Transaction> timedOut(long nowMs) {
+    List<TransactionMetadata> timedOut(long nowMs) {
         return upTo(timeouts, nowMs);
     }
 
     /** Ids without a transaction that have expired. */
-    List<Transaction> expired(long nowMs) {
+    List<TransactionMetadata> expired(long nowMs) {
         return upTo(expiries, nowMs);
     }
 
-    private List<Transaction> upTo(NavigableSet<Deadline> deadlines, long nowMs) {
+    private List<TransactionMetadata> upTo(NavigableSet<Deadline> deadlines, long nowMs) {
         return deadlines.headSet(new Deadline(nowMs + 1, ""), false).stream()
                 .map(deadline -> byId.get(deadline.transactionalId()))
                 .toList();
     }
 
-    private static Deadline timeout(Transaction transaction) {
+    private static Deadline timeout(TransactionMetadata transaction) {
         return new Deadline(transaction.startMs() + transaction.timeoutMs(), transaction.id());
     }
 
-    private Deadline expiry(Transaction transaction) {
+    private Deadline expiry(TransactionMetadata transaction) {
         return new Deadline(transaction.lastUpdateMs() + limits.idExpirationMs(), transaction.id());
     }
 }

@@ -1,10 +1,10 @@
 package io.journalq.server.metadata;
 
 /** Valid topic names, according to the rules of the Kafka protocol. Stateless. */
-public final class TopicNames {
+public final class TopicNameRules {
     public static final int MAX_LENGTH = 249;
 
-    private TopicNames() {}
+    private TopicNameRules() {}
 
     /** Why {@code name} is not a valid topic name; null if it is. */
     public static String problem(String name) {

@@ -12,9 +12,9 @@ import java.util.TreeMap;
  * The partitions of transactions: adds them, and confirms to appends that a partition is part of a transaction
  * (KIP-890). The first partition starts the transaction.
  */
-final class TransactionPartitions {
-    private final Transactions transactions;
-    private final ProducerIdWaits waits;
+final class TransactionParticipants {
+    private final TransactionalIds transactions;
+    private final ProducerIdRequests waits;
 
     /** Requests that arrived while the previous transaction was ending, by transactional id. */
     private final Map<String, ArrayDeque<Waiting>> waitingById = new TreeMap<>();
@@ -23,14 +23,14 @@ final class TransactionPartitions {
     private record Waiting(
             ProducerClaim claim, List<TopicPartition> partitions, short version, Reply<ErrorCode> reply) {}
 
-    TransactionPartitions(Transactions transactions, ProducerIdWaits waits) {
+    TransactionParticipants(TransactionalIds transactions, ProducerIdRequests waits) {
         this.transactions = transactions;
         this.waits = waits;
     }
 
     /** Adds partitions; replies CONCURRENT_TRANSACTIONS while the previous transaction is ending. */
     void add(ProducerClaim claim, List<TopicPartition> partitions, short version, long nowMs, Reply<ErrorCode> reply) {
-        Transaction known = transactions.get(claim.transactionalId());
+        TransactionMetadata known = transactions.get(claim.transactionalId());
         ErrorCode refusal = check(known, claim);
         if (refusal != ErrorCode.NONE) {
             reply.send(refusal);
@@ -51,7 +51,7 @@ final class TransactionPartitions {
     /** Adds partitions as soon as the previous transaction is complete. */
     void addWhenEnded(
             ProducerClaim claim, List<TopicPartition> partitions, short version, long nowMs, Reply<ErrorCode> reply) {
-        Transaction known = transactions.get(claim.transactionalId());
+        TransactionMetadata known = transactions.get(claim.transactionalId());
         if (check(known, claim) == ErrorCode.CONCURRENT_TRANSACTIONS
                 && known.state().isPrepared()) {
             ArrayDeque<Waiting> waiting = waitingById.computeIfAbsent(known.id(), id -> new ArrayDeque<>());
@@ -75,7 +75,7 @@ final class TransactionPartitions {
 
     /** Replies whether all of the partitions are part of the producer's open transaction. */
     void verify(ProducerClaim claim, List<TopicPartition> partitions, Reply<ErrorCode> reply) {
-        Transaction known = transactions.get(claim.transactionalId());
+        TransactionMetadata known = transactions.get(claim.transactionalId());
         ErrorCode refusal = check(known, claim);
         if (refusal != ErrorCode.NONE) {
             reply.send(refusal);
@@ -87,7 +87,7 @@ final class TransactionPartitions {
         }
     }
 
-    private ErrorCode check(Transaction known, ProducerClaim claim) {
+    private ErrorCode check(TransactionMetadata known, ProducerClaim claim) {
         if (known == null) {
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
         }

@@ -11,19 +11,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TopicPatternTest {
+class SubscriptionPatternTest {
     @Test
     void shouldMatchWholeNamesOnly() {
         List<Topic> topics = List.of(topic("orders"), topic("orders-eu"), topic("my-orders"));
 
-        assertThat(TopicPattern.compile("orders(-eu)?").matches(topics)).containsExactly("orders", "orders-eu");
-        assertThat(TopicPattern.compile("orders.*").matches(topics)).containsExactly("orders", "orders-eu");
-        assertThat(TopicPattern.compile("").matches(topics)).isEmpty();
+        assertThat(SubscriptionPattern.compile("orders(-eu)?").matches(topics)).containsExactly("orders", "orders-eu");
+        assertThat(SubscriptionPattern.compile("orders.*").matches(topics)).containsExactly("orders", "orders-eu");
+        assertThat(SubscriptionPattern.compile("").matches(topics)).isEmpty();
     }
 
     @Test
     void shouldMatchInLinearTimeWhenBacktrackingWouldTakeForEver() {
-        assertThat(TopicPattern.compile("(a+)+b").matches(List.of(topic("a".repeat(249)))))
+        assertThat(SubscriptionPattern.compile("(a+)+b").matches(List.of(topic("a".repeat(249)))))
                 .isEmpty();
     }
 
@@ -41,14 +41,14 @@ class TopicPatternTest {
                 "a{99999999999999}"
             })
     void shouldRefuseWhenItIsNoPatternOrTooLarge(String text) {
-        assertThatThrownBy(() -> TopicPattern.compile(text)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> SubscriptionPattern.compile(text)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void shouldRefuseWhenItIsTooLong() {
         String text = "a".repeat(BoundedPattern.LENGTH_MAX + 1);
 
-        assertThatThrownBy(() -> TopicPattern.compile(text)).hasMessageContaining("longer");
+        assertThatThrownBy(() -> SubscriptionPattern.compile(text)).hasMessageContaining("longer");
     }
 
     private static Topic topic(String name) {

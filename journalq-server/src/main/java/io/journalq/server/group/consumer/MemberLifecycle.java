@@ -3,8 +3,8 @@ package io.journalq.server.group.consumer;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.group.consumer.CurrentAssignment.State;
-import io.journalq.server.group.consumer.Deadlines.Kind;
-import io.journalq.server.group.consumer.Deadlines.Subject;
+import io.journalq.server.group.consumer.MemberDeadlines.Kind;
+import io.journalq.server.group.consumer.MemberDeadlines.Subject;
 import io.journalq.server.group.consumer.Reconciliation.Claim;
 import io.journalq.server.group.consumer.assignor.Assignor;
 import java.util.ArrayList;
@@ -14,12 +14,12 @@ import java.util.List;
  * Advances groups of the consumer protocol, for members of either protocol: stores changed metadata, has targets
  * computed, moves a member towards its target, and removes members. One thread: that of the coordinator's host.
  */
-final class Membership {
+final class MemberLifecycle {
     private final ConsumerGroupLimits limits;
     private final Outbox outbox;
-    private final Settling settling;
+    private final TargetUpdater settling;
     private final ClassicTurn classicTurn;
-    private final Deadlines deadlines = new Deadlines();
+    private final MemberDeadlines deadlines = new MemberDeadlines();
     private Topics topics = Topics.NONE;
     private GroupTimes.Lookup times;
 
@@ -29,10 +29,10 @@ final class Membership {
         void onClassicMembersOnly(ConsumerGroup group, long nowMs);
     }
 
-    Membership(ConsumerGroupLimits limits, Outbox outbox, ClassicTurn classicTurn) {
+    MemberLifecycle(ConsumerGroupLimits limits, Outbox outbox, ClassicTurn classicTurn) {
         this.limits = limits;
         this.outbox = outbox;
-        this.settling = new Settling(limits, outbox, deadlines);
+        this.settling = new TargetUpdater(limits, outbox, deadlines);
         this.classicTurn = classicTurn;
         GroupTimes ofAll = new GroupTimes(limits.heartbeatIntervalMs(), limits.sessionTimeoutMs(), 0);
         this.times = groupId -> ofAll;
@@ -54,7 +54,7 @@ final class Membership {
         return times.of(group.groupId());
     }
 
-    Deadlines deadlines() {
+    MemberDeadlines deadlines() {
         return deadlines;
     }
 
@@ -79,7 +79,7 @@ final class Membership {
                 claim,
                 (topicId, partition) -> group.isFreeFor(memberId, topicId, partition));
         if (!next.equals(before)) {
-            outbox.append(List.of(ConsumerRecords.current(group.groupId(), memberId, next)));
+            outbox.append(List.of(ConsumerGroupRecords.current(group.groupId(), memberId, next)));
         }
         awaitLife(group, memberId, nowMs);
     }
@@ -118,7 +118,7 @@ final class Membership {
     /** Removes a member. */
     void remove(ConsumerGroup group, String memberId, long nowMs) {
         deadlines.cancelAll(group.groupId(), memberId);
-        outbox.append(ConsumerRecords.withoutMember(group.groupId(), memberId));
+        outbox.append(ConsumerGroupRecords.withoutMember(group.groupId(), memberId));
         if (!turnClassic(group, nowMs)) {
             settle(group, nowMs);
         }
@@ -137,9 +137,9 @@ final class Membership {
     List<CoordinatorRecord> replacement(ConsumerGroup group, String replaced, String memberId) {
         String groupId = group.groupId();
         deadlines.cancelAll(groupId, replaced);
-        List<CoordinatorRecord> records = new ArrayList<>(ConsumerRecords.withoutMember(groupId, replaced));
-        records.add(ConsumerRecords.target(groupId, memberId, group.target(replaced)));
-        records.add(ConsumerRecords.current(groupId, memberId, group.current(replaced)));
+        List<CoordinatorRecord> records = new ArrayList<>(ConsumerGroupRecords.withoutMember(groupId, replaced));
+        records.add(ConsumerGroupRecords.target(groupId, memberId, group.target(replaced)));
+        records.add(ConsumerGroupRecords.current(groupId, memberId, group.current(replaced)));
         return records;
     }
 }

@@ -10,14 +10,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Damaged group records that must be rejected. Found by the fuzzing target coordinator-records. */
-class ConsumerRecordsTest {
+class ConsumerGroupRecordsTest {
     private static final Uuid TOPIC_ID = new Uuid(1, 1);
 
     @Test
     void shouldRefuseAPartitionOfANumberThatNoneCanHave() {
-        assertThat(ConsumerRecords.target(value(7)).partitions(TOPIC_ID)).containsExactly(7);
+        assertThat(ConsumerGroupRecords.target(value(7)).partitions(TOPIC_ID)).containsExactly(7);
         for (int impossible : new int[] {-1, 1_000_000, 2_000_000}) {
-            assertThatThrownBy(() -> ConsumerRecords.target(value(impossible)))
+            assertThatThrownBy(() -> ConsumerGroupRecords.target(value(impossible)))
                     .isInstanceOf(BadFrameException.class)
                     .hasMessageContaining(String.valueOf(impossible));
         }

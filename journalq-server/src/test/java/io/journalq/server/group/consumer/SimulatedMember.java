@@ -13,7 +13,7 @@ import java.util.Random;
  * A member as implemented by clients: sends changes only, sends everything after it missed a response, and joins again
  * when it is fenced.
  */
-final class SimMember {
+final class SimulatedMember {
     private final Random random;
     private final String id;
     private List<String> names = List.of();
@@ -23,7 +23,7 @@ final class SimMember {
     private boolean tellsAll = true;
     private boolean tellsOwned = true;
 
-    SimMember(Random random, String id, int subscription) {
+    SimulatedMember(Random random, String id, int subscription) {
         this.random = random;
         this.id = id;
         subscribe(subscription);

@@ -4,7 +4,7 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import java.util.TreeSet;
 
 /** Runs work at its due time. Work with the same due time runs in the order in which it was scheduled. One thread. */
-public final class Deadlines {
+public final class TimerQueue {
     private final TreeSet<Deadline> pending = new TreeSet<>();
     private long nextNumber;
 

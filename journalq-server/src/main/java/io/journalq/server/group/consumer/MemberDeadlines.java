@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** The deadlines of members. Not durable: they restart when a coordinator is loaded. */
-final class Deadlines {
+final class MemberDeadlines {
     /** The kind of action that is due. */
     enum Kind {
         /** A heartbeat. */

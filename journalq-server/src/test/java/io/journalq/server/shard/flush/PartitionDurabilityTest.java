@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Which operations wait for which in mode consistent, and what happens when a topic enters or leaves that mode. */
-class DurabilityTest {
+class PartitionDurabilityTest {
     private static final short EPOCH = 0;
     private static final int ALL = 1 << 20;
     private static final int WRITE_AHEAD_BYTES = 1 << 20;

@@ -6,10 +6,10 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /** A pattern of topic names in the syntax of RE2 (KIP-848). Immutable. */
-final class TopicPattern {
+final class SubscriptionPattern {
     private final BoundedPattern pattern;
 
-    private TopicPattern(BoundedPattern pattern) {
+    private SubscriptionPattern(BoundedPattern pattern) {
         this.pattern = pattern;
     }
 
@@ -18,8 +18,8 @@ final class TopicPattern {
      *
      * @throws IllegalArgumentException if the pattern is invalid or too large; the message says why
      */
-    static TopicPattern compile(String text) {
-        return new TopicPattern(BoundedPattern.compile(text));
+    static SubscriptionPattern compile(String text) {
+        return new SubscriptionPattern(BoundedPattern.compile(text));
     }
 
     /** The names of the topics whose whole name matches. */

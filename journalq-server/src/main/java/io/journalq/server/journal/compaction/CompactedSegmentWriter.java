@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /** Writes the segment that will replace others, under a name that a restart deletes. One thread; blocks. */
-final class CleanedSegment {
+final class CompactedSegmentWriter {
     private static final int BUFFER_BYTES = 1 << 20;
 
     private final Segment segment;
@@ -21,7 +21,7 @@ final class CleanedSegment {
     private int flushedBytes;
     private long nextOffset;
 
-    CleanedSegment(FileStore store, Path directory, long baseOffset, int indexIntervalBytes) throws IOException {
+    CompactedSegmentWriter(FileStore store, Path directory, long baseOffset, int indexIntervalBytes) throws IOException {
         Path path = directory.resolve(Segment.fileName(baseOffset, SegmentSwap.CLEANED_SUFFIX));
         this.segment = Segment.elsewhere(store, path, baseOffset, indexIntervalBytes);
         this.nextOffset = baseOffset;

@@ -22,7 +22,7 @@ import java.util.function.BiPredicate;
  * The committed offsets of all groups of a machine: access checks, retention, and the offsets of open transactions. A
  * group whose clients assign partitions to themselves has offsets but no group object.
  */
-public final class OffsetCommits {
+public final class CommittedOffsets {
     /**
      * From this transaction version on, the epoch of a marker is one more than that of the transaction that it ends.
      */
@@ -44,7 +44,7 @@ public final class OffsetCommits {
     private GroupOffsets ofLastReplayed;
 
     /** @param memory charged with offsets, by {@link OffsetSizes} */
-    OffsetCommits(GroupLimits limits, Outbox outbox, Map<String, Group> groups, MemoryAccount memory) {
+    CommittedOffsets(GroupLimits limits, Outbox outbox, Map<String, Group> groups, MemoryAccount memory) {
         this.memory = memory;
         this.pending = new PendingOffsets(memory);
         this.limits = limits;

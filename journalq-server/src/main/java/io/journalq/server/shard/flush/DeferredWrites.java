@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  * when the first is due, or when together they hold more bytes than {@code unwritten.max.bytes} allows. On the shard's
  * loop.
  */
-public final class LateWrites {
+public final class DeferredWrites {
     private final LoopCycle cycle;
     private final long maxUnwrittenBytes;
     private final Set<Target> waiting = new LinkedHashSet<>();
@@ -30,7 +30,7 @@ public final class LateWrites {
     }
 
     /** @param maxUnwrittenBytes maximum size of the batches that are left in memory at the end of a cycle */
-    public LateWrites(LoopCycle cycle, long maxUnwrittenBytes) {
+    public DeferredWrites(LoopCycle cycle, long maxUnwrittenBytes) {
         this.cycle = cycle;
         this.maxUnwrittenBytes = maxUnwrittenBytes;
     }

@@ -3,7 +3,7 @@ package io.journalq.server.group.consumer;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
-import io.journalq.server.group.consumer.Deadlines.Subject;
+import io.journalq.server.group.consumer.MemberDeadlines.Subject;
 import io.journalq.server.group.consumer.assignor.Assignor;
 import io.journalq.server.group.consumer.assignor.Assignor.Subscriber;
 import java.util.ArrayList;
@@ -17,13 +17,13 @@ import java.util.TreeSet;
  * Updates a group's resolved patterns, epoch and targets to match its members and topics. The necessary updates follow
  * from the records alone. After a crash between two appends, the next heartbeat therefore completes the update.
  */
-final class Settling {
+final class TargetUpdater {
     private final ConsumerGroupLimits limits;
     private final Outbox outbox;
-    private final Deadlines deadlines;
+    private final MemberDeadlines deadlines;
 
     /** @param deadlines receives an assignment that has to wait */
-    Settling(ConsumerGroupLimits limits, Outbox outbox, Deadlines deadlines) {
+    TargetUpdater(ConsumerGroupLimits limits, Outbox outbox, MemberDeadlines deadlines) {
         this.limits = limits;
         this.outbox = outbox;
         this.deadlines = deadlines;
@@ -37,7 +37,7 @@ final class Settling {
             SortedMap<Uuid, Integer> partitionCounts = partitionCounts(subscribers, topics);
             long hash = hash(group, partitionCounts);
             if (group.epoch() == 0 || hash != group.subscriptionHash()) {
-                outbox.append(List.of(ConsumerRecords.epoch(group.groupId(), group.epoch() + 1, hash)));
+                outbox.append(List.of(ConsumerGroupRecords.epoch(group.groupId(), group.epoch() + 1, hash)));
             }
             if (group.epoch() > group.assignmentEpoch()) {
                 long dueMs = group.assignmentDueMs(intervalMs);
@@ -62,12 +62,12 @@ final class Settling {
         for (String pattern : used) {
             SortedSet<String> matches = matches(pattern, topics);
             if (!matches.equals(group.topicNamesByPattern().get(pattern))) {
-                records.add(ConsumerRecords.pattern(group.groupId(), pattern, matches, nowMs));
+                records.add(ConsumerGroupRecords.pattern(group.groupId(), pattern, matches, nowMs));
             }
         }
         for (String pattern : group.topicNamesByPattern().keySet()) {
             if (!used.contains(pattern)) {
-                records.add(ConsumerRecords.noPattern(group.groupId(), pattern));
+                records.add(ConsumerGroupRecords.noPattern(group.groupId(), pattern));
             }
         }
         return records;
@@ -75,7 +75,7 @@ final class Settling {
 
     private static SortedSet<String> matches(String pattern, Topics topics) {
         try {
-            return TopicPattern.compile(pattern).matches(topics.all());
+            return SubscriptionPattern.compile(pattern).matches(topics.all());
         } catch (IllegalArgumentException e) {
             // The pattern was valid when the member sent it to a release with other limits.
             return new TreeSet<>();
@@ -106,10 +106,10 @@ final class Settling {
         List<CoordinatorRecord> records = new ArrayList<>();
         assignorOf(group).assign(subscribers, partitionCounts).forEach((memberId, target) -> {
             if (!target.equals(group.target(memberId))) {
-                records.add(ConsumerRecords.target(group.groupId(), memberId, target));
+                records.add(ConsumerGroupRecords.target(group.groupId(), memberId, target));
             }
         });
-        records.add(ConsumerRecords.targetEpoch(group.groupId(), group.epoch(), nowMs));
+        records.add(ConsumerGroupRecords.targetEpoch(group.groupId(), group.epoch(), nowMs));
         return records;
     }
 

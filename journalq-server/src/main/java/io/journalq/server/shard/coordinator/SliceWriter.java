@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * records that are safe in the journal. If that fails, the slice is abandoned, because an outdated slice could restore
  * records that compaction has since removed. On the coordinator's loop.
  */
-final class SliceFeed {
-    private static final Logger log = LoggerFactory.getLogger(SliceFeed.class);
+final class SliceWriter {
+    private static final Logger log = LoggerFactory.getLogger(SliceWriter.class);
 
     private static final long INTERVAL_MS = 200;
     private static final int HAND_OVER_CHANGES = 1_000;
@@ -35,7 +35,7 @@ final class SliceFeed {
     private boolean scheduled;
     private boolean ended;
 
-    SliceFeed(TopicPartition name, LoopCycle cycle, CoordinatorLoading<?> loading, CoordinatorSlice slice) {
+    SliceWriter(TopicPartition name, LoopCycle cycle, CoordinatorLoading<?> loading, CoordinatorSlice slice) {
         this.name = name;
         this.cycle = cycle;
         this.blockingPool = loading.blockingPool();

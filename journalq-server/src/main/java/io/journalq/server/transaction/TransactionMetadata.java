@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** The durable state of one transactional id: its newest record. Immutable; each change creates a new instance. */
-final class Transaction {
+final class TransactionMetadata {
     static final long NO_PRODUCER_ID = -1;
     static final long NOT_STARTED = -1;
 
@@ -37,7 +37,7 @@ final class Transaction {
     private final TransactionState state;
     private final SortedSet<TopicPartition> partitions = new TreeSet<>(BY_NAME);
 
-    private Transaction(String id, TransactionLogValue value, TransactionState state) {
+    private TransactionMetadata(String id, TransactionLogValue value, TransactionState state) {
         this.id = id;
         this.value = value;
         this.state = state;
@@ -49,14 +49,14 @@ final class Transaction {
     }
 
     /** Decodes a record; null if this release does not know its state. */
-    static Transaction of(TransactionLogKey key, TransactionLogValue value) {
+    static TransactionMetadata of(TransactionLogKey key, TransactionLogValue value) {
         TransactionState state = TransactionState.of(value.transactionStatus());
-        return state == null ? null : new Transaction(key.transactionalId(), value, state);
+        return state == null ? null : new TransactionMetadata(key.transactionalId(), value, state);
     }
 
     /** The first producer of a new id. */
-    static Transaction create(String id, long producerId, int timeoutMs, long nowMs) {
-        return new Transaction(
+    static TransactionMetadata create(String id, long producerId, int timeoutMs, long nowMs) {
+        return new TransactionMetadata(
                 id,
                 new TransactionLogValue()
                         .setProducerId(producerId)
@@ -141,12 +141,12 @@ final class Transaction {
     }
 
     /** The producer restarts with the next epoch. */
-    Transaction withNextEpoch(int timeoutMs, long nowMs) {
+    TransactionMetadata withNextEpoch(int timeoutMs, long nowMs) {
         return idle(nowMs, value().setProducerEpoch((short) (epoch() + 1)).setTransactionTimeoutMs(timeoutMs));
     }
 
     /** The producer restarts with a new producer id. */
-    Transaction withNewId(long producerId, int timeoutMs, long nowMs) {
+    TransactionMetadata withNewId(long producerId, int timeoutMs, long nowMs) {
         return idle(
                 nowMs,
                 value().setPreviousProducerId(producerId())
@@ -155,13 +155,13 @@ final class Transaction {
                         .setTransactionTimeoutMs(timeoutMs));
     }
 
-    private Transaction idle(long nowMs, TransactionLogValue changed) {
+    private TransactionMetadata idle(long nowMs, TransactionLogValue changed) {
         changed.setTransactionStartTimestampMs(NOT_STARTED).setTransactionPartitions(null);
         return as(TransactionState.EMPTY, nowMs, changed);
     }
 
     /** Adds partitions; starts a transaction unless one is open. */
-    Transaction withPartitions(Collection<TopicPartition> added, short version, long nowMs) {
+    TransactionMetadata withPartitions(Collection<TopicPartition> added, short version, long nowMs) {
         SortedSet<TopicPartition> all = new TreeSet<>(BY_NAME);
         boolean open = state == TransactionState.ONGOING;
         if (open) {
@@ -183,7 +183,7 @@ final class Transaction {
      * @param nextProducerId the producer id after the transaction if that epoch is the last one; else
      *     {@link #NO_PRODUCER_ID}
      */
-    Transaction decided(boolean commit, short epoch, long nextProducerId, short version, long nowMs) {
+    TransactionMetadata decided(boolean commit, short epoch, long nextProducerId, short version, long nowMs) {
         TransactionLogValue changed = value().setProducerEpoch(epoch)
                 .setNextProducerId(nextProducerId)
                 .setClientTransactionVersion(version);
@@ -197,7 +197,7 @@ final class Transaction {
     }
 
     /** All partitions have their markers. */
-    Transaction completed(long nowMs) {
+    TransactionMetadata completed(long nowMs) {
         TransactionLogValue changed = value().setTransactionPartitions(null)
                 .setNextProducerId(NO_PRODUCER_ID)
                 .setNextProducerEpoch((short) -1);
@@ -224,11 +224,11 @@ final class Transaction {
         return value.nextProducerId() == NO_PRODUCER_ID ? epoch() : 0;
     }
 
-    private Transaction as(TransactionState newState, long nowMs, TransactionLogValue changed) {
+    private TransactionMetadata as(TransactionState newState, long nowMs, TransactionLogValue changed) {
         // The timestamp never decreases, even if the clock is set back.
         changed.setTransactionStatus(newState.id())
                 .setTransactionLastUpdateTimestampMs(Math.max(nowMs, lastUpdateMs()));
-        return new Transaction(id, changed, newState);
+        return new TransactionMetadata(id, changed, newState);
     }
 
     private TransactionLogValue value() {
