@@ -4,8 +4,8 @@ import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.consumer.ClassicSnapshot.Protocol;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.model.GroupSize;
-import io.journalq.server.group.model.Origin;
 import java.util.List;
 
 /** A member of a classic group: its metadata, its assignment, and the requests that it waits for. */

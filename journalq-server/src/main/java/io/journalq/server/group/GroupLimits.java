@@ -1,5 +1,7 @@
 package io.journalq.server.group;
 
+import io.journalq.server.memory.MemoryAccount;
+
 /**
  * Limits of groups. Times in milliseconds.
  *
@@ -18,4 +20,41 @@ public record GroupLimits(
         int initialRebalanceDelayMs,
         int maxMetadataSizeBytes,
         long offsetRetentionMs,
-        long offsetCheckIntervalMs) {}
+        long offsetCheckIntervalMs) {
+
+    /**
+     * The total number of groups of all machines of a broker, for the limit on it. Each machine reports its own number.
+     * A machine that replaces another reports it again.
+     */
+    public interface GroupCount {
+        /** For a machine outside of a broker. */
+        GroupCount UNLIMITED = new GroupCount() {
+            @Override
+            public void set(int groups) {
+                // There is no limit.
+            }
+
+            @Override
+            public boolean isFull() {
+                return false;
+            }
+        };
+
+        /** Sets the number of groups of this machine. */
+        void set(int groups);
+
+        /** Whether the maximum number of groups is reached. */
+        boolean isFull();
+    }
+
+    /**
+     * The memory accounts of a machine.
+     *
+     * @param ofGroups for groups and their members
+     * @param ofOffsets for committed offsets
+     */
+    public record GroupMemory(MemoryAccount ofGroups, MemoryAccount ofOffsets) {
+        /** For a machine outside of a broker. */
+        public static final GroupMemory UNBOUNDED = new GroupMemory(MemoryAccount.UNBOUNDED, MemoryAccount.UNBOUNDED);
+    }
+}

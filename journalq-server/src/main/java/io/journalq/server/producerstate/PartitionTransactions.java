@@ -245,7 +245,8 @@ public final class PartitionTransactions {
                 }
             }
         }
-        for (UnfinishedTransaction lost : openByFirstOffset.tailMap(offset, true).values()) {
+        for (UnfinishedTransaction lost :
+                openByFirstOffset.tailMap(offset, true).values()) {
             ProducerState state = producers.statesById().get(lost.producerId());
             if (state != null) {
                 state.setTransaction(null);
@@ -300,4 +301,41 @@ public final class PartitionTransactions {
     public ProducerDedup producers() {
         return producers;
     }
+
+    /**
+     * A transaction of a partition that has ended.
+     *
+     * @param producerId of its producer
+     * @param firstOffset of its first record
+     * @param markerOffset of its marker
+     * @param lastStableOffset after this transaction ended: every transaction that began before this offset had ended
+     * @param commit true for commit, false for abort
+     */
+    public record EndedTransaction(
+            long producerId, long firstOffset, long markerOffset, long lastStableOffset, boolean commit) {}
+
+    /**
+     * A producer that a partition knows.
+     *
+     * @param lastSequence of its last record; -1 if unknown
+     * @param lastUsedMs when it last wrote here, in milliseconds since 1970 UTC
+     * @param coordinatorEpoch of the last marker; -1 if there was none
+     * @param transactionFirstOffset first offset of its open transaction; -1 if there is none
+     */
+    public record KnownProducer(
+            long producerId,
+            short epoch,
+            int lastSequence,
+            long lastUsedMs,
+            int coordinatorEpoch,
+            long transactionFirstOffset) {}
+
+    /**
+     * A transaction that has records in a partition and no marker there yet.
+     *
+     * @param producerId of its producer
+     * @param firstOffset of its first record here
+     * @param startedMs when that record was appended, in milliseconds since 1970 UTC
+     */
+    public record UnfinishedTransaction(long producerId, long firstOffset, long startedMs) {}
 }

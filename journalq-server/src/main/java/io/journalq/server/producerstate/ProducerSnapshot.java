@@ -1,5 +1,6 @@
 package io.journalq.server.producerstate;
 
+import io.journalq.server.producerstate.PartitionTransactions.UnfinishedTransaction;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.zip.CRC32C;

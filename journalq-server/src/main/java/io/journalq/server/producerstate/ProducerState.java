@@ -1,6 +1,7 @@
 package io.journalq.server.producerstate;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.producerstate.PartitionTransactions.UnfinishedTransaction;
 
 /**
  * The state of one producer in one partition: its epoch, its last {@link ProducerDedup#REMEMBERED_BATCHES} batches in a

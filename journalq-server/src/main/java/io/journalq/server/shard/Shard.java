@@ -6,15 +6,17 @@ import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
 import io.journalq.server.shard.partition.PartitionHost;
-import io.journalq.server.shard.partition.PartitionResources;
+import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -96,7 +98,8 @@ public final class Shard {
     }
 
     /**
-     * Maintains {@link #SWEEP_PARTITIONS} partitions in each iteration of the loop, so that requests are served in between.
+     * Maintains {@link #SWEEP_PARTITIONS} partitions in each iteration of the loop, so that requests are served in
+     * between.
      *
      * @param done runs at the end
      */
@@ -207,4 +210,22 @@ public final class Shard {
         resources.appends().close();
         return hosts;
     }
+
+    /**
+     * The clocks and intervals of a shard.
+     *
+     * @param clock the time of day
+     * @param retentionClock the time of day for retention
+     * @param retentionCheckIntervalMs how often journals are checked for segments to close or delete, in milliseconds
+     * @param producerCheckIntervalMs how often producers are checked for expiry, in milliseconds
+     * @param producerExpiryMs how long a silent producer's sequence numbers are remembered, in milliseconds; may change
+     * @param transactionMaxTimeoutMs how long a transaction may be open, in milliseconds
+     */
+    record ShardTimes(
+            Clock clock,
+            RetentionClock retentionClock,
+            long retentionCheckIntervalMs,
+            long producerCheckIntervalMs,
+            LongSupplier producerExpiryMs,
+            long transactionMaxTimeoutMs) {}
 }

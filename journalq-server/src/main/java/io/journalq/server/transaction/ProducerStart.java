@@ -27,7 +27,8 @@ final class ProducerStart {
      */
     private final Map<String, Short> givenUpEpochs = new TreeMap<>();
 
-    ProducerStart(TransactionalIds transactions, TransactionEnd end, ProducerIdRequests waits, TransactionLimits limits) {
+    ProducerStart(
+            TransactionalIds transactions, TransactionEnd end, ProducerIdRequests waits, TransactionLimits limits) {
         this.transactions = transactions;
         this.end = end;
         this.waits = waits;

@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import java.util.List;
 
 /**
@@ -121,11 +122,12 @@ final class TransactionEnd {
         return version >= FIRST_VERSION_WITH_EPOCHS && !request.committed();
     }
 
-    private void end(TransactionMetadata known, short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
+    private void end(
+            TransactionMetadata known, short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
         boolean commit = request.committed();
         if (version < FIRST_VERSION_WITH_EPOCHS) {
-            TransactionMetadata decided =
-                    known.decided(commit, known.epoch(), TransactionMetadata.NO_PRODUCER_ID, TransactionVersion.FIRST, nowMs);
+            TransactionMetadata decided = known.decided(
+                    commit, known.epoch(), TransactionMetadata.NO_PRODUCER_ID, TransactionVersion.FIRST, nowMs);
             decide(decided, nowMs, reply);
         } else if (known.isExhausted()) {
             waits.add(known.id(), (producerId, laterMs) -> {

@@ -16,6 +16,7 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import java.util.List;
 
 /**
@@ -164,4 +165,13 @@ public final class TransactionMachine implements CoordinatorMachine {
     public static boolean knowsState(String name) {
         return TransactionState.named(name) != null;
     }
+
+    /**
+     * The identity of the producer that sends a request, as it claims.
+     *
+     * @param transactionalId the transactional id
+     * @param producerId the producer id
+     * @param producerEpoch the producer epoch
+     */
+    public record ProducerClaim(String transactionalId, long producerId, short producerEpoch) {}
 }

@@ -3,6 +3,7 @@ package io.journalq.server.transaction;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;

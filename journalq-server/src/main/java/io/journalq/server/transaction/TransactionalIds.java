@@ -94,7 +94,8 @@ final class TransactionalIds {
             expiries.remove(expiry(before));
             memory.add(-before.sizeBytes());
         }
-        TransactionMetadata after = record.value() == null ? null : TransactionMetadata.of(key, (TransactionLogValue) record.value());
+        TransactionMetadata after =
+                record.value() == null ? null : TransactionMetadata.of(key, (TransactionLogValue) record.value());
         if (after != null && after.state() != TransactionState.DEAD) {
             byId.put(after.id(), after);
             if (after.state() == TransactionState.ONGOING) {

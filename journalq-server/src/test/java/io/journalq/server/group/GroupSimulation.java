@@ -11,8 +11,10 @@ import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -413,7 +415,8 @@ final class GroupSimulation {
             int partition = partitions.get(random.nextInt(partitions.size()));
             CommittedOffset before = machine.offsets().get(GROUP, "t", partition);
             long offset = before == null ? 1 : before.offset() + random.nextInt(5);
-            CommittedOffsets.Commit commit = new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
+            CommittedOffsets.Commit commit =
+                    new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
             machine.onOffsetCommit(
                     GROUP,
                     new CommittedOffsets.Committer(memberId, null, generation),

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -7,6 +7,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -77,7 +79,12 @@ class TransactionalOffsetsTest {
     }
 
     private List<ErrorCode> commit(
-            String group, CommittedOffsets.Committer committer, long producerId, int epoch, int partition, long offset) {
+            String group,
+            CommittedOffsets.Committer committer,
+            long producerId,
+            int epoch,
+            int partition,
+            long offset) {
         Answer<List<ErrorCode>> answer = new Answer<>();
         machine.onTransactionalOffsetCommit(
                 group,

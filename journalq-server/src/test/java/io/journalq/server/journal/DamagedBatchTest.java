@@ -5,6 +5,7 @@ import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;

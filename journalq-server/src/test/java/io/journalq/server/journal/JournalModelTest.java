@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.MemoryFileStore;
-import io.journalq.server.journal.read.TimestampOffset;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;

@@ -3,6 +3,7 @@ package io.journalq.server.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.producerstate.ProducerDedup.Verdict;
 import org.junit.jupiter.api.Test;

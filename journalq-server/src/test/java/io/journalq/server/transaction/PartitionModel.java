@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
-import io.journalq.server.producerstate.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.producerstate.ProducerDedup;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

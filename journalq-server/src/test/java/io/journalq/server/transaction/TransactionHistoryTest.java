@@ -9,6 +9,8 @@ import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

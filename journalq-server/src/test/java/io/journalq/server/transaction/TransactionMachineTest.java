@@ -10,6 +10,8 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.server.coordinator.BoundedPattern;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;

@@ -12,6 +12,8 @@ import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.memory.RetainedBytes;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

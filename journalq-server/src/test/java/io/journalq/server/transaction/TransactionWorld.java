@@ -7,6 +7,7 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayDeque;

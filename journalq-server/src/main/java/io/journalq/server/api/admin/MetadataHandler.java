@@ -115,7 +115,9 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         }
         for (MetadataRequestTopic topic : request.topics()) {
             boolean named = topic.name() != null && topic.topicId().equals(Uuid.ZERO);
-            if (named && metadata.current().topic(topic.name()) == null && TopicNameRules.problem(topic.name()) == null) {
+            if (named
+                    && metadata.current().topic(topic.name()) == null
+                    && TopicNameRules.problem(topic.name()) == null) {
                 missing.add(new TopicSpec(topic.name(), TopicSpec.DEFAULT, TopicSpec.DEFAULT, List.of(), Map.of()));
             }
         }

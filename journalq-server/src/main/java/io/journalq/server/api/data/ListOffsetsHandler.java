@@ -150,7 +150,8 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             Runnable done) {
         try {
             blockingPool.execute(() -> {
-                TimestampLookup.Found found = timestampMs == MAX_TIMESTAMP ? lookup.largest() : lookup.first(timestampMs);
+                TimestampLookup.Found found =
+                        timestampMs == MAX_TIMESTAMP ? lookup.largest() : lookup.first(timestampMs);
                 response.setErrorCode(found.error().code())
                         .setTimestamp(found.timestampMs())
                         .setOffset(found.offset())

@@ -14,8 +14,8 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.api.group.GroupRefusals;
-import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.CommittedOffsets;
+import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -94,7 +94,8 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                         request.groupId(),
                         new CommittedOffsets.Committer(
                                 request.memberId(), request.groupInstanceId(), request.generationId()),
-                        new CommittedOffsets.InTransaction(request.producerId(), request.producerEpoch(), pending.commits),
+                        new CommittedOffsets.InTransaction(
+                                request.producerId(), request.producerEpoch(), pending.commits),
                         nowMs,
                         replies.to(
                                 outcomes -> {

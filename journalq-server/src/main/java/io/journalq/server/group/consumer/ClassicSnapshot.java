@@ -1,6 +1,6 @@
 package io.journalq.server.group.consumer;
 
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import java.util.Arrays;
 import java.util.List;
 

@@ -50,8 +50,9 @@ final class ConsumerGroupReplay {
             return change(of.groupId(), group -> group.putMember(of.memberId(), member));
         }
         if (key instanceof ConsumerGroupCurrentMemberAssignmentKey of) {
-            CurrentAssignment current =
-                    value == null ? null : ConsumerGroupRecords.current((ConsumerGroupCurrentMemberAssignmentValue) value);
+            CurrentAssignment current = value == null
+                    ? null
+                    : ConsumerGroupRecords.current((ConsumerGroupCurrentMemberAssignmentValue) value);
             return change(of.groupId(), group -> group.putCurrent(of.memberId(), current));
         }
         return replayTarget(key, value);
@@ -69,8 +70,9 @@ final class ConsumerGroupReplay {
             });
         }
         if (key instanceof ConsumerGroupTargetAssignmentMemberKey of) {
-            Assignment target =
-                    value == null ? null : ConsumerGroupRecords.target((ConsumerGroupTargetAssignmentMemberValue) value);
+            Assignment target = value == null
+                    ? null
+                    : ConsumerGroupRecords.target((ConsumerGroupTargetAssignmentMemberValue) value);
             return change(of.groupId(), group -> group.putTarget(of.memberId(), target));
         }
         if (key instanceof ConsumerGroupRegularExpressionKey of) {

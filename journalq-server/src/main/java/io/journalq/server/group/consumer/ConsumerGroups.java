@@ -8,9 +8,10 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.group.consumer.MemberDeadlines.Kind;
 import io.journalq.server.group.consumer.MemberDeadlines.Subject;
+import io.journalq.server.group.consumer.MemberRules.RequestError;
 import io.journalq.server.group.consumer.Reconciliation.Claim;
 import io.journalq.server.group.consumer.assignor.Assignment;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.StatePart;
 import java.util.ArrayList;
@@ -252,7 +253,8 @@ public final class ConsumerGroups {
         }
         boolean canRead = classic.members().stream().allMatch(GroupProtocolMigration::isReadable);
         if (request.memberEpoch() != 0 || !limits.migration().upgrades() || !canRead) {
-            return new RequestError(ErrorCode.GROUP_ID_NOT_FOUND, "Group " + request.groupId() + " is not a consumer group.");
+            return new RequestError(
+                    ErrorCode.GROUP_ID_NOT_FOUND, "Group " + request.groupId() + " is not a consumer group.");
         }
         boolean replaces = classic.members().stream()
                 .anyMatch(member ->

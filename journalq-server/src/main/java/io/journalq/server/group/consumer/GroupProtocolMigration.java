@@ -3,7 +3,7 @@ package io.journalq.server.group.consumer;
 import io.journalq.common.protocol.message.ConsumerProtocolSubscription;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.consumer.assignor.Assignment;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,6 +2,7 @@ package io.journalq.server.group.consumer;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.server.group.consumer.MemberRules.RequestError;
 import io.journalq.server.group.consumer.assignor.Assignor;
 import java.util.stream.Collectors;
 

@@ -22,7 +22,8 @@ public final class MemberRules {
                             + holder + ".");
         }
         if (group.member(memberId) == null) {
-            return new RequestError(ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
+            return new RequestError(
+                    ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
         }
         return epochProblem(group.current(memberId), request);
     }
@@ -97,4 +98,7 @@ public final class MemberRules {
         }
         return member.isClassic() ? ErrorCode.ILLEGAL_GENERATION : ErrorCode.STALE_MEMBER_EPOCH;
     }
+
+    /** Why a request is rejected: the error code for the client and a message for its user. */
+    public record RequestError(ErrorCode code, String message) {}
 }

@@ -60,4 +60,12 @@ public interface Group {
 
     /** The records that delete the group. */
     List<CoordinatorRecord> tombstones();
+
+    /**
+     * The sender of a request.
+     *
+     * @param clientId name that the client gives itself
+     * @param clientHost its address, for people
+     */
+    public record Origin(String clientId, String clientHost) {}
 }

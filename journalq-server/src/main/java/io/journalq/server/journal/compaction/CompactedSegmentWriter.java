@@ -21,7 +21,8 @@ final class CompactedSegmentWriter {
     private int flushedBytes;
     private long nextOffset;
 
-    CompactedSegmentWriter(FileStore store, Path directory, long baseOffset, int indexIntervalBytes) throws IOException {
+    CompactedSegmentWriter(FileStore store, Path directory, long baseOffset, int indexIntervalBytes)
+            throws IOException {
         Path path = directory.resolve(Segment.fileName(baseOffset, SegmentSwap.CLEANED_SUFFIX));
         this.segment = Segment.elsewhere(store, path, baseOffset, indexIntervalBytes);
         this.nextOffset = baseOffset;

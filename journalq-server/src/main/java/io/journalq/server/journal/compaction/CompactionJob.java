@@ -38,4 +38,13 @@ public record CompactionJob(
     public interface Step {
         boolean run() throws IOException;
     }
+
+    /**
+     * The result of one compaction.
+     *
+     * @param readSizeBytes size of the segments that were read, counted once for each pass
+     * @param freedSizeBytes the number of bytes by which the log shrank
+     * @param passes the number of passes over the log: more than one if the keys did not fit into memory
+     */
+    public record CompactionResult(long readSizeBytes, long freedSizeBytes, int passes) {}
 }

@@ -3,6 +3,7 @@ package io.journalq.server.journal.compaction;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CorruptBatchException;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.segment.BatchScanner;

@@ -6,7 +6,7 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.segment.BatchScanner;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.segment.SegmentTimes;
+import io.journalq.server.journal.segment.SegmentState.SegmentTimes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -192,4 +192,25 @@ public final class JournalSearch implements AutoCloseable {
             position = segment.healthyFrom(end);
         }
     }
+
+    /** Visits the batches of a journal in the order of their offsets. */
+    @FunctionalInterface
+    public interface BatchVisitor {
+        /**
+         * Visits one batch.
+         *
+         * @param header its header from index 0 on, for {@link io.journalq.common.record.RecordBatch}; for a control
+         *     batch the complete batch. Valid during the call
+         */
+        void visit(ByteBuf header);
+    }
+
+    /**
+     * A record found by time.
+     *
+     * @param timestampMs its timestamp in milliseconds since 1970 UTC
+     * @param offset its offset
+     * @param leaderEpoch epoch of the leader that wrote it, -1 if unknown
+     */
+    public record TimestampOffset(long timestampMs, long offset, int leaderEpoch) {}
 }

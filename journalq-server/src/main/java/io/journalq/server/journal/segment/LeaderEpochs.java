@@ -118,4 +118,12 @@ public final class LeaderEpochs {
         int answered = higher == 0 ? epoch : now.epochs[higher - 1];
         return new EpochEndOffset(answered, now.startOffsets[higher]);
     }
+
+    /**
+     * Where a leader epoch ends.
+     *
+     * @param epoch the epoch that was found, which may be older than the requested one; -1 if unknown
+     * @param endOffset the offset behind its last record; -1 if unknown
+     */
+    public record EpochEndOffset(int epoch, long endOffset) {}
 }

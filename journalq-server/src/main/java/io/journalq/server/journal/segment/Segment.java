@@ -5,6 +5,8 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.segment.SegmentState.SegmentExtent;
+import io.journalq.server.journal.segment.SegmentState.SegmentTimes;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;

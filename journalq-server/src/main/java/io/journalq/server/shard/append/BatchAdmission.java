@@ -236,7 +236,7 @@ public final class BatchAdmission {
         }
         if (verdict == ProducerDedup.Verdict.APPEND_AFTER_LOSS) {
             log.warn(
-                    "acknowledged records of a producer are lost, as the delivery mode allows; it continues behind them:"
+                    "acknowledged records of a producer are lost, as the delivery mode allows; continuing behind them:"
                             + " partition={} producerId={} epoch={} nextSequence={}",
                     name,
                     checked.producerId(),

@@ -6,9 +6,9 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.producerstate.EndedTransaction;
-import io.journalq.server.producerstate.KnownProducer;
 import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
+import io.journalq.server.producerstate.PartitionTransactions.KnownProducer;
 import io.journalq.server.producerstate.ProducerDedup;
 import io.journalq.server.producerstate.ProducerSnapshot;
 import java.io.IOException;
@@ -163,7 +163,10 @@ public final class PartitionProducers {
         });
     }
 
-    /** Saves the last snapshot, after the partition has left its loop. False if it cannot be written. Any thread; blocks. */
+    /**
+     * Saves the last snapshot, after the partition has left its loop. False if it cannot be written. Any thread;
+     * blocks.
+     */
     public boolean snapshotAtClose() {
         try {
             // Not synced: a stop is quick, and the snapshot before it is synced.

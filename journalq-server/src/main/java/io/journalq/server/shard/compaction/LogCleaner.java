@@ -1,7 +1,7 @@
 package io.journalq.server.shard.compaction;
 
 import io.journalq.server.journal.compaction.CompactionDebt;
-import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
@@ -240,4 +240,22 @@ public final class LogCleaner {
     private static void setFailure(Candidate candidate, CompactionFailure failure) {
         candidate.cycle().execute(() -> candidate.host().setCompactionFailure(failure));
     }
+
+    /**
+     * Limits of compaction.
+     *
+     * @param threads maximum number of concurrent compactions
+     * @param keyMemoryBytes maximum memory for keys of all compactions together
+     * @param backoffMs pause when there is nothing to do, in milliseconds
+     */
+    public record CleanerLimits(int threads, long keyMemoryBytes, long backoffMs) {}
+
+    /**
+     * The environment of compaction.
+     *
+     * @param blockingPool runs compactions
+     * @param clock the time of day
+     * @param waiting how a thread of the pool waits for a loop
+     */
+    public record CleanerSurroundings(Executor blockingPool, Clock clock, Waiting waiting) {}
 }

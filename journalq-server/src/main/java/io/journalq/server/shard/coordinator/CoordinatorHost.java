@@ -11,6 +11,8 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.append.Append;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
+import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.StoredChange;

@@ -9,12 +9,19 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
+import io.journalq.server.shard.coordinator.CoordinatorKind.LoadListener;
+import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
+import io.journalq.server.store.CoordinatorSlices;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
@@ -264,4 +271,14 @@ public final class Coordinators<M extends CoordinatorMachine> {
             }
         }
     }
+
+    /**
+     * Shared by all kinds of coordinators.
+     *
+     * @param shards host the partitions with the records
+     * @param blockingPool runs work that waits for the disk
+     * @param clock the time of steps and ticks
+     * @param slices the stored state, so that a load need not read whole journals
+     */
+    public record CoordinatorResources(Shards shards, Executor blockingPool, Clock clock, CoordinatorSlices slices) {}
 }

@@ -9,6 +9,8 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.store.CoordinatorSlice;

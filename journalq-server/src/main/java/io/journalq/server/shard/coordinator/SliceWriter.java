@@ -2,6 +2,8 @@ package io.journalq.server.shard.coordinator;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.StoredChange;
 import java.io.IOException;

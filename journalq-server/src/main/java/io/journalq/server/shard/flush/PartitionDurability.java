@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.shard.flush.WalSyncers.WalLoopBuffers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;

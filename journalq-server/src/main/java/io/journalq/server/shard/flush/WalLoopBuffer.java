@@ -25,7 +25,9 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
     private WriteAheadFrames idle;
     private boolean registered;
 
-    /** A journal that stages its writes here. All methods run on the loop, except for those of {@link CoveredJournal}. */
+    /**
+     * A journal that stages its writes here. All methods run on the loop, except for those of {@link CoveredJournal}.
+     */
     interface Staging extends CoveredJournal {
         /** Everything staged before {@code endOffset} is durable in the write-ahead files. */
         void onCommitted(long endOffset);

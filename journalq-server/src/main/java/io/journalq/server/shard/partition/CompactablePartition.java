@@ -2,7 +2,7 @@ package io.journalq.server.shard.partition;
 
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.CompactionJob;
-import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
@@ -23,7 +23,8 @@ public final class CompactablePartition {
     private final BooleanSupplier closed;
 
     /** @param closed whether the partition has left its loop; called on the loop */
-    CompactablePartition(Journal journal, long stableOffset, Map<Long, Long> lastBatchByProducer, BooleanSupplier closed) {
+    CompactablePartition(
+            Journal journal, long stableOffset, Map<Long, Long> lastBatchByProducer, BooleanSupplier closed) {
         this.journal = journal;
         this.stableOffset = stableOffset;
         this.lastBatchByProducer = lastBatchByProducer;

@@ -4,7 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSnapshot;
-import io.journalq.server.journal.LastEnd;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.producerstate.ProducerDedup;
@@ -125,5 +125,27 @@ public final class PartitionFiles {
         ProducerReplay replay = new ProducerReplay(transactions, journal, clock.millis());
         journal.forEachBatch(from, replay::onBatch);
         return transactions;
+    }
+
+    /**
+     * A partition that was recovered from disk, ready to be hosted by a shard.
+     *
+     * @param name for people
+     * @param journal open and recovered
+     * @param transactions the state of its producers and their transactions as of the journal's end
+     */
+    public record RecoveredPartition(TopicPartition name, Journal journal, PartitionTransactions transactions) {}
+
+    /**
+     * The disk usage of a partition.
+     *
+     * @param dataDirectory the data directory that contains it
+     * @param sizeBytes size of its log files
+     */
+    public record StoredPartition(TopicPartition name, Path dataDirectory, long sizeBytes) {
+        /** Name of a partition's directory. */
+        public static String directoryName(Uuid topicId, int partition) {
+            return topicId + "-" + partition;
+        }
     }
 }

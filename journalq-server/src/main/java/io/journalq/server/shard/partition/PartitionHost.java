@@ -7,13 +7,19 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.shard.append.Append;
+import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.BatchAdmission;
 import io.journalq.server.shard.append.BlockedAppends;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.PartitionWriter;
+import io.journalq.server.shard.flush.Flusher;
 import io.journalq.server.shard.flush.PartitionDurability;
+import io.journalq.server.shard.flush.WalSyncers.WalLoopBuffers;
+import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
+import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
@@ -143,7 +149,8 @@ public final class PartitionHost {
 
     /** The compaction of the journal, for a thread that may block. */
     public CompactablePartition compactable() {
-        return new CompactablePartition(journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
+        return new CompactablePartition(
+                journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
     }
 
     /** Applies a changed configuration or leader epoch. */
@@ -317,7 +324,7 @@ public final class PartitionHost {
         writer.writeStaged();
         if (journal.isDirty()) {
             log.error(
-                    "records acknowledged from memory are lost because they cannot be written: partition={} fromOffset={}",
+                    "records acknowledged from memory cannot be written and are lost: partition={} fromOffset={}",
                     name,
                     journal.writtenOffset());
             producers.truncateTo(journal.writtenOffset());
@@ -360,4 +367,22 @@ public final class PartitionHost {
         }
         durability.forget();
     }
+
+    /**
+     * Shared by the partitions of one loop.
+     *
+     * @param cycle of that loop
+     * @param appends for their appends
+     * @param flusher fsyncs their journals
+     * @param walBuffers collect their writes for the write-ahead files
+     * @param blockingWork starts work that waits for the disk
+     * @param producerMemory charged with the producers of all partitions
+     */
+    public record PartitionResources(
+            LoopCycle cycle,
+            AppendResources appends,
+            Flusher flusher,
+            WalLoopBuffers walBuffers,
+            BlockingWork blockingWork,
+            MemoryAccount producerMemory) {}
 }

@@ -3,8 +3,8 @@ package io.journalq.server.shard.partition;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.producerstate.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.netty.buffer.ByteBuf;
 

@@ -1,7 +1,7 @@
 package io.journalq.server.shard.partition;
 
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 
 /**
  * Where a partition ended when the broker started. A power loss may have taken later records. An offset that was

@@ -2,7 +2,7 @@ package io.journalq.server.shard.read;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.read.JournalSlice;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 
 /**
  * The result of one read of one partition.

@@ -4,7 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.read.JournalSlice;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.producerstate.PartitionTransactions;
 import java.io.IOException;
 import org.slf4j.Logger;

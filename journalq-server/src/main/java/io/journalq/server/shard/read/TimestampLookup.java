@@ -2,7 +2,7 @@ package io.journalq.server.shard.read;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.read.TimestampOffset;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -6,7 +6,7 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.group.consumer.assignor.RangeAssignor;
 import io.journalq.server.group.consumer.assignor.UniformAssignor;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.memory.MemoryAccount;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;

@@ -27,6 +27,8 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
+import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.StoredChange;

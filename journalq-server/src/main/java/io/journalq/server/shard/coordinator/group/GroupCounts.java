@@ -1,6 +1,6 @@
 package io.journalq.server.shard.coordinator.group;
 
-import io.journalq.server.group.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupCount;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
