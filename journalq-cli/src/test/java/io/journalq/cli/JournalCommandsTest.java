@@ -237,7 +237,7 @@ class JournalCommandsTest {
         CommandRun inside = run("repair", "--aside", data.resolve("aside").toString());
 
         // then
-        assertThat(verify.out()).contains(log + ": its batches end at byte 0; the checkpoint says that ");
+        assertThat(verify.out()).contains(log + ": its batches end at byte 0; according to the checkpoint ");
         assertThat(run("repair").out()).startsWith("cannot repair " + log + ", restore it from a backup");
         assertThat(nothing.err()).contains("there is no journal in " + folder);
         assertThat(inside.exitCode()).isEqualTo(ExitCode.USAGE);

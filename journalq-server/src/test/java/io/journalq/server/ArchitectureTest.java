@@ -217,7 +217,7 @@ class ArchitectureTest {
                 .beFreeOfCycles()
                 .because(
                         "a class is called from above and calls below: let the lower class declare an interface for what"
-                                + " it reports, as Durability.Listener does")
+                                + " it reports, as PartitionDurability.Listener does")
                 .check(classes);
     }
 
@@ -231,7 +231,7 @@ class ArchitectureTest {
                         resideInAnyPackage(ROOT + "shard", ROOT + "shard.coordinator..", ROOT + "shard.compaction.."))
                 .because(
                         "a shard holds partitions, and a partition is put together from its parts: let a part declare what"
-                                + " it needs, as Durability.Listener does")
+                                + " it needs, as PartitionDurability.Listener does")
                 .check(classes);
     }
 

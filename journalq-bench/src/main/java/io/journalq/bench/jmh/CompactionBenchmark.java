@@ -6,7 +6,7 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionJob;
-import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.netty.buffer.ByteBuf;

@@ -91,7 +91,8 @@ final class DumpCommand extends ClientCommand {
             for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
                 terminal()
                         .printLine("  byte " + scan.recordPosition() + "  sequence " + record.sequence() + "  journal "
-                                + printable(record.folder()) + "  segment " + record.segmentBaseOffset() + "  position "
+                                + printable(record.directory()) + "  segment " + record.segmentBaseOffset()
+                                + "  position "
                                 + record.position() + "  end " + record.endOffset() + "  size "
                                 + record.data().remaining());
             }

@@ -12,7 +12,7 @@ import io.journalq.server.observe.AdminListener;
 import io.journalq.server.observe.AllowedHosts;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.Health;
-import io.journalq.server.shard.coordinator.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -7,9 +7,9 @@ import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
-import io.journalq.server.shard.compaction.CleanerLimits;
-import io.journalq.server.shard.compaction.CleanerSurroundings;
 import io.journalq.server.shard.compaction.LogCleaner;
+import io.journalq.server.shard.compaction.LogCleaner.CleanerLimits;
+import io.journalq.server.shard.compaction.LogCleaner.CleanerSurroundings;
 import java.util.function.Supplier;
 
 /** Sets up compaction and its meters. */

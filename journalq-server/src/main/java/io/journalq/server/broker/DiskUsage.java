@@ -2,7 +2,7 @@ package io.journalq.server.broker;
 
 import io.journalq.server.api.admin.LogDirectories;
 import io.journalq.server.shard.Shards;
-import io.journalq.server.shard.partition.StoredPartition;
+import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;

@@ -25,16 +25,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes operations on the metadata, one after the other on a thread of its own. An operation is answered when its records
- * are durable and the image that holds them is published. Every method may be called from any thread; its future fails when the controller is closed, or has
- * {@link #MAX_WAITING_OPERATIONS} waiting already.
+ * Runs operations on the metadata, one at a time on a dedicated thread. The future of an operation completes when its
+ * records are durable and the resulting image is published. Any thread may call any method. A future fails if the
+ * controller is closed or already has {@link #MAX_WAITING_OPERATIONS} operations waiting.
  */
 public final class Controller implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
 
     private static final long CLOSE_TIMEOUT_SECONDS = 30;
 
-    /** Requests that wait for the controller; more are refused at once. */
+    /** Maximum number of waiting operations; more are rejected at once. */
     static final int MAX_WAITING_OPERATIONS = 1_000;
 
     private final MetadataMachine machine;
@@ -43,17 +43,17 @@ public final class Controller implements AutoCloseable {
     private final Supplier<Uuid> ids;
     private final ExecutorService thread;
 
-    /** The log failed, and its end is not known any more; or it is not to be written any more. */
+    /** The log failed and its end is unknown, or changes are refused. */
     private volatile boolean logFailed;
 
     /** Whether records were appended since the last image was published. */
     private boolean unpublished;
 
     /**
-     * Prepares a controller; {@link #start} begins.
+     * Creates a controller; {@link #start} starts it.
      *
-     * @param ids gives ids that were never given before: random ones, or a test's
-     * @param thread runs one operation after the other, refuses more than it bounds; shut down with the controller
+     * @param ids generates unique ids; random except in tests
+     * @param thread runs one operation at a time and rejects operations beyond its limit; shut down with the controller
      */
     public Controller(
             MetadataMachine machine,
@@ -68,7 +68,7 @@ public final class Controller implements AutoCloseable {
         this.thread = thread;
     }
 
-    /** A thread for a controller. */
+    /** Creates the thread of a controller. */
     public static ExecutorService newThread() {
         return new ThreadPoolExecutor(
                 1,
@@ -80,10 +80,12 @@ public final class Controller implements AutoCloseable {
     }
 
     /**
-     * Replays the log, gives a new cluster its id, enters the partitions' next leader epochs, and publishes the first image.
+     * Replays the log, assigns an id to a new cluster, starts the partitions' next leader epochs, and publishes the
+     * first image.
      *
-     * @param check sees the cluster's id after the replay, before anything is written
-     * @throws IOException when the log cannot be read or written, or holds what this release does not know, or of the check
+     * @param check receives the cluster's id after the replay, before anything is written
+     * @throws IOException if the log cannot be read or written, or has records that this release does not know, or if
+     *     the check fails
      */
     public void start(ClusterCheck check) throws IOException {
         metadataLog.replay(machine::replay);
@@ -100,14 +102,14 @@ public final class Controller implements AutoCloseable {
         publisher.publish(machine.image());
     }
 
-    /** May refuse to start with a cluster's metadata. */
+    /** May reject the metadata of a cluster at the start. */
     @FunctionalInterface
     public interface ClusterCheck {
         /**
-         * Returns when the metadata may be used.
+         * Returns if the metadata may be used.
          *
-         * @param clusterId empty when the log is new
-         * @throws IOException when it may not; the message is one line that says what to do
+         * @param clusterId empty if the log is new
+         * @throws IOException if it may not be used; the message is one line that says what to do
          */
         void accept(String clusterId) throws IOException;
     }
@@ -133,7 +135,7 @@ public final class Controller implements AutoCloseable {
                 spec -> new Step(machine.createPartitions(spec.topic(), spec.newCount(), spec.assignments()), null));
     }
 
-    /** Changes topics' configurations; one outcome each, in order. */
+    /** Changes the configurations of topics; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> alterTopicConfigs(List<ConfigChange> changes, boolean validateOnly) {
         return forEach(
                 changes,
@@ -144,7 +146,7 @@ public final class Controller implements AutoCloseable {
                         null));
     }
 
-    /** Changes settings of what is no topic; one outcome each, in order. */
+    /** Changes the configurations of resources other than topics; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> alterResourceConfigs(List<ResourceChange> changes, boolean validateOnly) {
         return forEach(
                 changes,
@@ -155,7 +157,7 @@ public final class Controller implements AutoCloseable {
                         null));
     }
 
-    /** Changes what clients may do at most; one outcome each, in order. */
+    /** Changes quotas of clients; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> alterQuotas(List<QuotaChange> changes, boolean validateOnly) {
         return forEach(
                 changes,
@@ -163,25 +165,25 @@ public final class Controller implements AutoCloseable {
                 change -> new Step(machine.alterQuotas(change.entity(), change.changes()), null));
     }
 
-    /** Gives away a block of producer ids; the future holds the first, or fails when the log cannot be written. */
+    /** Allocates a block of producer ids. The future holds the first id, or fails if the log cannot be written. */
     public CompletableFuture<Long> allocateProducerIds(int count) {
         return submit(() -> {
             long first = machine.nextProducerId();
             Outcome outcome = carryOut(new Step(machine.allocateProducerIds(count), null), false);
             if (outcome.error() != ErrorCode.NONE || !sync()) {
-                throw new UncheckedIOException(new IOException("the metadata log cannot be written"));
+                throw new UncheckedIOException(new IOException("cannot write the metadata log"));
             }
             return first;
         });
     }
 
-    /** Takes no more changes until a restart: the log's files cannot be relied on. Any thread. */
+    /** Rejects all changes until a restart, because the log's files cannot be relied on. Any thread. */
     public void refuseChanges(IOException reason) {
         logFailed = true;
         metadataLog.fence(reason);
     }
 
-    /** Lets operations under way finish, refuses others and closes the log. */
+    /** Completes the operations in progress, rejects others and closes the log. */
     @Override
     public void close() throws IOException {
         thread.shutdown();
@@ -196,9 +198,9 @@ public final class Controller implements AutoCloseable {
     }
 
     /**
-     * More partitions for a topic.
+     * A request for more partitions of a topic.
      *
-     * @param newCount how many there are then
+     * @param newCount the new number of partitions
      * @param assignments nodes of each new partition; empty for the broker's choice
      */
     public record PartitionsSpec(String topic, int newCount, List<List<Integer>> assignments) {}
@@ -206,26 +208,26 @@ public final class Controller implements AutoCloseable {
     /**
      * A change of a topic's configuration.
      *
-     * @param changes texts by name, null for back to the default; asked for on the controller's thread, so that it can
-     *     build on the newest image
+     * @param changes values by name, null to restore the default; computed on the controller's thread, so that they can
+     *     depend on the newest image
      */
     public record ConfigChange(String topic, Supplier<Map<String, String>> changes) {}
 
     /**
-     * A change of the settings of what is no topic.
+     * A change of the configuration of a resource other than a topic.
      *
-     * @param changes as of {@link ConfigChange}
+     * @param changes as in {@link ConfigChange}
      */
     public record ResourceChange(ResourceId resource, Supplier<Map<String, String>> changes) {}
 
     /**
-     * A change of what a client may do at most.
+     * A change of a client's quotas.
      *
-     * @param changes limits by key, null for none any more
+     * @param changes limits by key, null to remove a limit
      */
     public record QuotaChange(QuotaEntity entity, Map<String, Double> changes) {}
 
-    /** A decision, and the topic that it is about where that is known. */
+    /** A decision, and its topic if it is known. */
     private record Step(Decision decision, Uuid topicId) {}
 
     private <T> CompletableFuture<List<Outcome>> forEach(
@@ -283,7 +285,10 @@ public final class Controller implements AutoCloseable {
         return new Outcome(ErrorCode.NONE, null, step.topicId());
     }
 
-    /** Makes what was appended durable and publishes it. False when that failed: then nothing of it may be promised. */
+    /**
+     * Makes the appended records durable and publishes them. Returns false on failure: in this case no operation may be
+     * confirmed.
+     */
     private boolean sync() {
         if (logFailed || !unpublished) {
             return !logFailed;
@@ -300,24 +305,28 @@ public final class Controller implements AutoCloseable {
         return true;
     }
 
-    /** Without a snapshot the log is longer, and as good: a failure is tried again with what is appended next. */
+    /**
+     * Writes a snapshot if one is due. Without it the log is longer but equally valid, so a failed snapshot is retried
+     * after later appends.
+     */
     private void keepSnapshotIfDue() {
         if (metadataLog.isSnapshotDue()) {
             try {
                 metadataLog.keepSnapshot(machine.snapshot());
             } catch (IOException failure) {
-                log.warn("cannot keep a snapshot of the metadata: reason=\"{}\"", failure.getMessage(), failure);
+                log.warn("cannot write a snapshot of the metadata: reason=\"{}\"", failure.getMessage(), failure);
             }
         }
     }
 
     private void onLogFailure(IOException failure) {
         logFailed = true;
-        log.error("event=metadata-log-failed remedy=\"free or mend the disk, then restart the broker\"", failure);
+        log.error(
+                "event=metadata-log-failed remedy=\"free space on the disk or repair it, then restart the broker\"",
+                failure);
     }
 
     private static Outcome logFailure() {
-        return new Outcome(
-                ErrorCode.KAFKA_STORAGE_ERROR, "the metadata log cannot be written; see the broker's log", null);
+        return new Outcome(ErrorCode.KAFKA_STORAGE_ERROR, "cannot write the metadata log; see the broker's log", null);
     }
 }

@@ -18,22 +18,29 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The metadata log of a broker that is alone: a journal of its own. What is appended between two syncs is one batch, so that
- * a torn write loses all of it or nothing, and every batch but the last is known to be on the disk: a damaged one is not
- * taken for torn ({@link Journal#openWhole}). The first sync leaves a checkpoint, and later ones every few KiB.
+ * The metadata log of a single broker, in a separate journal. All records that are appended between two syncs form one
+ * batch, so that a torn write loses all of them or none. Every batch except the last is known to be on the disk, so
+ * damage to it is not treated as a torn write ({@link Journal#openWhole}). The first sync writes a checkpoint, and
+ * later syncs write one every few KiB.
  *
- * <p>Once as much was appended as a snapshot holds, and at least {@link #SNAPSHOT_INTERVAL_BYTES}, the next snapshot is
- * due; it lies beside the journal, as those of producers do, with the one before it in case it is bad, and what is older
- * than that one is deleted. So the log holds no more than a few times the size of the image.
+ * <p>A snapshot is due when the appended bytes exceed the size of the last snapshot and
+ * {@link #SNAPSHOT_INTERVAL_BYTES}. Like producer snapshots, it is stored beside the journal, together with the
+ * previous one in case it is damaged. Records older than the previous snapshot are deleted. Therefore the log is at
+ * most a few times as large as the image.
  */
 public final class JournalMetadataLog implements MetadataLog {
-    /** Least that is appended between two snapshots. */
+    /** Minimum size of the records between two snapshots. */
     public static final int SNAPSHOT_INTERVAL_BYTES = 1 << 20;
 
-    /** What is synced between two checkpoints. Each costs a sync about two thirds of its time again (ext4). */
+    /**
+     * Size of the synced records between two checkpoints. Each checkpoint makes a sync take about two thirds longer
+     * (ext4).
+     */
     private static final int CHECKPOINT_INTERVAL_BYTES = 4 << 10;
 
-    /** How the journal of a metadata log is kept: deleting goes by segments, so that they must not be large. */
+    /**
+     * The configuration of a metadata log's journal: the segments are small, because deletion removes whole segments.
+     */
     public static final JournalConfig JOURNAL_CONFIG = JournalConfig.DEFAULT
             .withSegmentSizeBytes(SNAPSHOT_INTERVAL_BYTES)
             .withCheckpointIntervalBytes(CHECKPOINT_INTERVAL_BYTES)
@@ -47,13 +54,13 @@ public final class JournalMetadataLog implements MetadataLog {
     private final ByteBufAllocator allocator;
     private final int snapshotIntervalBytes;
 
-    /** Offset of the newest snapshot, 0 when there is none. */
+    /** Offset of the newest snapshot, 0 if there is none. */
     private long snapshotOffset;
 
-    /** What was appended since the last sync; null for nothing. */
+    /** Records appended since the last sync; null if there are none. */
     private BatchBuilder unwritten;
 
-    /** Whether a sync since the start has left a checkpoint. */
+    /** Whether a sync since the start has written a checkpoint. */
     private boolean checkpointed;
 
     private long snapshotSizeBytes;
@@ -75,8 +82,9 @@ public final class JournalMetadataLog implements MetadataLog {
     public void replay(Consumer<Message> replay) throws IOException {
         snapshotOffset = replaySnapshot(replay);
         if (snapshotOffset < journal.startOffset()) {
-            throw new IOException("the metadata log in " + journal.directory() + " begins at offset "
-                    + journal.startOffset() + ", and no snapshot reaches that far; restore the folder from a backup");
+            throw new IOException(
+                    "the metadata log in " + journal.directory() + " begins at offset " + journal.startOffset()
+                            + ", and no snapshot reaches that far; restore the directory from a backup");
         }
         replayFrom(snapshotOffset, replay);
     }
@@ -180,7 +188,7 @@ public final class JournalMetadataLog implements MetadataLog {
 
     @Override
     public void keepSnapshot(List<Message> records) throws IOException {
-        // After a failure, not before as much is appended again.
+        // After a failure, retry only after the same amount was appended again.
         appendedBytes = 0;
         ByteBuf state = allocator.buffer();
         try {
@@ -203,7 +211,7 @@ public final class JournalMetadataLog implements MetadataLog {
     @Override
     public void close() throws IOException {
         if (unwritten != null) {
-            unwritten.close(); // Nobody was told of it.
+            unwritten.close(); // No client was informed of these records.
         }
         journal.close();
     }

@@ -6,35 +6,35 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Where metadata records are kept, in one order. Used by the controller's thread alone. */
+/** Stores metadata records in a total order. Used only by the controller's thread. */
 public interface MetadataLog extends Closeable {
     /**
-     * Gives the records of the log to {@code replay}, oldest first; in place of those before the newest snapshot, its
-     * records. Called once, before the first append.
+     * Passes the records of the log to {@code replay}, oldest first. The records of the newest snapshot replace those
+     * before it. Called once, before the first append.
      */
     void replay(Consumer<Message> replay) throws IOException;
 
-    /** Appends records. A later replay sees everything that was appended between two syncs, or nothing of it. */
+    /** Appends records. A later replay sees either all or none of the records that were appended between two syncs. */
     void append(List<Message> records) throws IOException;
 
     /**
-     * Returns once everything appended is durable.
+     * Returns once all appended records are durable.
      *
-     * @throws IOException when that is not certain; nothing more may then be appended
+     * @throws IOException if that is not certain; nothing more may then be appended
      */
     void sync() throws IOException;
 
-    /** Lets nothing be written any more: its files cannot be relied on. A restart ends it. Any thread. */
+    /** Rejects all writes, because the log's files cannot be relied on. Only a restart lifts the fence. Any thread. */
     void fence(IOException reason);
 
-    /** Whether so much was appended since the last snapshot that another should be kept. */
+    /** Whether enough was appended since the last snapshot to write another. */
     boolean isSnapshotDue();
 
     /**
-     * Keeps {@code records} instead of everything appended so far, which is synced. After a stop or a failure in
-     * the midst of this there is the one or the other.
+     * Replaces everything appended so far, which is synced, with {@code records}. After a stop or a failure during this
+     * call, the log has either the old or the new content.
      *
-     * @throws IOException when that failed; the log is as good as before
+     * @throws IOException if that failed; the log is unchanged
      */
     void keepSnapshot(List<Message> records) throws IOException;
 

@@ -4,21 +4,21 @@ import io.journalq.server.metadata.MetadataImage;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The newest image, and whoever follows it. Any thread may look; the controller's thread publishes. */
+/** Holds the newest image and informs its listeners. Any thread may read; the controller's thread publishes. */
 public final class MetadataPublisher {
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private volatile MetadataImage current = MetadataImage.EMPTY;
 
-    /** Follows the images. Called on the controller's thread, before the operation that made the image is answered. */
+    /** Is informed of new images on the controller's thread, before the operation that created the image completes. */
     @FunctionalInterface
     public interface Listener {
         /**
-         * {@code next} is about to be published: makes ready what it adds, so that nobody sees a partition that is not
-         * served yet.
+         * Called before {@code next} is published: prepares what it adds, so that no client sees a partition that is
+         * not served yet.
          */
         default void prepare(MetadataImage now, MetadataImage next) {}
 
-        /** {@code now} is published: gives up what it does not hold any more. */
+        /** Called after {@code now} was published: removes what it no longer contains. */
         void onImage(MetadataImage before, MetadataImage now);
     }
 
@@ -26,7 +26,7 @@ public final class MetadataPublisher {
         return current;
     }
 
-    /** From now on {@code listener} hears of every image; the current one it must look up first. */
+    /** Adds a listener for later images; the listener must read the current one itself first. */
     public void addListener(Listener listener) {
         listeners.add(listener);
     }

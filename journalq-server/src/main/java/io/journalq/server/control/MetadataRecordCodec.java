@@ -20,14 +20,14 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * How a metadata record stands in the log: frame version, type, version of the type, content. Frame version and types are
- * for ever; a changed content is a new version of its type. Stateless.
+ * The format of a metadata record in the log: frame version, type, version of the type, content. The frame version and
+ * the type numbers are permanent; a changed content is a new version of its type. Stateless.
  */
 final class MetadataRecordCodec {
     private static final byte FRAME_VERSION = 1;
     private static final int HEADER_SIZE_BYTES = 3;
 
-    /** Types by number; a number is never used again. */
+    /** Types by number; a number is never reused. */
     private static final List<Type> TYPES = List.of(
             new Type(ClusterRecord.class, ClusterRecord::read, ClusterRecord.HIGHEST_VERSION),
             new Type(TopicRecord.class, TopicRecord::read, TopicRecord.HIGHEST_VERSION),
@@ -42,7 +42,7 @@ final class MetadataRecordCodec {
 
     private MetadataRecordCodec() {}
 
-    /** Every kind of record that a log may hold. */
+    /** All types of records that a log may contain. */
     static List<Class<? extends Message>> recordClasses() {
         return TYPES.stream().<Class<? extends Message>>map(Type::recordClass).toList();
     }
@@ -78,7 +78,7 @@ final class MetadataRecordCodec {
         if (frameVersion != FRAME_VERSION
                 || type >= TYPES.size()
                 || version > TYPES.get(type).highestVersion()) {
-            throw new IOException("the metadata log holds a record (format " + frameVersion + ", type " + type
+            throw new IOException("the metadata log contains a record (format " + frameVersion + ", type " + type
                     + ", version " + version + ") of a newer release; start that release");
         }
         return TYPES.get(type).reader().read(new MessageReader(value), version);

@@ -4,14 +4,14 @@ import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 
 /**
- * A pattern that a client sent, in the syntax of RE2: it has no back references and no look-around, matches in time in
- * proportion to the text, and takes a bounded amount of memory, whatever the client wrote. Immutable.
+ * A pattern from a client, in the syntax of RE2. It has no back references and no look-around. For any pattern,
+ * matching takes time proportional to the text and a bounded amount of memory. Immutable.
  */
 public final class BoundedPattern {
-    /** Longest pattern, in characters: a compiled pattern's size is in proportion to it. */
+    /** Maximum length of a pattern, in characters. The size of a compiled pattern is proportional to it. */
     public static final int LENGTH_MAX = 2_048;
 
-    /** Maximum product of nested repetition counts. Each repetition copies what it repeats. */
+    /** Maximum product of nested repetition counts. Each repetition copies the repeated part. */
     public static final int REPETITION_MAX = 1_000;
 
     private final Pattern pattern;
@@ -21,16 +21,16 @@ public final class BoundedPattern {
     }
 
     /**
-     * Compiles.
+     * Compiles a pattern.
      *
-     * @throws IllegalArgumentException when it is no pattern, or one that is too large; the message says what is wrong
+     * @throws IllegalArgumentException if the pattern is invalid or too large; the message says why
      */
     public static BoundedPattern compile(String text) {
         if (text.length() > LENGTH_MAX) {
-            throw new IllegalArgumentException("longer than " + LENGTH_MAX + " characters");
+            throw new IllegalArgumentException("the pattern is longer than " + LENGTH_MAX + " characters");
         }
         if (repetitions(text) > REPETITION_MAX) {
-            throw new IllegalArgumentException("repetitions that multiply to more than " + REPETITION_MAX);
+            throw new IllegalArgumentException("nested repetitions multiply to more than " + REPETITION_MAX);
         }
         try {
             return new BoundedPattern(Pattern.compile(text));
@@ -39,19 +39,19 @@ public final class BoundedPattern {
         }
     }
 
-    /** Whether a pattern is beyond the limits, rather than no pattern at all; null is neither. */
+    /** Whether a pattern exceeds the limits. False for an invalid pattern and for null. */
     public static boolean isTooLarge(String text) {
         return text != null && (text.length() > LENGTH_MAX || repetitions(text) > REPETITION_MAX);
     }
 
-    /** Whether all of {@code text} matches. */
+    /** Whether the whole of {@code text} matches. */
     public boolean matches(String text) {
         return pattern.matches(text);
     }
 
     /**
-     * What counted repetitions could multiply to, or some number beyond the limit. Too much rather than too little: as if
-     * all of them were nested, and as if escaped and bracketed braces counted.
+     * An upper bound of the product of counted repetitions, or any number beyond the limit. Treats all repetitions as
+     * nested, and counts escaped and bracketed braces too.
      */
     private static long repetitions(String text) {
         long product = 1;

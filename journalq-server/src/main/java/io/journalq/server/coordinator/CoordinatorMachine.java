@@ -1,23 +1,24 @@
 package io.journalq.server.coordinator;
 
-/** A coordinator's decisions and state. One thread: that of its host. */
+/** Decisions and state of a coordinator. One thread: that of its host. */
 public interface CoordinatorMachine {
-    /** No time at which anything is due. */
+    /** The time of an event that never comes. */
     long NEVER = Long.MAX_VALUE;
 
     /**
-     * Takes a record into the state; the only place where durable state changes. While loading, the newest record of each
-     * key comes in any order of keys, then the records since in the order in which they were appended, some of them again.
+     * Applies a record to the state. Durable state changes nowhere else. While loading, the newest record of each key
+     * comes first, with the keys in any order. Then come the later records in the order of their appends, and some of
+     * the first records may be repeated.
      */
     void replay(CoordinatorRecord record);
 
-    /** Everything there was is replayed; from now on requests come. Timers begin here. */
+    /** Called after all stored records are replayed. Requests come from now on, and timers start here. */
     void onLoaded(long nowMs);
 
     /**
-     * Time has passed.
+     * Advances the time.
      *
-     * @return when to call again at the latest, in the milliseconds of {@code nowMs}; {@link #NEVER} when nothing is due
+     * @return the latest time for the next call, in the milliseconds of {@code nowMs}; {@link #NEVER} if nothing is due
      */
     long onTick(long nowMs);
 }

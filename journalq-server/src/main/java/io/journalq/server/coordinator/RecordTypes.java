@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a coordinator's records stand in its journal. A key begins with the number of its type, a value with the version of
- * its content, both 16 bits, as in the log of the protocol's first broker; a type's number is never used again. Immutable
- * once built; any thread.
+ * The format of a coordinator's records in its journal. A key begins with the number of its type, and a value with the
+ * version of its content. Both are 16 bits, as in the logs of Apache Kafka. The number of a type is never reused.
+ * Immutable once built; any thread.
  */
 public final class RecordTypes {
     private static final short KEY_VERSION = 0;
@@ -24,7 +24,7 @@ public final class RecordTypes {
         this.types = types;
     }
 
-    /** Reads a message of one version. */
+    /** Decodes a message of one version. */
     public interface Reader {
         Message read(MessageReader in, short version);
     }
@@ -32,10 +32,10 @@ public final class RecordTypes {
     /**
      * One type of record.
      *
-     * @param number for ever this type's
+     * @param number permanent number of the type
      * @param keyClass class of its keys, which no other type shares
-     * @param keyReader reads a key
-     * @param valueReader reads a value
+     * @param keyReader decodes a key
+     * @param valueReader decodes a value
      * @param valueVersion newest version of values, in which they are written
      */
     public record Type(
@@ -45,27 +45,27 @@ public final class RecordTypes {
             Reader valueReader,
             short valueVersion) {}
 
-    /** Types with their numbers, each once. */
+    /** Types with distinct numbers. */
     public static RecordTypes of(Type... types) {
         List<Type> known = new ArrayList<>();
         for (Type type : types) {
             for (Type other : known) {
                 Check.that(
                         other.number() != type.number() && other.keyClass() != type.keyClass(),
-                        "a record type that is there twice");
+                        "record types must have distinct numbers");
             }
             known.add(type);
         }
         return new RecordTypes(List.copyOf(known));
     }
 
-    /** The bytes of a record's key; the caller releases them. */
+    /** Encodes a record's key; the caller releases the buffer. */
     public ByteBuf encodeKey(CoordinatorRecord record, ByteBufAllocator allocator) {
         Type type = typeOf(record.key());
         return encode(type.number(), KEY_VERSION, record.key(), allocator);
     }
 
-    /** The bytes of a record's value, which the caller releases; null for a tombstone. */
+    /** Encodes a record's value; the caller releases the buffer. Null for a tombstone. */
     public ByteBuf encodeValue(CoordinatorRecord record, ByteBufAllocator allocator) {
         if (record.value() == null) {
             return null;
@@ -75,11 +75,11 @@ public final class RecordTypes {
     }
 
     /**
-     * Reads a record. What the messages hold of the bytes is copied or not as their fields demand: keep the buffers until
-     * the record is replayed.
+     * Decodes a record. The messages may refer to the buffers without copying them: keep the buffers until the record
+     * is replayed.
      *
      * @param value null for a tombstone
-     * @throws BadFrameException when the bytes are no record, or one of a newer release
+     * @throws BadFrameException if the bytes are not a record, or one of a newer release
      */
     public CoordinatorRecord decode(ByteBuf key, ByteBuf value) {
         MessageReader keyReader = new MessageReader(key);
@@ -90,15 +90,15 @@ public final class RecordTypes {
                         type.keyReader().read(keyReader, KEY_VERSION), value == null ? null : decodeValue(type, value));
             }
         }
-        throw new BadFrameException("a coordinator's record of type " + number + ", which this release does not know");
+        throw new BadFrameException("this release does not support coordinator records of type " + number);
     }
 
     private static Message decodeValue(Type type, ByteBuf value) {
         MessageReader reader = new MessageReader(value);
         short version = reader.readShort();
         if (version < 0 || version > type.valueVersion()) {
-            throw new BadFrameException("a coordinator's record of type " + type.number() + " in version " + version
-                    + ", which this release does not know");
+            throw new BadFrameException("this release does not support coordinator records of type " + type.number()
+                    + " in version " + version);
         }
         return type.valueReader().read(reader, version);
     }
@@ -116,6 +116,6 @@ public final class RecordTypes {
                 return type;
             }
         }
-        throw new IllegalArgumentException("no record type has keys of " + key.getClass());
+        throw new IllegalArgumentException("no record type has keys of class " + key.getClass());
     }
 }

@@ -3,15 +3,15 @@ package io.journalq.server.coordinator;
 import io.journalq.common.protocol.ErrorCode;
 
 /**
- * The way back to whoever asked. Exactly one of the methods is called, once; both may be called long after the call that
- * brought it.
+ * Sends the response to a request. Exactly one of the methods is called, exactly once, possibly long after the call
+ * that passed the reply.
  *
- * @param <T> the answer
+ * @param <T> the response
  */
 public interface Reply<T> {
-    /** Answers, as soon as everything that was appended before is safe. */
+    /** Sends the response as soon as all previous appends are safe. */
     void send(T answer);
 
-    /** The coordinator cannot answer: it lost its machine, or stops. */
+    /** Reports that the coordinator cannot respond, because it lost its machine or stops. */
     void fail(ErrorCode error);
 }

@@ -5,8 +5,8 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.consumer.ClassicSnapshot;
 import io.journalq.server.group.consumer.EmbeddedProtocol;
 import io.journalq.server.group.model.Group;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.model.GroupSize;
-import io.journalq.server.group.model.Origin;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.netty.buffer.ByteBuf;
@@ -24,11 +24,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A group whose members agree among themselves: one of them, the leader, assigns. Holds who is in it and in which state it
- * is; {@link ClassicGroups} decides what becomes of it.
+ * A group whose members assign partitions themselves: one of them, the leader, computes the assignment. Holds the
+ * members and the state of the group; {@link ClassicGroups} implements the operations.
  */
 final class ClassicGroup implements Group {
-    /** Where a group can be, with the names that the protocol gives that. */
+    /** The states of a group, with their names in the protocol. */
     enum State {
         EMPTY("Empty"),
         PREPARING_REBALANCE("PreparingRebalance"),
@@ -48,10 +48,10 @@ final class ClassicGroup implements Group {
 
     private final GroupSize size = new GroupSize();
 
-    /** Ids given to clients that must come back with them, and until when they may. */
-    private final Map<String, Deadlines.Deadline> expectedMembers = new LinkedHashMap<>();
+    /** Member ids given to clients that must join again with them, and the deadline for that. */
+    private final Map<String, TimerQueue.Deadline> expectedMembers = new LinkedHashMap<>();
 
-    /** Members that know the new generation and have not asked for their assignment. */
+    /** Members of the new generation that have not requested their assignment yet. */
     final Set<String> awaitedSyncs = new LinkedHashSet<>();
 
     State state = State.EMPTY;
@@ -61,13 +61,16 @@ final class ClassicGroup implements Group {
     String protocol;
     String leaderId;
 
-    /** When the rebalance under way ends, whoever is missing. */
-    Deadlines.Deadline rebalance;
+    /** When the current rebalance ends, whether or not all members have joined. */
+    TimerQueue.Deadline rebalance;
 
-    /** How long the first rebalance may still wait for more members; negative when it is not the first. */
+    /**
+     * How long the first rebalance may still wait for more members, in milliseconds; negative if this is not the first
+     * one.
+     */
     int initialDelayLeftMs = -1;
 
-    /** Whether a member came since the first rebalance last looked. */
+    /** Whether a member has joined since the first rebalance last checked. */
     boolean memberCame;
 
     ClassicGroup(String id, long nowMs) {
@@ -110,7 +113,7 @@ final class ClassicGroup implements Group {
         stateSinceMs = nowMs;
     }
 
-    /** Whether nothing of it is worth keeping: nobody is or ever was in it, and nobody is expected. */
+    /** Whether the group holds nothing worth keeping: it has no members, never had any, and expects none. */
     boolean isUnused() {
         return state == State.EMPTY && generation == 0 && members.isEmpty() && expectedMembers.isEmpty();
     }
@@ -127,7 +130,7 @@ final class ClassicGroup implements Group {
         return member.id.equals(leaderId);
     }
 
-    /** The member that has a fixed name now; null when none has. */
+    /** The current member with a group instance id; null if there is none. */
     ClassicMember memberOfInstance(String instanceId) {
         String memberId = instanceId == null ? null : memberIdByInstance.get(instanceId);
         return memberId == null ? null : members.get(memberId);
@@ -142,15 +145,15 @@ final class ClassicGroup implements Group {
         return expectedMembers.size();
     }
 
-    /** A client is to come back with the id that it is given, until the deadline. */
-    void expect(String memberId, Deadlines.Deadline until) {
+    /** Expects a client to join again with the member id that it is given, until the deadline. */
+    void expect(String memberId, TimerQueue.Deadline until) {
         expectedMembers.put(memberId, until);
         size.add(sizeOfExpected(memberId));
     }
 
-    /** The client came back, or does not. Returns its deadline; null when it was not expected. */
-    Deadlines.Deadline expectNoMore(String memberId) {
-        Deadlines.Deadline until = expectedMembers.remove(memberId);
+    /** Stops expecting the client and returns its deadline; null if it was not expected. */
+    TimerQueue.Deadline expectNoMore(String memberId) {
+        TimerQueue.Deadline until = expectedMembers.remove(memberId);
         size.add(until == null ? 0 : -sizeOfExpected(memberId));
         return until;
     }
@@ -159,12 +162,12 @@ final class ClassicGroup implements Group {
         return GroupSize.EXPECTED_MEMBER_BYTES + GroupSize.of(memberId);
     }
 
-    /** Nobody is expected any more. */
+    /** Stops expecting any clients. */
     void cancelExpectations() {
-        expectedMembers.values().forEach(Deadlines.Deadline::cancel);
+        expectedMembers.values().forEach(TimerQueue.Deadline::cancel);
     }
 
-    /** A member says something else of itself. */
+    /** Replaces the protocols and metadata of a member. */
     void setProtocols(ClassicMember member, List<ClassicSnapshot.Protocol> protocols) {
         size.add(ClassicMember.sizeOf(protocols) - ClassicMember.sizeOf(member.protocols()));
         member.setProtocols(protocols);
@@ -200,7 +203,9 @@ final class ClassicGroup implements Group {
         }
     }
 
-    /** Who a member is: {@link ErrorCode#NONE}, unknown, or fenced by another of the same fixed name. */
+    /**
+     * Checks a member: {@link ErrorCode#NONE}, unknown, or fenced by another member with the same group instance id.
+     */
     ErrorCode checkMember(String memberId, String instanceId) {
         if (instanceId != null) {
             ClassicMember ofInstance = memberOfInstance(instanceId);
@@ -214,7 +219,7 @@ final class ClassicGroup implements Group {
         return members.containsKey(memberId) ? ErrorCode.NONE : ErrorCode.UNKNOWN_MEMBER_ID;
     }
 
-    /** Whether a client that can follow those protocols can be in the group. */
+    /** Whether a client that supports these protocols can join the group. */
     boolean accepts(String type, List<ClassicSnapshot.Protocol> protocols) {
         if (type.isEmpty() || protocols.isEmpty()) {
             return false;
@@ -227,7 +232,7 @@ final class ClassicGroup implements Group {
         return members.values().stream().allMatch(member -> member.supports(name));
     }
 
-    /** The protocol that everyone supports and most prefer. */
+    /** The protocol that all members support and most of them prefer. */
     String electProtocol() {
         Map<String, Integer> votes = new LinkedHashMap<>();
         for (ClassicMember member : members.values()) {
@@ -249,7 +254,7 @@ final class ClassicGroup implements Group {
         return elected;
     }
 
-    /** Longest time that a member may take to join again. */
+    /** The longest rebalance timeout of all members. */
     int rebalanceTimeoutMs() {
         return members.values().stream()
                 .mapToInt(member -> member.rebalanceTimeoutMs)
@@ -261,7 +266,7 @@ final class ClassicGroup implements Group {
         return expectedMembers.isEmpty() && members.values().stream().allMatch(member -> member.joining != null);
     }
 
-    /** Has someone lead who joined; false when nobody did. */
+    /** Makes one of the joined members the leader; returns false if no member has joined. */
     boolean electLeaderAmongJoined() {
         ClassicMember leader = leaderId == null ? null : members.get(leaderId);
         if (leader != null && leader.joining != null) {
@@ -286,7 +291,7 @@ final class ClassicGroup implements Group {
         if (commitGeneration != generation) {
             return ErrorCode.ILLEGAL_GENERATION;
         }
-        // The member does not know yet what it was assigned: what it commits may be another's.
+        // The member does not know its new assignment yet, so it may commit offsets of another member's partitions.
         return state == State.COMPLETING_REBALANCE ? ErrorCode.REBALANCE_IN_PROGRESS : ErrorCode.NONE;
     }
 
@@ -320,7 +325,7 @@ final class ClassicGroup implements Group {
         return new GroupMetadataKey().setGroup(id);
     }
 
-    /** The group as it stands in the journal, with other assignments than those in force. */
+    /** The group's record, with assignments that are not in effect yet. */
     CoordinatorRecord toRecord(Map<String, byte[]> assignments, long nowMs) {
         List<GroupMetadataValue.MemberMetadata> all = new ArrayList<>(members.size());
         for (ClassicMember member : members.values()) {
@@ -345,7 +350,7 @@ final class ClassicGroup implements Group {
                         .setMembers(all));
     }
 
-    /** The members with all that they said of themselves, for a group of another kind. */
+    /** The members with all of their metadata, for conversion to another group type. */
     ClassicSnapshot snapshot() {
         List<ClassicSnapshot.Member> all = new ArrayList<>(members.size());
         for (ClassicMember member : members.values()) {
@@ -361,7 +366,7 @@ final class ClassicGroup implements Group {
         return new ClassicSnapshot(id, generation, all);
     }
 
-    /** The group that members of another kind of group make. */
+    /** Creates a group from members of another group type. */
     static ClassicGroup of(ClassicSnapshot snapshot, long nowMs) {
         ClassicGroup group = new ClassicGroup(snapshot.groupId(), nowMs);
         for (ClassicSnapshot.Member from : snapshot.members()) {
@@ -378,14 +383,14 @@ final class ClassicGroup implements Group {
         return group;
     }
 
-    /** Assignments in force, by member. */
+    /** Assignments in effect, by member. */
     Map<String, byte[]> assignments() {
         Map<String, byte[]> assignments = new TreeMap<>();
         members.values().forEach(member -> assignments.put(member.id, member.assignment()));
         return assignments;
     }
 
-    /** Becomes what a record says: live, only assignments and state are new; after a restart, all of it. */
+    /** Applies a record. In live operation only assignments and state are new; after a restart, everything is. */
     void replay(GroupMetadataValue value) {
         Set<String> present = new TreeSet<>();
         generation = value.generation();

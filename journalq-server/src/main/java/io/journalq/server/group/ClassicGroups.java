@@ -13,8 +13,8 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.ClassicGroup.State;
 import io.journalq.server.group.consumer.ClassicSnapshot;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.model.GroupSize;
-import io.journalq.server.group.model.Origin;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,36 +25,36 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What happens in classic groups: members join, the leader assigns, members leave or fall silent. Eager and cooperative
- * rebalances are the same here: what they differ in, clients settle among themselves. Static members (KIP-345) keep their
- * assignment over a restart of their client.
+ * The operations on classic groups: members join, the leader assigns, members leave or time out. The coordinator treats
+ * eager and cooperative rebalances alike, because only the clients distinguish them. Static members (KIP-345) keep
+ * their assignment when their client restarts.
  */
 final class ClassicGroups {
-    /** A member that waits for its first rebalance sends no heartbeats; it may wait this long. */
+    /** Session timeout of a member that waits for its first rebalance, because it sends no heartbeats until then. */
     private static final int NEW_MEMBER_TIMEOUT_MS = 300_000;
 
     private static final short FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT = 9;
     private static final short FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS = 4;
 
     private final GroupLimits limits;
-    private final Deadlines deadlines;
+    private final TimerQueue deadlines;
     private final Outbox outbox;
     private final MemoryAccount memory;
     private final Supplier<String> ids;
     private final Consumer<ClassicGroup> abandoned;
-    /** The time of the step under way. */
+    /** The time of the current step. */
     private long nowMs;
 
     /**
-     * Makes a part that knows no groups.
+     * Creates an instance without groups.
      *
-     * @param memory asked for room before groups become larger
-     * @param ids gives texts that were never given before, for member ids
-     * @param abandoned hears of groups that somebody began to join and gave up
+     * @param memory checked for room before a group grows
+     * @param ids generates unique strings for member ids
+     * @param abandoned called with each group that a client started to join and then abandoned
      */
     ClassicGroups(
             GroupLimits limits,
-            Deadlines deadlines,
+            TimerQueue deadlines,
             Outbox outbox,
             MemoryAccount memory,
             Supplier<String> ids,
@@ -67,27 +67,27 @@ final class ClassicGroups {
         this.abandoned = abandoned;
     }
 
-    /** The time that the following calls happen at. */
+    /** Sets the time of the following calls. */
     void at(long stepMs) {
         nowMs = stepMs;
     }
 
-    /** A group was loaded: its members must show that they live. */
+    /** Starts the session timeouts of the members of a loaded group. */
     void onLoaded(ClassicGroup group) {
         group.members().forEach(member -> restartSession(group, member, member.sessionTimeoutMs));
     }
 
-    /** Members came over from a group of another kind: they agree anew among themselves. */
-    void takeOver(ClassicGroup group, ClassicSnapshot snapshot) {
+    /** Converts a group of the consumer protocol to this classic group. Its members rebalance. */
+    void convert(ClassicGroup group, ClassicSnapshot snapshot) {
         for (ClassicSnapshot.Member from : snapshot.members()) {
-            // The record holds no protocols but the one in force.
+            // The record holds only the protocol in effect.
             group.setProtocols(group.member(from.id()), from.protocols());
         }
         onLoaded(group);
         rebalance(group);
     }
 
-    /** The members go over to a group of another kind: nobody waits here any more. */
+    /** Responds to all waiting members, because the group is converted to another type. */
     void dissolve(ClassicGroup group) {
         cancelRebalance(group);
         group.cancelExpectations();
@@ -95,11 +95,11 @@ final class ClassicGroups {
             member.cancelSession();
             if (member.joining != null) {
                 member.joining.send(
-                        ClassicAnswers.refusal(member.joinVersion, ErrorCode.REBALANCE_IN_PROGRESS, member.id));
+                        ClassicResponses.refusal(member.joinVersion, ErrorCode.REBALANCE_IN_PROGRESS, member.id));
                 member.joining = null;
             }
             if (member.syncing != null) {
-                member.syncing.send(ClassicAnswers.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing.send(ClassicResponses.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
                 member.syncing = null;
             }
         }
@@ -130,7 +130,7 @@ final class ClassicGroups {
         }
     }
 
-    /** By how much the group becomes larger when the client joins; the group itself included that is new with it. */
+    /** By how many bytes the group grows if the client joins, including the group itself if it is new. */
     private static long growth(ClassicGroup group, Join join) {
         long said = ClassicMember.sizeOf(join.protocols());
         ClassicMember before = group.member(join.request().memberId());
@@ -143,7 +143,7 @@ final class ClassicGroups {
         return said + GroupSize.MEMBER_BYTES + (group.isUnused() ? GroupSize.GROUP_BYTES : 0);
     }
 
-    /** A request to join, and the way back. */
+    /** A JoinGroup request and its reply. */
     private record Join(
             Origin origin,
             short version,
@@ -151,7 +151,7 @@ final class ClassicGroups {
             List<ClassicSnapshot.Protocol> protocols,
             Reply<JoinGroupResponse> reply) {
         void refuse(ErrorCode error) {
-            reply.send(ClassicAnswers.refusal(version, error, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, error, request.memberId()));
         }
     }
 
@@ -172,7 +172,7 @@ final class ClassicGroups {
             group.expect(
                     memberId,
                     deadlines.at(nowMs + join.request().sessionTimeoutMs(), () -> onExpectedGone(group, memberId)));
-            join.reply().send(ClassicAnswers.refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
+            join.reply().send(ClassicResponses.refusal(join.version(), ErrorCode.MEMBER_ID_REQUIRED, memberId));
             return;
         }
         addAndRebalance(group, memberId, join);
@@ -190,7 +190,7 @@ final class ClassicGroups {
 
     private void joinAgain(ClassicGroup group, Join join) {
         String memberId = join.request().memberId();
-        Deadlines.Deadline expected = group.expectNoMore(memberId);
+        TimerQueue.Deadline expected = group.expectNoMore(memberId);
         if (expected != null) {
             expected.cancel();
             addAndRebalance(group, memberId, join);
@@ -207,9 +207,9 @@ final class ClassicGroups {
                 && (group.state == State.COMPLETING_REBALANCE
                         || (group.state == State.STABLE && !group.isLeader(member)));
         if (answersAtOnce) {
-            // It missed the answer, and asks again.
+            // The member missed the response and requests it again.
             boolean leads = group.state == State.COMPLETING_REBALANCE && group.isLeader(member);
-            join.reply().send(ClassicAnswers.joined(group, member, leads, false));
+            join.reply().send(ClassicResponses.joined(group, member, leads, false));
             return;
         }
         update(group, member, join);
@@ -233,8 +233,8 @@ final class ClassicGroups {
 
     private static void update(ClassicGroup group, ClassicMember member, Join join) {
         if (member.joining != null) {
-            // The client gave that request up, and asks again.
-            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+            // The client gave up that request and sent another.
+            member.joining.send(ClassicResponses.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
         }
         group.setProtocols(member, join.protocols());
         member.rebalanceTimeoutMs = join.version() == 0
@@ -245,7 +245,7 @@ final class ClassicGroups {
         member.joinVersion = join.version();
     }
 
-    /** The client of a static member was started again: it takes the place of the one before, which is fenced. */
+    /** A static member's client restarted: the new member replaces the old one, which is fenced. */
     private void replaceStatic(ClassicGroup group, ClassicMember before, Join join) {
         boolean led = group.isLeader(before);
         fence(before);
@@ -263,9 +263,9 @@ final class ClassicGroups {
         if (changesNothing && saysTheSame) {
             outbox.append(List.of(group.toRecord(group.assignments(), nowMs)));
             member.joining = null;
-            // A leader that knows nothing of the others must not assign anew.
+            // A leader that does not know the other members must not compute an assignment.
             boolean tellsMembers = led && join.version() >= FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT;
-            JoinGroupResponse answer = ClassicAnswers.joined(group, member, tellsMembers, tellsMembers);
+            JoinGroupResponse answer = ClassicResponses.joined(group, member, tellsMembers, tellsMembers);
             join.reply().send(led && !tellsMembers ? answer.setLeader(before.id) : answer);
             return;
         }
@@ -275,25 +275,25 @@ final class ClassicGroups {
 
     private static void fence(ClassicMember member) {
         if (member.joining != null) {
-            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.FENCED_INSTANCE_ID, member.id));
+            member.joining.send(ClassicResponses.refusal(member.joinVersion, ErrorCode.FENCED_INSTANCE_ID, member.id));
             member.joining = null;
         }
         if (member.syncing != null) {
-            member.syncing.send(ClassicAnswers.refusal(ErrorCode.FENCED_INSTANCE_ID));
+            member.syncing.send(ClassicResponses.refusal(ErrorCode.FENCED_INSTANCE_ID));
             member.syncing = null;
         }
     }
 
     // Rebalancing.
 
-    /** Begins a rebalance, unless one is under way that has not counted its members yet. */
+    /** Starts a rebalance unless one is in progress that still accepts members. */
     private void rebalance(ClassicGroup group) {
         if (group.state == State.PREPARING_REBALANCE) {
             return;
         }
         for (ClassicMember member : group.members()) {
             if (member.syncing != null) {
-                member.syncing.send(ClassicAnswers.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
+                member.syncing.send(ClassicResponses.refusal(ErrorCode.REBALANCE_IN_PROGRESS));
                 member.syncing = null;
             }
         }
@@ -339,7 +339,7 @@ final class ClassicGroups {
         }
     }
 
-    /** The rebalance counts its members: who joined is in the next generation. */
+    /** Completes the joining phase: the members that have joined form the next generation. */
     private void complete(ClassicGroup group) {
         cancelRebalance(group);
         for (ClassicMember member : List.copyOf(group.members())) {
@@ -348,7 +348,7 @@ final class ClassicGroups {
             }
         }
         if (!group.members().isEmpty() && !group.electLeaderAmongJoined()) {
-            // Static members that are all away may still come back.
+            // Static members may still return, even if none of them is there now.
             group.rebalance = deadlines.at(nowMs + Math.max(1, group.rebalanceTimeoutMs()), () -> complete(group));
             return;
         }
@@ -368,7 +368,7 @@ final class ClassicGroups {
                 Reply<JoinGroupResponse> reply = member.joining;
                 member.joining = null;
                 member.isNew = false;
-                reply.send(ClassicAnswers.joined(group, member, group.isLeader(member), false));
+                reply.send(ClassicResponses.joined(group, member, group.isLeader(member), false));
                 restartSession(group, member, member.sessionTimeoutMs);
             }
         }
@@ -376,7 +376,7 @@ final class ClassicGroups {
         group.rebalance = deadlines.at(nowMs + group.rebalanceTimeoutMs(), () -> onSyncsMissing(group, generation));
     }
 
-    /** Who joined and never asked for its assignment is out. */
+    /** Removes the members that joined and never requested their assignment. */
     private void onSyncsMissing(ClassicGroup group, int generation) {
         group.rebalance = null;
         if (group.generation != generation || group.awaitedSyncs.isEmpty()) {
@@ -397,22 +397,22 @@ final class ClassicGroups {
     void sync(ClassicGroup group, SyncGroupRequest request, Reply<SyncGroupResponse> reply) {
         ErrorCode error = checkSync(group, request);
         if (error != ErrorCode.NONE) {
-            reply.send(ClassicAnswers.refusal(error));
+            reply.send(ClassicResponses.refusal(error));
             return;
         }
         ClassicMember member = group.member(request.memberId());
         if (assigns(group, member) && !memory.hasRoom(growth(group, request))) {
-            reply.send(ClassicAnswers.refusal(ErrorCode.GROUP_MAX_SIZE_REACHED));
+            reply.send(ClassicResponses.refusal(ErrorCode.GROUP_MAX_SIZE_REACHED));
             return;
         }
         group.awaitedSyncs.remove(member.id);
         restartSession(group, member, member.sessionTimeoutMs);
         if (group.state == State.STABLE) {
-            reply.send(ClassicAnswers.assigned(group, member));
+            reply.send(ClassicResponses.assigned(group, member));
             return;
         }
         if (member.syncing != null) {
-            member.syncing.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            member.syncing.send(ClassicResponses.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
         member.syncing = reply;
         if (assigns(group, member)) {
@@ -460,12 +460,12 @@ final class ClassicGroups {
             if (member.syncing != null) {
                 Reply<SyncGroupResponse> reply = member.syncing;
                 member.syncing = null;
-                reply.send(ClassicAnswers.assigned(group, member));
+                reply.send(ClassicResponses.assigned(group, member));
             }
         }
     }
 
-    // Living and leaving.
+    // Heartbeats and leaving.
 
     void heartbeat(ClassicGroup group, HeartbeatRequest request, Reply<HeartbeatResponse> reply) {
         ErrorCode error = group.checkMember(request.memberId(), request.groupInstanceId());
@@ -479,7 +479,7 @@ final class ClassicGroups {
         reply.send(new HeartbeatResponse().setErrorCode(error.code()));
     }
 
-    /** A member did something that only the living do. */
+    /** Restarts the session timeout after a request that proves that the member is alive. */
     void onSignOfLife(ClassicGroup group, String memberId) {
         ClassicMember member = group.member(memberId);
         if (member != null) {
@@ -502,14 +502,14 @@ final class ClassicGroups {
         }
     }
 
-    /** A member leaves by its id or, when it is static, by its fixed name. */
+    /** Removes a member by its id or, if it is static, by its group instance id. */
     LeaveGroupResponse.MemberResponse leave(ClassicGroup group, LeaveGroupRequest.MemberIdentity leaving) {
         ClassicMember ofInstance = group.memberOfInstance(leaving.groupInstanceId());
         String memberId = leaving.memberId().isEmpty() && ofInstance != null ? ofInstance.id : leaving.memberId();
         LeaveGroupResponse.MemberResponse answer = new LeaveGroupResponse.MemberResponse()
                 .setMemberId(leaving.memberId())
                 .setGroupInstanceId(leaving.groupInstanceId());
-        Deadlines.Deadline expected = group.expectNoMore(memberId);
+        TimerQueue.Deadline expected = group.expectNoMore(memberId);
         if (expected != null) {
             expected.cancel();
             completeIfEveryoneJoined(group);
@@ -524,11 +524,11 @@ final class ClassicGroups {
 
     private void removeAndRebalance(ClassicGroup group, ClassicMember member) {
         if (member.joining != null) {
-            member.joining.send(ClassicAnswers.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
+            member.joining.send(ClassicResponses.refusal(member.joinVersion, ErrorCode.UNKNOWN_MEMBER_ID, member.id));
             member.joining = null;
         }
         if (member.syncing != null) {
-            member.syncing.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            member.syncing.send(ClassicResponses.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
             member.syncing = null;
         }
         group.remove(member);

@@ -4,11 +4,11 @@ import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.consumer.ClassicSnapshot.Protocol;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.model.GroupSize;
-import io.journalq.server.group.model.Origin;
 import java.util.List;
 
-/** A member of a classic group: what it said of itself, what it was given, and whether it waits for an answer. */
+/** A member of a classic group: its metadata, its assignment, and the requests that it waits for. */
 final class ClassicMember {
     static final byte[] NOTHING = new byte[0];
 
@@ -20,20 +20,20 @@ final class ClassicMember {
     private List<Protocol> protocols = List.of();
     private byte[] assignment = NOTHING;
 
-    /** Waits for the rebalance to complete; null when it has not joined again. */
+    /** Waits for the rebalance to complete; null if the member has not joined again. */
     Reply<JoinGroupResponse> joining;
 
-    /** Version of the request that waits. */
+    /** Version of the waiting JoinGroup request. */
     short joinVersion;
 
-    /** Waits for its assignment; null when it does not. */
+    /** Waits for the assignment; null if the member is not waiting. */
     Reply<SyncGroupResponse> syncing;
 
-    /** Whether it waits for its first rebalance: until then its client sends no heartbeats. */
+    /** Whether the member waits for its first rebalance: its client sends no heartbeats until then. */
     boolean isNew;
 
-    /** When it is taken for dead; null while it need not prove that it lives. */
-    Deadlines.Deadline session;
+    /** When the member is considered dead; null while it need not send heartbeats. */
+    TimerQueue.Deadline session;
 
     ClassicMember(String id, String instanceId, Origin origin) {
         this.id = id;
@@ -49,17 +49,17 @@ final class ClassicMember {
         return assignment;
     }
 
-    /** Only {@link ClassicGroup} calls this for one that is in a group: it counts the size. */
+    /** Called only by {@link ClassicGroup} for a member of a group, because it tracks the size. */
     void setProtocols(List<Protocol> said) {
         protocols = said;
     }
 
-    /** As {@link #setProtocols}. */
+    /** Like {@link #setProtocols}. */
     void setAssignment(byte[] given) {
         assignment = given;
     }
 
-    /** What it takes of the heap, about. */
+    /** Estimated heap size. */
     long sizeBytes() {
         return GroupSize.MEMBER_BYTES
                 + GroupSize.of(id)
@@ -97,7 +97,7 @@ final class ClassicMember {
         return protocols.stream().anyMatch(own -> own.name().equals(protocol));
     }
 
-    /** What it says of itself under a protocol; nothing when it does not know that one. */
+    /** The member's metadata for a protocol; empty if it does not support that protocol. */
     byte[] metadata(String protocol) {
         for (Protocol own : protocols) {
             if (own.name().equals(protocol)) {

@@ -4,13 +4,13 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.group.record.OffsetCommitValue;
 
 /**
- * Where a group goes on in a partition.
+ * The position of a group in a partition.
  *
- * @param leaderEpoch of the last record that was read, as the client says; -1 when it does not
- * @param partitionEpoch leader epoch of the partition when it was committed; -1 when not known
- * @param metadata what the client keeps with it
- * @param commitTimestampMs when it was committed, in milliseconds since 1970 UTC
- * @param topicId zero when not known
+ * @param leaderEpoch of the last record that was read, according to the client; -1 if unknown
+ * @param partitionEpoch leader epoch of the partition at the time of the commit; -1 if unknown
+ * @param metadata stored by the client
+ * @param commitTimestampMs time of the commit, in milliseconds since 1970 UTC
+ * @param topicId zero if unknown
  */
 public record CommittedOffset(
         long offset, int leaderEpoch, int partitionEpoch, String metadata, long commitTimestampMs, Uuid topicId) {
@@ -24,12 +24,12 @@ public record CommittedOffset(
                 value.topicId());
     }
 
-    /** No record before the offset was written in a newer leader epoch; -1 when not known. */
+    /** No record before the offset was written in a newer leader epoch; -1 if unknown. */
     int newestEpoch() {
         return leaderEpoch >= 0 ? leaderEpoch : partitionEpoch;
     }
 
-    /** The same at the end of a partition that lost what came later. */
+    /** This position moved back to {@code end}, where a partition that lost its tail ends. */
     CommittedOffset movedBackTo(long end) {
         return new CommittedOffset(end, -1, -1, metadata, commitTimestampMs, topicId);
     }

@@ -19,15 +19,17 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ClassicSnapshot;
 import io.journalq.server.group.consumer.ConsumerGroup;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.ConsumerGroups;
-import io.journalq.server.group.consumer.Fault;
 import io.journalq.server.group.consumer.GroupTimes;
+import io.journalq.server.group.consumer.MemberRules.RequestError;
 import io.journalq.server.group.consumer.Topics;
 import io.journalq.server.group.model.Group;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;
@@ -43,11 +45,11 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * All groups of one partition of the groups' topic. Finds the group that a request is about and hands it to whoever knows
- * its kind; knows itself only what all groups have in common.
+ * All groups of one partition of the group topic. Finds the group of a request and passes the request to the class for
+ * the group's type. This class itself implements only what all groups have in common.
  */
 public final class GroupMachine implements CoordinatorMachine {
-    /** Longest id of a group, in characters. */
+    /** Maximum length of a group id, in characters. */
     public static final int MAX_GROUP_ID_LENGTH = 1_024;
 
     private final GroupLimits limits;
@@ -55,22 +57,22 @@ public final class GroupMachine implements CoordinatorMachine {
     private final GroupCount count;
     private final MemoryAccount memory;
     private final Outbox outbox;
-    private final Deadlines deadlines = new Deadlines();
+    private final TimerQueue deadlines = new TimerQueue();
     private final Map<String, Group> groups = new TreeMap<>();
-    private final OffsetCommits offsets;
+    private final CommittedOffsets offsets;
     private final ClassicGroups classic;
     private final ConsumerGroups consumer;
 
-    /** How many groups this machine told of; -1 when it told nothing yet. */
+    /** The last reported number of groups; -1 if none was reported yet. */
     private int toldCount = -1;
 
     /**
-     * Makes a machine without groups.
+     * Creates a machine without groups.
      *
-     * @param count what the limit on all groups is held against
-     * @param memory where groups and offsets are charged
-     * @param retentionTime by which committed offsets and empty groups expire
-     * @param ids gives texts that were never given before, for member ids
+     * @param count the total number of groups, for the limit
+     * @param memory charged with groups and offsets
+     * @param retentionTime determines when committed offsets and empty groups expire
+     * @param ids generates unique strings for member ids
      */
     public GroupMachine(
             GroupLimits limits,
@@ -85,7 +87,7 @@ public final class GroupMachine implements CoordinatorMachine {
         this.count = count;
         this.outbox = outbox;
         this.memory = memory.ofGroups();
-        this.offsets = new OffsetCommits(limits, outbox, groups, memory.ofOffsets());
+        this.offsets = new CommittedOffsets(limits, outbox, groups, memory.ofOffsets());
         this.classic = new ClassicGroups(limits, deadlines, outbox, this.memory, ids, this::dropIfUnused);
         this.consumer = new ConsumerGroups(consumerLimits, outbox, this.memory, ids, this::moveToClassic);
     }
@@ -112,12 +114,12 @@ public final class GroupMachine implements CoordinatorMachine {
         }
     }
 
-    /** Whether a group of that id would be one more, and there may be no more. */
+    /** Whether this id would create a new group while the maximum number of groups is reached. */
     private boolean isOneTooMany(String groupId) {
         return !groups.containsKey(groupId) && !offsets.hasOffsets(groupId) && count.isFull();
     }
 
-    /** A group that somebody began to join, and that never had a member, leaves nothing behind. */
+    /** Drops a group that a client started to join but that never had a member. */
     private void dropIfUnused(ClassicGroup group) {
         if (group.isUnused()) {
             if (groups.get(group.id()) == group) {
@@ -130,7 +132,7 @@ public final class GroupMachine implements CoordinatorMachine {
     private void replayConsumer(CoordinatorRecord record) {
         String groupId = consumer.replay(record);
         if (groupId == null) {
-            throw new IllegalArgumentException("not a group's record: " + record);
+            throw new IllegalArgumentException("not a group record: " + record);
         }
         ConsumerGroup group = consumer.group(groupId);
         if (group != null) {
@@ -199,22 +201,22 @@ public final class GroupMachine implements CoordinatorMachine {
         return Math.min(deadlines.run(nowMs), consumer.onTick(nowMs));
     }
 
-    /** Committed offsets, of groups of every kind. */
-    public OffsetCommits offsets() {
+    /** Committed offsets of groups of all types. */
+    public CommittedOffsets offsets() {
         return offsets;
     }
 
-    /** A client joins a classic group; the answer comes when its rebalance is complete. */
+    /** A client joins a classic group. The reply is sent when the group's rebalance is complete. */
     public void onJoinGroup(
             Origin origin, short version, JoinGroupRequest request, long nowMs, Reply<JoinGroupResponse> reply) {
         classic.at(nowMs);
         ErrorCode error = checkJoin(request);
         if (error != ErrorCode.NONE) {
-            reply.send(ClassicAnswers.refusal(version, error, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, error, request.memberId()));
             return;
         }
         if (isOneTooMany(request.groupId())) {
-            reply.send(ClassicAnswers.refusal(version, ErrorCode.GROUP_MAX_SIZE_REACHED, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, ErrorCode.GROUP_MAX_SIZE_REACHED, request.memberId()));
             return;
         }
         Group group = groups.get(request.groupId());
@@ -223,7 +225,7 @@ public final class GroupMachine implements CoordinatorMachine {
             group = null;
         }
         if (group == null && !request.memberId().isEmpty()) {
-            reply.send(ClassicAnswers.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
+            reply.send(ClassicResponses.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
             return;
         }
         if (group == null) {
@@ -238,20 +240,20 @@ public final class GroupMachine implements CoordinatorMachine {
             JoinGroupResponse answer = consumer.classicMembers().join(joined, origin, version, request, nowMs);
             ErrorCode refused = ErrorCode.of(answer.errorCode());
             reply.send(
-                    refused == ErrorCode.NONE ? answer : ClassicAnswers.refusal(version, refused, answer.memberId()));
+                    refused == ErrorCode.NONE ? answer : ClassicResponses.refusal(version, refused, answer.memberId()));
         }
     }
 
-    /** Only members of the classic protocol are left in a group of the other one. */
+    /** Converts a group of the consumer protocol whose remaining members all use the classic protocol. */
     private void moveToClassic(ConsumerGroup left, long nowMs) {
-        ClassicSnapshot snapshot = consumer.handOver(left);
+        ClassicSnapshot snapshot = consumer.convertToClassic(left);
         ClassicGroup next = ClassicGroup.of(snapshot, nowMs);
         List<CoordinatorRecord> records = new ArrayList<>(left.tombstones());
         records.add(next.toRecord(next.assignments(), nowMs));
         outbox.append(records);
         ClassicGroup group = (ClassicGroup) groups.get(left.id());
         classic.at(nowMs);
-        classic.takeOver(group, snapshot);
+        classic.convert(group, snapshot);
     }
 
     private static boolean isBadId(String groupId) {
@@ -268,7 +270,7 @@ public final class GroupMachine implements CoordinatorMachine {
                 : ErrorCode.NONE;
     }
 
-    /** A member asks for its assignment, and as the leader brings everybody's. */
+    /** A member requests its assignment. The leader's request carries the assignments of all members. */
     public void onSyncGroup(SyncGroupRequest request, long nowMs, Reply<SyncGroupResponse> reply) {
         classic.at(nowMs);
         if (groups.get(request.groupId()) instanceof ClassicGroup group) {
@@ -276,11 +278,11 @@ public final class GroupMachine implements CoordinatorMachine {
         } else if (groups.get(request.groupId()) instanceof ConsumerGroup group) {
             reply.send(consumer.classicMembers().sync(group, request, nowMs));
         } else {
-            reply.send(ClassicAnswers.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
+            reply.send(ClassicResponses.refusal(ErrorCode.UNKNOWN_MEMBER_ID));
         }
     }
 
-    /** A member of a classic group shows that it lives, and asks whether there is a rebalance. */
+    /** A member of a classic group sends a heartbeat, and learns whether there is a rebalance. */
     public void onHeartbeat(HeartbeatRequest request, long nowMs, Reply<HeartbeatResponse> reply) {
         classic.at(nowMs);
         if (groups.get(request.groupId()) instanceof ClassicGroup group) {
@@ -293,17 +295,17 @@ public final class GroupMachine implements CoordinatorMachine {
         }
     }
 
-    /** The topics are others now. */
+    /** Replaces the topics. */
     public void onTopics(Topics topics) {
         consumer.onTopics(topics);
     }
 
-    /** What groups of the consumer protocol do by the clock is something else now. */
+    /** Replaces the timeouts and intervals of groups of the consumer protocol. */
     public void onTimes(GroupTimes.Lookup times) {
         consumer.onTimes(times);
     }
 
-    /** A member of the consumer protocol joins, lives on or leaves (KIP-848). */
+    /** A member of the consumer protocol joins, sends a heartbeat or leaves (KIP-848). */
     public void onConsumerHeartbeat(
             Origin origin,
             short version,
@@ -313,27 +315,27 @@ public final class GroupMachine implements CoordinatorMachine {
         if (request.groupId().length() > MAX_GROUP_ID_LENGTH) {
             reply.send(new ConsumerGroupHeartbeatResponse()
                     .setErrorCode(ErrorCode.INVALID_GROUP_ID.code())
-                    .setErrorMessage("A group's id has at most " + MAX_GROUP_ID_LENGTH + " characters."));
+                    .setErrorMessage("A group id must not be longer than " + MAX_GROUP_ID_LENGTH + " characters."));
             return;
         }
         Group group = groups.get(request.groupId());
         if (group instanceof ClassicGroup before && !before.isEmpty()) {
             ClassicSnapshot snapshot = before.snapshot();
-            Fault fault = consumer.takeOverProblem(snapshot, request, version);
-            if (fault != null) {
+            RequestError error = consumer.conversionError(snapshot, request, version);
+            if (error != null) {
                 reply.send(new ConsumerGroupHeartbeatResponse()
-                        .setErrorCode(fault.code().code())
-                        .setErrorMessage(fault.message()));
+                        .setErrorCode(error.code().code())
+                        .setErrorMessage(error.message()));
                 return;
             }
             classic.dissolve(before);
-            consumer.takeOver(snapshot, before.tombstones(), nowMs);
+            consumer.convert(snapshot, before.tombstones(), nowMs);
             group = groups.get(request.groupId());
         }
         if (isOneTooMany(request.groupId())) {
             reply.send(new ConsumerGroupHeartbeatResponse()
                     .setErrorCode(ErrorCode.GROUP_MAX_SIZE_REACHED.code())
-                    .setErrorMessage("The broker has as many groups as it may have (group.max.count)."));
+                    .setErrorMessage("The broker has reached its maximum number of groups (group.max.count)."));
             return;
         }
         if (group != null && group.kind() == Group.Kind.CLASSIC && request.memberEpoch() == 0) {
@@ -342,7 +344,7 @@ public final class GroupMachine implements CoordinatorMachine {
         reply.send(consumer.onHeartbeat(origin, version, request, nowMs));
     }
 
-    /** A group of the consumer protocol in full; with an error when there is none of that id. */
+    /** Describes a group of the consumer protocol; with an error if there is no group with this id. */
     public ConsumerGroupDescribeResponse.DescribedGroup describeConsumer(String groupId) {
         return consumer.describe(groupId);
     }
@@ -374,11 +376,11 @@ public final class GroupMachine implements CoordinatorMachine {
                 .setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code());
     }
 
-    /** Someone commits offsets; the outcomes are in the order of the commits. */
+    /** Commits offsets; the results are in the order of the commits. */
     public void onOffsetCommit(
             String groupId,
-            OffsetCommits.Committer committer,
-            List<OffsetCommits.Commit> commits,
+            CommittedOffsets.Committer committer,
+            List<CommittedOffsets.Commit> commits,
             long nowMs,
             Reply<List<ErrorCode>> reply) {
         ErrorCode error = isBadId(groupId) ? ErrorCode.INVALID_GROUP_ID : offsets.check(groupId, committer, nowMs);
@@ -396,13 +398,13 @@ public final class GroupMachine implements CoordinatorMachine {
     }
 
     /**
-     * The producer of a transaction commits offsets with it; they are in force once it commits. That the partition of this
-     * group takes part in the transaction was checked with the transaction's coordinator.
+     * The producer of a transaction commits offsets, which take effect when the transaction commits. The caller has
+     * checked with the transaction's coordinator that the partition of this group is part of the transaction.
      */
     public void onTransactionalOffsetCommit(
             String groupId,
-            OffsetCommits.Committer committer,
-            OffsetCommits.InTransaction transaction,
+            CommittedOffsets.Committer committer,
+            CommittedOffsets.InTransaction transaction,
             long nowMs,
             Reply<List<ErrorCode>> reply) {
         ErrorCode error =
@@ -410,7 +412,7 @@ public final class GroupMachine implements CoordinatorMachine {
         boolean tooMuch =
                 error == ErrorCode.NONE && (isOneTooMany(groupId) || !offsets.hasRoomInTransaction(transaction));
         error = tooMuch ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
-        List<OffsetCommits.Commit> commits = transaction.commits();
+        List<CommittedOffsets.Commit> commits = transaction.commits();
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));
             return;
@@ -423,11 +425,11 @@ public final class GroupMachine implements CoordinatorMachine {
     }
 
     /**
-     * A transaction ended: what its producer committed with it, in any group, is in force now, or forgotten. The answer
-     * comes when that is safe, at once when nothing was left to do.
+     * Ends a transaction: the offsets that its producer committed with it, in any group, take effect or are discarded.
+     * The reply is sent when that is safe, or at once if there was nothing to do.
      *
      * @param producerEpoch epoch of the transaction's markers
-     * @param transactionVersion 2 when that is one more than in the transaction (KIP-890), less before
+     * @param transactionVersion 2 if that epoch is one more than in the transaction (KIP-890), less otherwise
      */
     public void onTransactionEnd(
             long producerId, short producerEpoch, int transactionVersion, boolean committed, Reply<ErrorCode> reply) {
@@ -435,17 +437,17 @@ public final class GroupMachine implements CoordinatorMachine {
         reply.send(ErrorCode.NONE);
     }
 
-    /** The answer to a request to join that is not followed. */
+    /** The response to a rejected JoinGroup request. */
     public static JoinGroupResponse joinRefusal(short version, ErrorCode error, String memberId) {
-        return ClassicAnswers.refusal(version, error, memberId);
+        return ClassicResponses.refusal(version, error, memberId);
     }
 
-    /** The answer to a request for an assignment that is not followed. */
+    /** The response to a rejected SyncGroup request. */
     public static SyncGroupResponse syncRefusal(ErrorCode error) {
-        return ClassicAnswers.refusal(error);
+        return ClassicResponses.refusal(error);
     }
 
-    /** Every group in short. */
+    /** Lists all groups. */
     public List<ListedGroup> list() {
         List<ListedGroup> all = new ArrayList<>();
         groups.values().forEach(group -> all.add(listed(group)));
@@ -465,16 +467,19 @@ public final class GroupMachine implements CoordinatorMachine {
                 .setGroupType(group.kind().protocolName());
     }
 
-    /** A classic group in full, also one that has offsets and never had members; null when there is none of that id. */
+    /**
+     * Describes a classic group, including one that has offsets and never had members; null if there is no group with
+     * this id.
+     */
     public DescribedGroup describe(String groupId) {
         Group group = groups.get(groupId);
         if (group == null && offsets.hasOffsets(groupId)) {
             group = new ClassicGroup(groupId, 0);
         }
-        return group instanceof ClassicGroup one ? ClassicDescription.of(one) : null;
+        return group instanceof ClassicGroup one ? ClassicGroupDescription.of(one) : null;
     }
 
-    /** Deletes a group without members, and its offsets. */
+    /** Deletes a group without members, together with its offsets. */
     public void onDeleteGroup(String groupId, Reply<ErrorCode> reply) {
         Group group = groups.get(groupId);
         if (group == null && !offsets.hasOffsets(groupId)) {

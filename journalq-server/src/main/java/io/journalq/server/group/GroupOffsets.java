@@ -20,13 +20,13 @@ final class GroupOffsets {
         return offsets == null ? null : offsets.get(partition);
     }
 
-    /** What the offsets of a topic take of the heap. */
+    /** Estimated heap size of the offsets of a topic. */
     long sizeBytes(String topic) {
         TopicOffsets offsets = topics.get(topic);
         return offsets == null ? 0 : OffsetSizes.topic(topic) + offsets.sizeBytes();
     }
 
-    /** Takes an offset in; null removes it. */
+    /** Sets an offset; null removes it. */
     void put(String topic, int partition, CommittedOffset offset) {
         if (offset != null) {
             topics.computeIfAbsent(topic, absent -> new TopicOffsets()).put(partition, offset);

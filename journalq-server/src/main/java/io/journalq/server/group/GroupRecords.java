@@ -1,7 +1,7 @@
 package io.journalq.server.group;
 
 import io.journalq.server.coordinator.RecordTypes;
-import io.journalq.server.group.consumer.ConsumerRecords;
+import io.journalq.server.group.consumer.ConsumerGroupRecords;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
 import io.journalq.server.group.record.OffsetCommitKey;
@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The records of groups. Numbers and layouts of offsets and of groups are those that other tools read from the
- * topic; numbers from 1,000 on are our own.
+ * The record types of groups. Type numbers and formats of offsets and groups are the ones that other tools read from
+ * the topic. Type numbers from 1,000 on are JournalQ's own.
  */
 public final class GroupRecords {
     private static final List<RecordTypes.Type> OFFSETS_AND_CLASSIC = List.of(
@@ -25,9 +25,9 @@ public final class GroupRecords {
                     (short) 1_000, PendingOffsetKey.class, PendingOffsetKey::read, PendingOffsetValue::read, (short)
                             0));
 
-    /** Every type. */
+    /** All types. */
     public static final RecordTypes TYPES =
-            RecordTypes.of(Stream.concat(OFFSETS_AND_CLASSIC.stream(), ConsumerRecords.types().stream())
+            RecordTypes.of(Stream.concat(OFFSETS_AND_CLASSIC.stream(), ConsumerGroupRecords.types().stream())
                     .toArray(RecordTypes.Type[]::new));
 
     private GroupRecords() {}

@@ -2,24 +2,24 @@ package io.journalq.server.group;
 
 import io.journalq.server.memory.TextSize;
 
-/** An estimate of what committed offsets take of the heap; {@code GroupMemoryTest} holds it against that. Stateless. */
+/** Estimates the heap size of committed offsets; {@code GroupMemoryTest} checks the estimates. Stateless. */
 final class OffsetSizes {
-    /** A group that has offsets, without them. */
+    /** A group that has offsets, without the offsets. */
     static final int GROUP_BYTES = 200;
 
     /** A topic of a group, without its offsets. */
     static final int TOPIC_BYTES = 430;
 
-    /** A place for an offset in the arrays of a topic. */
+    /** An element for an offset in the arrays of a topic. */
     static final int PLACE_BYTES = 24;
 
-    /** An offset that lies far behind the others. */
+    /** An offset of a partition whose number is far above the others. */
     static final int SCATTERED_BYTES = 130;
 
-    /** A text that lies with an offset, without its characters. */
+    /** The metadata of an offset, without its characters. */
     static final int METADATA_BYTES = 110;
 
-    /** An offset that a transaction has not decided on, found by its place and by its producer. */
+    /** A pending offset of a transaction, which is found by its partition and by its producer. */
     static final int PENDING_BYTES = 500;
 
     private OffsetSizes() {}
@@ -32,12 +32,12 @@ final class OffsetSizes {
         return (long) TOPIC_BYTES + TextSize.bytes(topic);
     }
 
-    /** The most that the first offset of a group in a partition adds. */
+    /** Maximum size that the first offset of a group in a partition adds. */
     static long first(String topic) {
         return topic(topic) + SCATTERED_BYTES;
     }
 
-    /** A text; 0 for none. */
+    /** Size of a text; 0 for none. */
     static long text(String text) {
         return text == null || text.isEmpty() ? 0 : METADATA_BYTES + TextSize.bytes(text);
     }

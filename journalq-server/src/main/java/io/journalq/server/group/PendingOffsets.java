@@ -14,8 +14,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Offsets of all groups of a machine that transactions have not decided on: found by their producer when its transaction
- * ends, and by their place when somebody asks whether it may still change.
+ * Pending offsets of open transactions, for all groups of a machine. They are found by their producer when its
+ * transaction ends, and by their partition for the check whether a committed offset may still change.
  */
 final class PendingOffsets {
     private static final Comparator<Place> BY_GROUP =
@@ -35,9 +35,9 @@ final class PendingOffsets {
                 + OffsetSizes.text(pending.offset().metadata());
     }
 
-    /** What an offset is of. */
+    /** The group and partition of an offset. */
     record Place(String groupId, String topic, int partition) {
-        /** A record's key for what a producer has here. */
+        /** Key of the record for a producer's offset of this partition. */
         PendingOffsetKey key(long producerId) {
             return new PendingOffsetKey()
                     .setProducerId(producerId)
@@ -48,7 +48,7 @@ final class PendingOffsets {
     }
 
     /**
-     * An offset that is not in force yet.
+     * An offset that is not in effect yet.
      *
      * @param producerEpoch the epoch in which it was committed
      */
@@ -77,7 +77,7 @@ final class PendingOffsets {
         }
     }
 
-    /** Hears of every offset that is pending. */
+    /** Visits pending offsets. */
     interface Visitor {
         void visit(Place place, long producerId, Pending pending);
     }
@@ -123,27 +123,27 @@ final class PendingOffsets {
         return first != null && first.groupId().equals(groupId);
     }
 
-    /** Groups with anything pending. */
+    /** Groups with pending offsets. */
     SortedSet<String> groupIds() {
         SortedSet<String> groupIds = new TreeSet<>();
         byPlace.keySet().forEach(place -> groupIds.add(place.groupId()));
         return groupIds;
     }
 
-    /** What transactions hold for one partition of a group. */
+    /** Visits the pending offsets of one partition of a group. */
     void forEachAt(Place place, Visitor visitor) {
         byPlace.getOrDefault(place, Map.of())
                 .forEach((producerId, pending) -> visitor.visit(place, producerId, pending));
     }
 
-    /** What the transaction of a producer holds. */
+    /** Visits the pending offsets of a producer's transaction. */
     void forEachOf(long producerId, Visitor visitor) {
         for (Place place : placesByProducer.getOrDefault(producerId, Collections.emptyNavigableSet())) {
             visitor.visit(place, producerId, byPlace.get(place).get(producerId));
         }
     }
 
-    /** What transactions hold for a group. */
+    /** Visits the pending offsets of a group. */
     void forEachIn(String groupId, Visitor visitor) {
         for (Map.Entry<Place, Map<Long, Pending>> entry :
                 byPlace.tailMap(firstOf(groupId), true).entrySet()) {

@@ -6,36 +6,36 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The offsets of one group in one topic, in arrays by partition: a broker holds millions of them. A partition that lies far
- * behind the others is kept apart, so that its number costs nothing.
+ * The offsets of one group in one topic, in arrays by partition, because a broker holds millions of them. A partition
+ * whose number is far above the others is stored separately, so that high numbers use no memory.
  */
 final class TopicOffsets {
     private static final long ABSENT = -1;
     private static final int FIRST_CAPACITY = 4;
 
-    /** Partitions may leave this many empty places for each that is used. */
+    /** Maximum number of unused elements for each used one. */
     private static final int LARGEST_GAP = 64;
 
     private long[] offsets = new long[0];
     private int[] leaderEpochs = new int[0];
     private int[] partitionEpochs = new int[0];
     private long[] timestampsMs = new long[0];
-    /** Texts by partition, for the few that have one. */
+    /** Metadata by partition, for the few offsets that have any. */
     private final Map<Integer, String> metadata = new TreeMap<>();
 
     private final Map<Integer, CommittedOffset> scattered = new TreeMap<>();
     private Uuid topicId = Uuid.ZERO;
     private int count;
 
-    /** Of the texts, and of what is kept apart. */
+    /** Size of the metadata and of the partitions that are stored separately. */
     private long extraBytes;
 
-    /** What is done with each partition. */
+    /** Visits partitions. */
     interface Visitor {
         void visit(int partition, CommittedOffset offset);
     }
 
-    /** What the offsets take of the heap. */
+    /** Estimated heap size of the offsets. */
     long sizeBytes() {
         return extraBytes + (long) OffsetSizes.PLACE_BYTES * offsets.length;
     }
@@ -44,7 +44,7 @@ final class TopicOffsets {
         return count == 0;
     }
 
-    /** The topic that the newest offset was committed for; zero when not known. */
+    /** The topic id of the newest committed offset; zero if unknown. */
     Uuid topicId() {
         return topicId;
     }
@@ -96,7 +96,7 @@ final class TopicOffsets {
         }
     }
 
-    /** Visits every partition, in order but for those kept apart, which come last. */
+    /** Visits every partition in order, and then the partitions that are stored separately. */
     void forEach(Visitor visitor) {
         for (int partition = 0; partition < offsets.length; partition++) {
             if (offsets[partition] != ABSENT) {
@@ -106,13 +106,13 @@ final class TopicOffsets {
         scattered.forEach(visitor::visit);
     }
 
-    /** What is done with each partition whose offset lies behind its end. */
+    /** Visits partitions whose offset lies behind their end. */
     interface BehindVisitor {
         void visit(int partition, CommittedOffset offset, long end);
     }
 
-    /** Visits what lies behind the end of its partition. */
-    void forEachBehind(OffsetCommits.TopicEnds ends, BehindVisitor visitor) {
+    /** Visits every partition whose offset lies behind its end. */
+    void forEachBehind(CommittedOffsets.TopicEnds ends, BehindVisitor visitor) {
         for (int partition = 0; partition < offsets.length; partition++) {
             if (offsets[partition] != ABSENT) {
                 int epoch = leaderEpochs[partition] >= 0 ? leaderEpochs[partition] : partitionEpochs[partition];

@@ -9,13 +9,14 @@ import java.nio.ByteBuffer;
 import java.util.function.Supplier;
 
 /**
- * What is kept besides a journal's log and could be made anew from it: snapshots of what the owner derived from the
- * batches, and the index of aborted transactions, which belong together. Owner only where it does not say "any thread".
+ * State that is stored beside a journal's log and can be rebuilt from it: snapshots of what the owner derived from the
+ * batches, and the index of aborted transactions. A snapshot and the index files that it lists belong together. Owner
+ * thread only, unless a method says "any thread".
  */
 public final class DerivedState {
     private final ProducerSnapshots snapshots;
 
-    /** Its files are listed in the snapshot that they belong to. */
+    /** Each snapshot lists the files of this index that belong to it. */
     private final TransactionIndex transactions;
 
     private final SegmentList segments;
@@ -36,22 +37,22 @@ public final class DerivedState {
         this.flusher = flusher;
     }
 
-    /** What the log says at one moment, to be kept. */
+    /** A snapshot of the state at one moment, not yet written. */
     @FunctionalInterface
     interface Snapshot {
-        /** Makes it durable. Any thread; blocks. */
+        /** Writes the snapshot and makes it durable. Any thread; blocks. */
         void write() throws IOException;
     }
 
     /**
-     * Keeps {@code state} as of {@code offset}, with the one before it; older ones are deleted. Every aborted transaction
-     * that ended before it must have been added. Any thread; blocks.
+     * Writes a snapshot of {@code state} as of {@code offset}. Keeps the snapshot before it and deletes older ones.
+     * Every transaction that was aborted before this offset must have been added. Any thread; blocks.
      */
     public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
         write(offset, state, false);
     }
 
-    /** As {@link #writeSnapshot}, and it is on the disk when this returns. */
+    /** Like {@link #writeSnapshot}, but the snapshot is durable when this returns. */
     public void writeDurableSnapshot(long offset, ByteBuffer state) throws IOException {
         write(offset, state, true);
     }
@@ -62,13 +63,14 @@ public final class DerivedState {
     }
 
     /**
-     * The newest healthy snapshot of what the journal holds, to which the index of aborted transactions is brought; what
-     * comes behind it is to be replayed, and aborted transactions to be added. Before the first append; any thread; blocks.
+     * Returns the newest healthy snapshot whose records the journal still has, and restores the index of aborted
+     * transactions to the same offset. The caller then replays the batches behind the snapshot and adds their aborted
+     * transactions. Call it before the first append. Any thread; blocks.
      *
-     * @return null when there is none: then everything is to be replayed
+     * @return null if there is no such snapshot: the caller then replays the whole log
      */
     public JournalSnapshot restoreSnapshot() throws IOException {
-        // From before the oldest segment none is taken, as what came between is gone.
+        // A snapshot from before the oldest segment is useless, because the records between the two are gone.
         long firstBaseOffset = segments.all()[0].baseOffset();
         ProducerSnapshots.Stored newest = snapshots.latest(writer.writtenOffset());
         while (newest != null && newest.snapshot().offset() >= firstBaseOffset) {
@@ -83,15 +85,19 @@ public final class DerivedState {
     }
 
     /**
-     * Before records are deleted or compacted away, what they say is kept as {@link #writeDurableSnapshot} does.
+     * Writes a durable snapshot before records are deleted or compacted away, because the state cannot be rebuilt
+     * without them.
      *
-     * @param state as of the journal's end; asked by the owner when nothing is staged
+     * @param state as of the journal's end; requested from the owner while nothing is staged
      */
     public void keepBeforeRemoval(Supplier<ByteBuffer> state) {
         stateOfNow = state;
     }
 
-    /** What the log says now is kept, and all of it synced. With nothing staged. */
+    /**
+     * A snapshot of the state as of the journal's end, written and synced by {@link Snapshot#write}. Call it while
+     * nothing is staged.
+     */
     Snapshot snapshotOfNow() {
         long offset = writer.writtenOffset();
         ByteBuffer state = stateOfNow.get();
@@ -103,26 +109,29 @@ public final class DerivedState {
         };
     }
 
-    /** Takes in an aborted transaction whose end is written. Ends come in order. */
+    /** Adds an aborted transaction whose marker is written. Markers come in the order of offsets. */
     public void addAborted(AbortedTransaction aborted) {
         Segment[] all = segments.all();
         Segment segment = all[JournalReads.segmentAt(all, aborted.markerOffset())];
         transactions.add(segment.baseOffset(), aborted);
     }
 
-    /** The aborted transactions. Any thread. */
+    /** The index of aborted transactions. Any thread. */
     public TransactionIndex abortedTransactions() {
         return transactions;
     }
 
-    /** The segments before {@code firstBaseOffset} are gone for good, and what was aborted in them. Any thread; blocks. */
+    /**
+     * Deletes the aborted transactions of the segments before {@code firstBaseOffset}, once those segments are gone for
+     * good. Any thread; blocks.
+     */
     void dropBefore(long firstBaseOffset) {
         if (!transactions.isEmpty()) {
             transactions.deleteAll(transactions.dropBefore(firstBaseOffset));
         }
     }
 
-    /** The log was cut there. Blocks. */
+    /** Discards the state behind {@code endOffset}, at which the log was truncated. Blocks. */
     void truncateTo(long endOffset) throws IOException {
         snapshots.truncateTo(endOffset);
         transactions.truncateTo(endOffset);

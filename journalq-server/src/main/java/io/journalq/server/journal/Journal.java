@@ -4,16 +4,16 @@ import io.journalq.common.check.Check;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.journal.compaction.CompactionJob;
-import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.JournalCompaction;
 import io.journalq.server.journal.file.FileStore;
-import io.journalq.server.journal.read.BatchVisitor;
 import io.journalq.server.journal.read.JournalReads;
 import io.journalq.server.journal.read.JournalSearch;
+import io.journalq.server.journal.read.JournalSearch.BatchVisitor;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import io.journalq.server.journal.read.JournalSlice;
-import io.journalq.server.journal.read.TimestampOffset;
-import io.journalq.server.journal.segment.EpochEndOffset;
 import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.journal.segment.Segment;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -25,11 +25,13 @@ import org.slf4j.LoggerFactory;
 /**
  * The log of one partition: record batches with consecutive offsets, in segment files.
  *
- * <p>One loop thread owns a journal and makes every call that is not marked "any thread". Those that are marked and block
- * belong on a thread that may wait for the disk. Housekeeping that blocks goes to the executor given to {@link #open}.
+ * <p>One loop thread owns a journal and makes every call that is not marked "any thread". Calls that are marked
+ * "blocks" belong on a thread that may wait for the disk. Background work that blocks runs on the executor given to
+ * {@link #open}.
  *
- * <p>Appending has two steps, so that all that one read cycle brings is written at once: {@link #append} gives a batch its
- * offset, {@link #write} puts what was appended since into the file. Nothing can be read before it is written.
+ * <p>An append has two steps, so that everything that arrives in one read cycle is written at once: {@link #append}
+ * assigns an offset to a batch, and {@link #write} writes all appended batches to the file. A batch can be read once it
+ * is written.
  */
 public final class Journal implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
@@ -46,12 +48,12 @@ public final class Journal implements AutoCloseable {
     private final JournalStart start;
     private volatile JournalConfig config;
 
-    /** End of the log when idle files were last looked for. */
+    /** The end of the log when {@link #releaseIdleFiles} was last called. */
     private long idleSinceOffset = -1;
 
     private boolean closed;
 
-    /** What this journal's parts see of it. */
+    /** The view of this journal that its parts have. */
     private final class State implements JournalState {
         @Override
         public JournalConfig config() {
@@ -101,13 +103,13 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Opens the journal in {@code directory}, which is created when it is missing. After a clean {@link #close} this reads
-     * one small file; after a crash it checks what was written since the last checkpoint. Blocks; call it on any thread and
-     * hand the journal to its owner.
+     * Opens the journal in {@code directory}, and creates the directory if it is missing. After a clean {@link #close}
+     * this reads one small file. After a crash it checks the batches written since the last checkpoint. Blocks; call it
+     * on any thread and hand the journal to its owner.
      *
-     * @param background where the journal's own blocking work is done: syncing and deleting closed segments
-     * @throws IOException when the directory cannot be read or written; bad content of files is mended or left out of
-     *     reads, and logged
+     * @param background runs the journal's own blocking work: syncing and deleting closed segments
+     * @throws IOException if the directory cannot be read or written. Bad file content is not an error: it is repaired
+     *     or excluded from reads, and logged
      */
     public static Journal open(FileStore store, Path directory, JournalConfig config, Executor background)
             throws IOException {
@@ -115,9 +117,9 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * As {@link #open(FileStore, Path, JournalConfig, Executor)}, for an owner that knows more.
+     * Like {@link #open(FileStore, Path, JournalConfig, Executor)}, with a known limit for leader epochs.
      *
-     * @param newestLeaderEpoch no batch can be of a newer leader epoch: one that says so was damaged
+     * @param newestLeaderEpoch no batch can have a newer leader epoch: a batch that has one is damaged
      */
     public static Journal open(
             FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, Executor background)
@@ -132,11 +134,11 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * As {@link #open(FileStore, Path, JournalConfig, Executor)}, for an owner who needs every batch behind the newest
-     * snapshot, and who flushes each batch before it appends the next.
+     * Like {@link #open(FileStore, Path, JournalConfig, Executor)}, for an owner that needs every batch behind the
+     * newest snapshot and flushes each batch before it appends the next.
      *
-     * @throws io.journalq.server.journal.file.CorruptJournalException when a file is missing or shorter than it was when it
-     *     was flushed, or a batch is damaged that was flushed; nothing is changed then
+     * @throws io.journalq.server.journal.file.CorruptJournalException if a file is missing or shorter than when it was
+     *     synced, or a synced batch is damaged. In this case nothing is changed
      */
     public static Journal openWhole(FileStore store, Path directory, JournalConfig config, Executor background)
             throws IOException {
@@ -144,7 +146,7 @@ public final class Journal implements AutoCloseable {
         return open(store, directory, config, background);
     }
 
-    /** Deletes what earlier deletions of journals in {@code dataDirectory} left behind when the process stopped. Blocks. */
+    /** Deletes the renamed directories in {@code dataDirectory} that a stopped process did not delete. Blocks. */
     public static void deleteLeftovers(FileStore store, Path dataDirectory) throws IOException {
         JournalRecovery.deleteRenamed(store, dataDirectory);
     }
@@ -152,11 +154,11 @@ public final class Journal implements AutoCloseable {
     // ---- appending
 
     /**
-     * Takes a validated batch in: sets its base offset and leader epoch in place, and keeps a reference until
+     * Appends a validated batch: sets its base offset and leader epoch in place, and keeps a reference until
      * {@link #write}. The batch's bytes must not change until then.
      *
      * @param batch exactly one batch of magic 2 between its reader and writer index
-     * @return the base offset that it got
+     * @return the base offset assigned to the batch
      */
     public long append(ByteBuf batch, int leaderEpoch) {
         RecordBatch.setBaseOffset(batch, batch.readerIndex(), writer.endOffset());
@@ -164,45 +166,46 @@ public final class Journal implements AutoCloseable {
         return writer.append(batch);
     }
 
-    /** True when there are batches that {@link #write} has not written. */
+    /** True if there are batches that {@link #write} has not written. */
     public boolean isDirty() {
         return writer.isDirty();
     }
 
     /**
-     * Writes what was appended.
+     * Writes the appended batches.
      *
-     * @throws IOException when the disk is full or fails, or an earlier flush failed. What was written of it before stays,
-     *     see {@link #writtenOffset}; the rest is dropped, its offsets are free again, and appends may succeed after the next
-     *     {@link #flush}
+     * @throws IOException if the disk is full or fails, or an earlier flush failed. Batches already written stay, see
+     *     {@link #writtenOffset}. The rest is dropped, its offsets are free again, and appends may succeed after the
+     *     next {@link #flush}
      */
     public void write() throws IOException {
         write(0);
     }
 
     /**
-     * As {@link #write()}, for an owner that has acknowledged some of it already.
+     * Like {@link #write()}, for an owner that has already acknowledged a part of the batches.
      *
-     * @param acknowledgedOffset what lies before this is not dropped when it cannot be written, but stays for the next try
+     * @param acknowledgedOffset batches before this offset are not dropped if they cannot be written: they stay staged
+     *     for the next attempt
      */
     public void write(long acknowledgedOffset) throws IOException {
         writer.write(config, acknowledgedOffset);
     }
 
-    /** Shows {@code observer} what is written from now on; null for nobody. */
+    /** Sets the observer of all later writes; null for none. */
     public void setObserver(JournalWrites observer) {
         writer.setObserver(observer);
     }
 
     /**
-     * Lets nothing be written or flushed any more, as after a flush that failed: something else that its owner needs did. A
-     * restart ends it. Any thread.
+     * Stops all writes and flushes, as after a failed flush, because something else that the owner depends on failed.
+     * Only a restart lifts the fence. Any thread.
      */
     public void fence(IOException failure) {
         flusher.fence(failure);
     }
 
-    /** Whether nothing can be written any more. Any thread. */
+    /** Whether the journal is fenced and accepts no writes. Any thread. */
     public boolean isFenced() {
         return flusher.fence() != null;
     }
@@ -214,27 +217,27 @@ public final class Journal implements AutoCloseable {
         return start.offset();
     }
 
-    /** The offset that the next appended record gets. */
+    /** The offset that the next appended record will get. */
     public long endOffset() {
         return writer.endOffset();
     }
 
-    /** Everything before this is in the file, if perhaps not on the disk. Any thread. */
+    /** All records before this offset are in the file, but possibly not on the disk. Any thread. */
     public long writtenOffset() {
         return writer.writtenOffset();
     }
 
-    /** Everything before this is on the disk. Any thread. */
+    /** All records before this offset are durable. Any thread. */
     public long flushedOffset() {
         return flusher.flushedOffset();
     }
 
-    /** Bytes in all log files. Any thread. */
+    /** Total size of all log files in bytes. Any thread. */
     public long sizeBytes() {
         return segments.sizeBytes();
     }
 
-    /** Largest timestamp of all batches, in milliseconds since 1970 UTC; -1 when none has one. */
+    /** Largest timestamp of all batches, in milliseconds since 1970 UTC; -1 if no batch has one. */
     public long newestTimestampMs() {
         long newest = -1;
         for (Segment segment : segments.all()) {
@@ -258,7 +261,7 @@ public final class Journal implements AutoCloseable {
         return config;
     }
 
-    /** Takes effect with the next append, roll or retention. */
+    /** Replaces the configuration, which takes effect with the next append, roll or retention run. */
     public void setConfig(JournalConfig newConfig) {
         config = newConfig;
         segments.setDeleteDelayMs(newConfig.deleteDelayMs());
@@ -268,18 +271,18 @@ public final class Journal implements AutoCloseable {
         return segments.all();
     }
 
-    /** The newest leader epoch that wrote here, -1 when there is none. Any thread. */
+    /** The newest leader epoch in this log, -1 if there is none. Any thread. */
     public int latestEpoch() {
         return epochs.latest();
     }
 
-    /** The leader epoch in which {@code offset} was written, -1 when it is not known. Any thread. */
+    /** The leader epoch in which {@code offset} was written, -1 if it is unknown. Any thread. */
     public int epochOf(long offset) {
         return epochs.epochOf(offset);
     }
 
     /**
-     * Where {@code epoch} ended here, or the closest older one (KIP-101, KIP-279). The newest ends at
+     * Where {@code epoch}, or the closest older epoch in this log, ended (KIP-101, KIP-279). The newest epoch ends at
      * {@link #writtenOffset}. Any thread.
      */
     public EpochEndOffset endOffsetForEpoch(int epoch) {
@@ -289,16 +292,16 @@ public final class Journal implements AutoCloseable {
     // ---- reading
 
     /**
-     * Finds whole batches from the one that holds {@code offset} on, all from one segment. The first may begin before
-     * {@code offset}, as consumers expect. Never waits for the disk: what is not surely in the page cache comes back as a
-     * cold slice, to be read elsewhere.
+     * Finds whole batches in one segment, starting with the batch that holds {@code offset}. The first batch may begin
+     * before {@code offset}, as consumers expect. Never waits for the disk: data that may not be in the page cache is
+     * returned as a cold slice, which is loaded on another thread.
      *
      * @param offset at least {@link #startOffset}
-     * @param endOffsetExclusive no record at or behind this is returned
-     * @param maxSizeBytes the most to return
+     * @param endOffsetExclusive only records below this offset are returned
+     * @param maxSizeBytes maximum size of the result
      * @param atLeastOneBatch true to return the first batch even if it is larger
-     * @return the slice, which the caller must use or release; empty when there is nothing to read
-     * @throws IOException when a file cannot be read or is corrupt
+     * @return the slice, which the caller must use or release; empty if there is nothing to read
+     * @throws IOException if a file cannot be read or is corrupt
      */
     public JournalSlice read(long offset, long endOffsetExclusive, int maxSizeBytes, boolean atLeastOneBatch)
             throws IOException {
@@ -306,15 +309,15 @@ public final class Journal implements AutoCloseable {
         if (offset >= end || maxSizeBytes < 0) {
             return JournalSlice.EMPTY;
         }
-        Check.that(offset >= start.offset(), "a read begins at the start offset or behind it");
+        Check.that(offset >= start.offset(), "a read begins at or behind the start offset");
         JournalSlice.Search search = new JournalSlice.Search(offset, end, maxSizeBytes, atLeastOneBatch);
         return reads.read(segments.all(), search, config.warmSizeBytes());
     }
 
     /**
-     * The first record at or after {@code timestampMs}, from {@link #startOffset} on. Any thread; blocks.
+     * The first record at or after {@code timestampMs}, starting at {@link #startOffset}. Any thread; blocks.
      *
-     * @return null when there is none
+     * @return null if there is none
      */
     public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
         try (JournalSearch search = search()) {
@@ -323,9 +326,9 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * The first record with the largest timestamp of all. Any thread; blocks.
+     * The first record that has the largest timestamp. Any thread; blocks.
      *
-     * @return null when no record has a timestamp
+     * @return null if no record has a timestamp
      */
     public TimestampOffset maxTimestamp() throws IOException {
         try (JournalSearch search = search()) {
@@ -334,8 +337,8 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Shows {@code visitor} every written batch that ends behind {@code fromOffset}, to replay what was derived from
-     * them. Any thread; blocks.
+     * Passes every written batch that ends behind {@code fromOffset} to {@code visitor}, so that the owner can replay
+     * state derived from batches. Any thread; blocks.
      */
     public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
         try (JournalSearch search = search()) {
@@ -347,7 +350,7 @@ public final class Journal implements AutoCloseable {
         return new JournalSearch(segments.retainAll(), start.offset());
     }
 
-    /** What is kept besides the log. Any thread. */
+    /** The derived state stored beside the log. Any thread. */
     public DerivedState derivedState() {
         return derived;
     }
@@ -355,8 +358,8 @@ public final class Journal implements AutoCloseable {
     // ---- deleting
 
     /**
-     * Makes {@code offset} the first that may be read, and deletes the segments before it. Survives a killed process once
-     * the background executor has written it down, and anything after {@link #checkpoint}.
+     * Makes {@code offset} the start of the log and deletes the segments before it. This survives a killed process once
+     * the background executor has saved it, and a power loss after {@link #checkpoint}.
      *
      * @param offset at most {@link #writtenOffset}
      */
@@ -365,11 +368,12 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Closes the newest segment when it is old enough, and deletes closed ones that are too old or too many, or that the
-     * process before this one did not come to delete.
+     * Closes the newest segment if it is old enough. Deletes closed segments that exceed the limits of age or size, and
+     * those that a previous process did not get to delete.
      *
      * @param nowMs in milliseconds since 1970 UTC
-     * @param committedOffset no record at or behind this is deleted: it is not as safe yet as its topic demands
+     * @param committedOffset records at or behind this are not deleted, because they are not yet as safe as their topic
+     *     demands
      * @return the number of segments deleted
      */
     public int applyRetention(long nowMs, long committedOffset) {
@@ -377,14 +381,14 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Cuts off every batch that reaches behind {@code offset}, as a follower does whose leader has other ones. Nothing
-     * may be staged. Blocks.
+     * Removes every batch that reaches behind {@code offset}. A follower does this when its leader has different
+     * batches there. Nothing may be staged. Blocks.
      *
-     * @return the new end offset, which is less than {@code offset} when a batch held it in its middle
+     * @return the new end offset; it is less than {@code offset} if a batch spanned that offset
      */
     public long truncateTo(long offset) throws IOException {
-        Check.that(!writer.isDirty(), "nothing is staged while a journal is cut");
-        Check.that(!writer.wasObserved(), "nothing would take what is cut out of the write-ahead files");
+        Check.that(!writer.isDirty(), "nothing is staged when a journal is truncated");
+        Check.that(!writer.wasObserved(), "the write-ahead files would keep the truncated batches");
         if (offset >= writer.writtenOffset()) {
             return writer.writtenOffset();
         }
@@ -401,8 +405,8 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Closes the journal and takes its directory out of sight; its files are deleted in the background, once the configured
-     * delay has passed. Slices already handed out stay readable.
+     * Closes the journal and renames its directory. Its files are deleted in the background after the configured delay.
+     * Slices already returned stay readable.
      */
     public void delete() throws IOException {
         writer.clear();
@@ -417,7 +421,7 @@ public final class Journal implements AutoCloseable {
             try {
                 store.delete(renamed);
             } catch (IOException failure) {
-                LOG.error("{}: could not be deleted: {}", renamed, failure.toString());
+                LOG.error("{}: cannot delete it: {}", renamed, failure.toString());
             }
         });
     }
@@ -425,24 +429,26 @@ public final class Journal implements AutoCloseable {
     // ---- compaction
 
     /**
-     * What compaction would have to do. Any thread.
+     * The amount of work for compaction. Any thread.
      *
-     * @param stableOffset what lies at or behind this may still change its meaning, and is left alone
+     * @param stableOffset records at or behind this are not compacted, because they belong to transactions that may
+     *     still be aborted
      */
     public CompactionDebt compactionDebt(long stableOffset, long nowMs) {
         return compactor.debt(stableOffset, nowMs);
     }
 
     /**
-     * Takes superseded records away. Any thread, one at a time; blocks for as long as it takes to read and write the log.
+     * Removes superseded records. Any thread, one call at a time; blocks while it reads and rewrites the log.
      *
-     * @throws IOException when the log cannot be read or written, or is damaged; what was done until then stays
+     * @throws IOException if the log cannot be read or written, or is damaged; segments that were already compacted
+     *     stay compacted
      */
     public CompactionResult compact(CompactionJob job) throws IOException {
         return new JournalCompaction(store, compactor, job).run();
     }
 
-    /** What lies before this was compacted at least once. Any thread. */
+    /** Records before this offset have been compacted at least once. Any thread. */
     public long compactedOffset() {
         return compactor.compactedOffset();
     }
@@ -450,27 +456,27 @@ public final class Journal implements AutoCloseable {
     // ---- flushing and closing
 
     /**
-     * Makes what is written durable. Any thread; blocks.
+     * Makes all written batches durable. Any thread; blocks.
      *
-     * @return everything before this offset is on the disk now
-     * @throws IOException when the disk failed; the journal takes no more writes then
+     * @return all records before this offset are now durable
+     * @throws IOException if the disk failed; the journal then accepts no more writes
      */
     public long flush() throws IOException {
         return flusher.flush(false);
     }
 
     /**
-     * Makes durable what is written and where the log starts. Any thread; blocks.
+     * Makes all written batches and the start offset durable. Any thread; blocks.
      *
-     * @throws IOException when the disk failed, perhaps only for want of room
+     * @throws IOException if the disk failed, possibly only because it is full
      */
     public void checkpoint() throws IOException {
         flusher.checkpoint();
     }
 
     /**
-     * Writes, flushes and checkpoints, so that the next {@link #open} needs to read no log, and closes the files. Blocks;
-     * slices already handed out stay readable.
+     * Writes, flushes and writes a checkpoint, so that the next {@link #open} reads no log, and closes the files.
+     * Blocks. Slices already returned stay readable.
      */
     @Override
     public void close() throws IOException {
@@ -490,8 +496,8 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Closes files that nothing was written to since the last call; the next use opens them again. For a slow periodic
-     * call, so that idle partitions hold no file handles.
+     * Closes the files if nothing was written since the last call; the next use opens them again. Called periodically,
+     * so that idle partitions hold no file handles.
      */
     public void releaseIdleFiles() {
         if (writer.writtenOffset() != idleSinceOffset) {

@@ -19,14 +19,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Checks every file of one journal that no broker has open: names, sizes, CRCs and offsets, byte by byte, and whether the
- * files agree with each other. Changes nothing. Used once; blocks.
+ * Checks every file of one journal that no broker has open: names, sizes, CRCs and offsets, byte by byte, and whether
+ * the files agree with each other. Changes nothing. Single use; blocks.
  */
 public final class JournalCheck {
-    /** Name of the file that says what of a journal was flushed. */
+    /** Name of the checkpoint file, which records how much of the journal is durable. */
     public static final String CHECKPOINT_FILE_NAME = JournalCheckpoint.FILE_NAME;
 
-    /** Names that a crash may leave; the next start deletes or completes what they stand for. */
+    /** Suffixes of files that a crash may leave behind. The next start deletes them or completes the operation. */
     private static final List<String> LEFT_OVER = List.of(
             SystemFileStore.TEMPORARY_SUFFIX,
             Segment.DELETED_SUFFIX,
@@ -39,7 +39,7 @@ public final class JournalCheck {
     private final FileStore store;
     private final Path directory;
     private final List<JournalFinding> findings = new ArrayList<>();
-    /** By base offset: how far the batches of the segment reach. */
+    /** End position of the batches of each segment, by base offset. */
     private final TreeMap<Long, Integer> segments = new TreeMap<>();
 
     private long batches;
@@ -53,11 +53,11 @@ public final class JournalCheck {
     }
 
     /**
-     * What a journal holds.
+     * The content of a journal.
      *
      * @param startOffset of its first segment
      * @param endOffset behind its last healthy batch
-     * @param findings what is wrong, in the order of the files' names; empty when nothing is
+     * @param findings the problems found, in the order of file names; empty for a healthy journal
      */
     public record Report(
             Path directory,
@@ -69,13 +69,13 @@ public final class JournalCheck {
             long endOffset,
             List<JournalFinding> findings) {}
 
-    /** Whether a directory holds a journal, or what is left of one. */
+    /** Whether a directory holds a journal or the remains of one. */
     public static boolean isJournal(FileStore store, Path directory) throws IOException {
         return store.list(directory).stream()
                 .anyMatch(name -> name.matches(NAME_OF_A_FILE) || name.equals(JournalCheckpoint.FILE_NAME));
     }
 
-    /** The offset that a segment file's name begins with; -1 when it is no such name. */
+    /** The offset at the beginning of a segment file's name; -1 if it is not such a name. */
     public static long baseOffsetOf(Path log) {
         String name = log.getFileName().toString();
         if (!name.matches(NAME_OF_A_FILE)) {
@@ -88,7 +88,10 @@ public final class JournalCheck {
         }
     }
 
-    /** How many bytes of a segment its journal's checkpoint vouches for; 0 when there is no checkpoint that knows it. */
+    /**
+     * Number of bytes of a segment that the journal's checkpoint lists as durable; 0 if there is no checkpoint that
+     * lists the segment.
+     */
     public static int flushedBytes(FileStore store, Path log) throws IOException {
         Path directory = log.getParent();
         if (!store.list(directory).contains(JournalCheckpoint.FILE_NAME)) {
@@ -133,10 +136,10 @@ public final class JournalCheck {
             return;
         }
         if (name.equals(JournalCheckpoint.FILE_NAME)) {
-            // Its name comes behind those of all segments.
+            // The checkpoint's name sorts behind the names of all segments.
             checkCheckpoint(file);
         } else if (baseOffsetOf(file) < 0) {
-            stray(file, "not named as a journal names its files");
+            stray(file, "not a file name of a journal");
         } else if (Segment.isLog(name)) {
             checkSegment(file, baseOffsetOf(file));
         } else if (name.endsWith(ProducerSnapshots.FILE_SUFFIX)) {
@@ -145,13 +148,13 @@ public final class JournalCheck {
                     () -> ProducerSnapshots.decode(
                             file, store.read(file, ProducerSnapshots.MAX_SNAPSHOT_SIZE_BYTES), baseOffsetOf(file)));
         } else if (name.endsWith(TransactionIndexFile.SUFFIX)) {
-            // Compaction may have joined its segment to the one before.
+            // Compaction may have merged its segment into the one before.
             derived(
                     file,
                     () -> TransactionIndexFile.decode(
                             file, store.read(file, TransactionIndexFile.MAX_SIZE_BYTES), baseOffsetOf(file)));
         } else if (!segments.containsKey(baseOffsetOf(file))) {
-            stray(file, "an index without its segment");
+            stray(file, "index without a segment");
         }
     }
 
@@ -162,8 +165,8 @@ public final class JournalCheck {
                     0,
                     0,
                     JournalFinding.Kind.CUT_OFF,
-                    "begins at offset " + baseOffset + ", but what came before it ends at offset " + endOffset
-                            + "; nothing in it was synced");
+                    "begins at offset " + baseOffset + ", but the segment before it ends at offset " + endOffset
+                            + "; nothing in this segment was synced");
             return;
         }
         Long nextSegment = segments.higherKey(baseOffset);
@@ -183,7 +186,7 @@ public final class JournalCheck {
                             position,
                             position + 1L,
                             JournalFinding.Kind.BAD_STRETCH,
-                            "a batch reaches to offset " + next[0] + ", and the next segment begins at " + nextSegment);
+                            "a batch ends at offset " + next[0] + ", and the next segment begins at " + nextSegment);
                 }
             }
 
@@ -212,7 +215,7 @@ public final class JournalCheck {
     private void checkIndex(Path file, long baseOffset, int segmentBytes, Map<Integer, Long> begins)
             throws IOException {
         if (!store.list(directory).contains(file.getFileName().toString())) {
-            // It is made anew when somebody needs it.
+            // It is rebuilt when it is needed.
             return;
         }
         derived(file, () -> {
@@ -225,8 +228,7 @@ public final class JournalCheck {
                             0,
                             0,
                             JournalFinding.Kind.BAD_DERIVED_FILE,
-                            "says that the batch of offset " + offset + " begins at byte " + position
-                                    + ", where none does");
+                            "lists a batch of offset " + offset + " at byte " + position + ", where no batch begins");
                 }
             });
         });
@@ -241,14 +243,14 @@ public final class JournalCheck {
                 int flushedBytes = segment.extent().sizeBytes();
                 Path log = directory.resolve(Segment.fileName(baseOffset, Segment.LOG_SUFFIX));
                 if (!segments.containsKey(baseOffset)) {
-                    // Retention takes the oldest away before it says so here.
+                    // Retention deletes the oldest segments before it updates the checkpoint.
                     if (flushedBytes > 0 && (segments.isEmpty() || baseOffset > segments.firstKey())) {
                         add(
                                 log,
                                 0,
                                 0,
                                 JournalFinding.Kind.MISSING_DATA,
-                                "missing; the checkpoint says that it holds "
+                                "missing; according to the checkpoint it holds "
                                         + flushedBytes + " bytes up to offset "
                                         + segment.extent().endOffset());
                     }
@@ -259,14 +261,14 @@ public final class JournalCheck {
                             0,
                             JournalFinding.Kind.MISSING_DATA,
                             "its batches end at byte "
-                                    + segments.get(baseOffset) + "; the checkpoint says that " + flushedBytes
+                                    + segments.get(baseOffset) + "; according to the checkpoint " + flushedBytes
                                     + " bytes were flushed");
                 }
             }
         });
     }
 
-    /** What reading a file may throw. */
+    /** A check that reads a file, and may throw. */
     private interface Reading {
         void run() throws IOException;
     }

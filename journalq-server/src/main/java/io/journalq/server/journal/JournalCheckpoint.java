@@ -4,10 +4,10 @@ import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.NewerFormatException;
 import io.journalq.server.journal.segment.FlippedBit;
 import io.journalq.server.journal.segment.LeaderEpochs;
-import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentState.SegmentExtent;
+import io.journalq.server.journal.segment.SegmentState.SegmentTimes;
 import io.journalq.server.journal.segment.SegmentSwap;
-import io.journalq.server.journal.segment.SegmentTimes;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -19,18 +19,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is known to be flushed of a journal, as its checkpoint file keeps it. Immutable.
+ * The durable state of a journal, as stored in its checkpoint file. Immutable.
  *
  * @param startOffset first offset that may be read
- * @param compactedOffset what lies before this was compacted at least once
- * @param epochs where each leader's epoch began
+ * @param compactedOffset records before this were compacted at least once
+ * @param epochs start offset of each leader epoch
  * @param segments in ascending order of base offset
  */
 record JournalCheckpoint(
         long startOffset, long compactedOffset, LeaderEpochs.Entries epochs, List<SegmentState> segments) {
     static final String FILE_NAME = "journal.checkpoint";
 
-    /** Bounds what a bad file can make us allocate: one for each segment, epoch and bad stretch, and then some. */
+    /**
+     * Bounds the memory that a damaged file can make us allocate. Leaves ample room for all segments, epochs and bad
+     * ranges.
+     */
     static final int MAX_FILE_SIZE_BYTES = 64 << 20;
 
     private static final int MAGIC = 0x4A514350;
@@ -41,7 +44,7 @@ record JournalCheckpoint(
 
     private static final Logger LOG = LoggerFactory.getLogger(JournalCheckpoint.class);
 
-    /** The flushed state of the segment that begins at {@code baseOffset}; null when there is none. */
+    /** The durable state of the segment that begins at {@code baseOffset}; null if there is none. */
     SegmentState segment(long baseOffset) {
         for (SegmentState segment : segments) {
             if (segment.extent().baseOffset() == baseOffset) {
@@ -51,7 +54,7 @@ record JournalCheckpoint(
         return null;
     }
 
-    /** Without the segments that swaps have replaced. */
+    /** This checkpoint without the segments that {@code swaps} have replaced. */
     JournalCheckpoint without(List<SegmentSwap.Interrupted> swaps) {
         List<SegmentState> left = new ArrayList<>();
         for (SegmentState segment : segments) {
@@ -90,42 +93,42 @@ record JournalCheckpoint(
         return out.flip();
     }
 
-    /** As {@link #decode}, and corrects one flipped bit. */
+    /** Like {@link #decode}, but corrects one flipped bit. */
     static JournalCheckpoint decodeCorrected(Path file, byte[] content) throws IOException {
         byte[] corrected = corrected(content);
         if (corrected == null) {
             return decode(file, content);
         }
-        LOG.warn("{}: one bit is flipped, and corrected by the CRC", file);
+        LOG.warn("{}: corrected one flipped bit by its CRC", file);
         return decode(file, corrected);
     }
 
     /**
-     * Reads what {@link #encode} wrote.
+     * Decodes the format of {@link #encode}.
      *
-     * @throws CorruptJournalException when {@code content} is something else
-     * @throws NewerFormatException when a newer release wrote it
+     * @throws CorruptJournalException if {@code content} is not in this format
+     * @throws NewerFormatException if a newer release wrote it
      */
     static JournalCheckpoint decode(Path file, byte[] content) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
             if (in.getInt() != MAGIC) {
-                throw new CorruptJournalException(file, 0, "not a journal's checkpoint");
+                throw new CorruptJournalException(file, 0, "not a journal checkpoint");
             }
             int version = in.getInt();
             if (in.getInt() != crc(content, content.length)) {
-                throw new CorruptJournalException(file, CRC, "checkpoint with a wrong CRC");
+                throw new CorruptJournalException(file, CRC, "checkpoint has a wrong CRC");
             }
             if (version > VERSION || version < VERSION_WITHOUT_COMPACTION) {
                 throw new NewerFormatException(file, "a checkpoint", version, VERSION);
             }
             JournalCheckpoint checkpoint = decodeBody(in, version);
             if (!checkpoint.isPossible()) {
-                throw new CorruptJournalException(file, HEADER_SIZE_BYTES, "checkpoint that contradicts itself");
+                throw new CorruptJournalException(file, HEADER_SIZE_BYTES, "checkpoint is inconsistent");
             }
             return checkpoint;
         } catch (BufferUnderflowException tooShort) {
-            throw new CorruptJournalException(file, content.length, "checkpoint cut short");
+            throw new CorruptJournalException(file, content.length, "checkpoint is truncated");
         }
     }
 
@@ -154,7 +157,10 @@ record JournalCheckpoint(
                 startOffset, compactedOffset, new LeaderEpochs.Entries(epochs, startOffsets), segments);
     }
 
-    /** Whether a journal could be like that. A right checksum does not say so: somebody may have written nonsense. */
+    /**
+     * Whether a journal can have this state. A matching checksum does not prove it, because the writer itself may have
+     * been wrong.
+     */
     private boolean isPossible() {
         long next = 0;
         for (SegmentState segment : segments) {
@@ -188,7 +194,7 @@ record JournalCheckpoint(
         return count;
     }
 
-    /** The content without its flipped bit; null if no bit, or more than one, is flipped. */
+    /** The content with the flipped bit corrected; null if no bit, or more than one, is flipped. */
     private static byte[] corrected(byte[] content) {
         if (content.length < HEADER_SIZE_BYTES) {
             return null;
@@ -211,7 +217,7 @@ record JournalCheckpoint(
         return corrected;
     }
 
-    /** Of everything but the CRC itself. */
+    /** CRC of everything except the CRC itself. */
     private static int crc(byte[] content, int sizeBytes) {
         CRC32C crc = new CRC32C();
         crc.update(content, 0, CRC);

@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Compaction's view of a journal, and how far it came. Any thread, but where {@link CompactedLog} says otherwise. */
+/**
+ * The view of a journal that compaction has, and its progress. Any thread, unless {@link CompactedLog} says otherwise.
+ */
 final class JournalCompactor implements CompactedLog {
     private final Path directory;
     private final JournalState state;
@@ -22,7 +24,7 @@ final class JournalCompactor implements CompactedLog {
     private final JournalFlusher flusher;
     private volatile long compactedOffset;
 
-    /** The last one that was begun; null before the first. */
+    /** The most recently started swap; null before the first. */
     private volatile SegmentSwap swap;
 
     JournalCompactor(
@@ -47,7 +49,7 @@ final class JournalCompactor implements CompactedLog {
         return CompactableSegments.of(this, stableOffset, nowMs).debt(compactedOffset, nowMs);
     }
 
-    /** The log was cut there. Owner only. */
+    /** Discards progress behind {@code endOffset}, at which the log was truncated. Owner thread only. */
     void truncateTo(long endOffset) {
         compactedOffset = Math.min(compactedOffset, endOffset);
     }

@@ -4,21 +4,24 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.segment.Segment;
 
 /**
- * What one journal is told about itself. Immutable; a changed topic configuration is a new value, given to
+ * Settings of one journal. Immutable: a changed topic configuration is a new value, passed to
  * {@link Journal#setConfig}.
  *
- * @param segmentSizeBytes a segment is closed before it would exceed this; a single larger batch gets its own segment
- * @param segmentMaxAgeMs a segment is closed when its first batch's timestamp is older than this, in milliseconds
- * @param indexIntervalBytes one index entry for at least this many bytes of batches
+ * @param segmentSizeBytes a segment is closed before it would exceed this size; a single larger batch gets a segment
+ *     for itself
+ * @param segmentMaxAgeMs a segment is closed when the timestamp of its first batch is older than this, in milliseconds
+ * @param indexIntervalBytes minimum size of batches between two index entries
  * @param retentionMs closed segments whose newest record is older than this are deleted, in milliseconds; -1 for never
- * @param retentionSizeBytes oldest segments are deleted while the rest still holds this much; -1 for no limit
- * @param warmSizeBytes what was written this recently is taken to be in the page cache and read without leaving the loop
- * @param checkpointIntervalBytes the flush that passes this much since the last checkpoint writes the next one; bounds
- *     what recovery reads
- * @param compaction whether and when superseded records go
+ * @param retentionSizeBytes the oldest segments are deleted while the remaining ones hold at least this much; -1 for no
+ *     limit
+ * @param warmSizeBytes the most recently written bytes up to this size are assumed to be in the page cache, and are
+ *     read on the loop
+ * @param checkpointIntervalBytes a flush writes a checkpoint after this many bytes since the last one; bounds how much
+ *     recovery reads
+ * @param compaction whether and when superseded records are removed
  * @param segmentJitterMs a segment is closed up to this much before its maximum age, in milliseconds
- * @param segmentIndexBytes a segment is closed when the entries of its index have this size
- * @param deleteDelayMs deleted files stay this long, renamed, in milliseconds
+ * @param segmentIndexBytes a segment is closed when its index entries reach this size
+ * @param deleteDelayMs deleted files are renamed and kept for this long, in milliseconds
  */
 public record JournalConfig(
         int segmentSizeBytes,
@@ -50,10 +53,10 @@ public record JournalConfig(
 
     public JournalConfig {
         if (segmentSizeBytes <= 0 || segmentSizeBytes > Segment.MAX_SIZE_BYTES) {
-            throw new IllegalArgumentException("a segment is 1 byte to 1 GiB, not " + segmentSizeBytes);
+            throw new IllegalArgumentException("segment size must be between 1 byte and 1 GiB: " + segmentSizeBytes);
         }
         if (indexIntervalBytes <= 0 || warmSizeBytes < 0 || checkpointIntervalBytes <= 0 || segmentMaxAgeMs <= 0) {
-            throw new IllegalArgumentException("intervals and ages are positive");
+            throw new IllegalArgumentException("intervals and ages must be positive");
         }
     }
 
@@ -102,7 +105,7 @@ public record JournalConfig(
                 deleteDelayMs);
     }
 
-    /** Both limits at once, as they are one policy. */
+    /** Sets both limits together, because they form one policy. */
     public JournalConfig withRetention(long ms, long sizeBytes) {
         return new JournalConfig(
                 segmentSizeBytes,

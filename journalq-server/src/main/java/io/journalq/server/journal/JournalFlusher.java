@@ -5,8 +5,8 @@ import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentState.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentSwap;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a journal's data durable, and writes its indexes and its checkpoint once they are. Any thread, one at a time. A
- * failed sync fences the journal for good: the kernel may have dropped what it could not write, and a second sync would
- * report success without it.
+ * Makes a journal's data durable, and then writes its indexes and its checkpoint. Any thread, one call at a time. A
+ * failed sync fences the journal permanently: the kernel may have dropped the pages that it could not write, and a
+ * second sync would report success without writing them.
  */
 final class JournalFlusher {
-    /** An empty file, see {@link #leaveFence}. */
+    /** Name of an empty file, see {@link #leaveFence}. */
     static final String FENCE_FILE_NAME = "journal.fenced";
 
     private static final Logger LOG = LoggerFactory.getLogger(JournalFlusher.class);
@@ -33,12 +33,12 @@ final class JournalFlusher {
     private final LeaderEpochs epochs;
     private volatile long flushedOffset;
     private volatile IOException fence;
-    /** A file was created since the directory was synced. */
+    /** A file was created since the directory was last synced. */
     private volatile boolean directoryChanged;
-    /** Something but the data, such as the start offset, differs from the checkpoint. */
+    /** State other than the data, such as the start offset, differs from the checkpoint. */
     private volatile boolean stateChanged;
 
-    /** A failed write may have left bytes behind the end of this one; null when none has. */
+    /** The segment behind whose end a failed write may have left bytes; null if there is none. */
     private volatile Segment dirtyTail;
 
     private boolean stopped;
@@ -65,12 +65,15 @@ final class JournalFlusher {
         return flushedOffset;
     }
 
-    /** Why nothing can be written any more; null while it can. */
+    /** Why the journal accepts no writes; null while it does. */
     IOException fence() {
         return fence;
     }
 
-    /** As after a sync that failed, but these files' own syncs can be relied on: no trace is left for the next process. */
+    /**
+     * Fences the journal without leaving a trace for the next process, because the syncs of this journal's files can be
+     * relied on.
+     */
     void fence(IOException failure) {
         if (fence == null) {
             fence = failure;
@@ -87,8 +90,9 @@ final class JournalFlusher {
     }
 
     /**
-     * A write failed, and may have left bytes behind the segment's end. Nothing may be written in their place before the
-     * next flush has cleared them away: a power loss could leave those bytes, or a mixture.
+     * Notes that a write failed and may have left bytes behind the segment's end. The next flush must remove them
+     * before anything is written in their place: otherwise a power loss could leave the old bytes, or a mixture of
+     * both.
      */
     void tailDirty(Segment segment) {
         dirtyTail = segment;
@@ -98,12 +102,15 @@ final class JournalFlusher {
         return dirtyTail != null;
     }
 
-    /** Waits for a flush that is under way; later ones do nothing. */
+    /** Waits for the flush in progress; later flushes do nothing. */
     synchronized void stop() {
         stopped = true;
     }
 
-    /** Syncs what is written and returns up to which offset; writes the checkpoint too when it is due. */
+    /**
+     * Syncs all written batches and returns the offset up to which they are durable. Also writes the checkpoint if it
+     * is due.
+     */
     synchronized long flush(boolean checkpointNow) throws IOException {
         checkNotFenced();
         if (stopped) {
@@ -118,7 +125,7 @@ final class JournalFlusher {
         return flushedOffset;
     }
 
-    /** Syncs what is written, and then the checkpoint. */
+    /** Syncs all written batches and then writes the checkpoint. */
     synchronized void checkpoint() throws IOException {
         checkNotFenced();
         if (stopped) {
@@ -129,7 +136,8 @@ final class JournalFlusher {
     }
 
     /**
-     * As {@link #checkpoint}; on a full disk it is enough that the newest segment's name says where the log is.
+     * Like {@link #checkpoint}; on a full disk it is sufficient that the name of the newest segment shows where the log
+     * is.
      *
      * @return whether it was written
      */
@@ -141,7 +149,7 @@ final class JournalFlusher {
             if (fence != null || stopped) {
                 throw failure;
             }
-            LOG.warn("{}: could not write the checkpoint: {}", directory, failure.toString());
+            LOG.warn("{}: cannot write the checkpoint: {}", directory, failure.toString());
             Segment[] segments = listed.all();
             segments[segments.length - 1].file();
             sync(segments);
@@ -152,11 +160,11 @@ final class JournalFlusher {
 
     private void checkNotFenced() throws IOException {
         if (fence != null) {
-            throw new IOException(directory + " is fenced since an earlier flush failed", fence);
+            throw new IOException(directory + " is fenced because an earlier flush failed", fence);
         }
     }
 
-    /** Syncs what is written, and returns what that was. */
+    /** Syncs all written batches and returns the state of the segments that are now durable. */
     private List<SegmentState> syncWritten(Segment[] segments) throws IOException {
         clearTail();
         List<SegmentState> states = new ArrayList<>(segments.length);
@@ -164,7 +172,8 @@ final class JournalFlusher {
             states.add(state(segment));
         }
         long target = states.get(segments.length - 1).extent().endOffset();
-        // A flush that was under way when the newest segment began has taken note of its folder, but not of it.
+        // A flush that was in progress when the newest segment was started has recorded its directory entry, but not
+        // the segment.
         if (target > flushedOffset || directoryChanged || !segments[segments.length - 1].isSettled()) {
             sync(segments);
             countFlushed(states.get(segments.length - 1).extent());
@@ -174,7 +183,8 @@ final class JournalFlusher {
     }
 
     /**
-     * Carries through what {@link SegmentSwap#begin} began. After a failure it may be called again; a restart does it too.
+     * Completes the steps that {@link SegmentSwap#begin} began. After a failure it may be called again; a restart does
+     * the same.
      */
     synchronized void complete(SegmentSwap swap) throws IOException {
         if (stopped || swap.isDone()) {
@@ -188,14 +198,14 @@ final class JournalFlusher {
         stateChanged = true;
     }
 
-    /** Without a new checkpoint recovery reads more, but nothing is lost: on a full disk a flush is still a flush. */
+    /** Without a new checkpoint, recovery reads more, but nothing is lost: on a full disk a flush still succeeds. */
     private void tryCheckpoint(List<Segment> segments, List<SegmentState> states) {
         try {
             writeCheckpoint(segments, states, false);
             checkpointFailing = false;
         } catch (IOException failure) {
             if (!checkpointFailing) {
-                LOG.warn("{}: could not write the checkpoint, trying again later: {}", directory, failure.toString());
+                LOG.warn("{}: cannot write the checkpoint, retrying later: {}", directory, failure.toString());
             }
             checkpointFailing = true;
         }
@@ -234,7 +244,8 @@ final class JournalFlusher {
 
     private void sync(Segment[] segments) throws IOException {
         try {
-            // A crash may bring them back, and then the name of what follows says that they are whole.
+            // A crash may bring these segments back, and then the name of the segment behind them asserts that they are
+            // complete.
             for (Segment segment : listed.beingDeleted()) {
                 syncData(segment);
             }
@@ -263,7 +274,7 @@ final class JournalFlusher {
         }
     }
 
-    /** What is before {@code segment} is synced, but for its name. */
+    /** Syncs everything before {@code segment} except for its name. */
     private void settle(Segment segment) throws IOException {
         if (!segment.isSettled()) {
             syncDirectoryIfChanged();
@@ -297,7 +308,7 @@ final class JournalFlusher {
         }
     }
 
-    /** Makes durable which files there are, and which of them have all before them on the disk. */
+    /** Makes durable which files exist, and which of them have only synced segments before them. */
     synchronized void syncDirectory() throws IOException {
         checkNotFenced();
         try {
@@ -314,15 +325,18 @@ final class JournalFlusher {
         }
     }
 
-    /** Lets nothing be written any more. Returns what went wrong. */
+    /** Fences the journal and returns the failure. */
     private IOException fenced(IOException failure) {
         fence = failure;
         leaveFence(store, directory, failure);
-        LOG.error("{}: a flush failed; no more is written to this journal: {}", directory, failure.toString());
+        LOG.error("{}: a flush failed; the journal accepts no more writes: {}", directory, failure.toString());
         return failure;
     }
 
-    /** Tells the next process of a sync that failed: the system will not, and takes what it did not write for synced. */
+    /**
+     * Informs the next process of a failed sync. The system does not: it considers the pages that it failed to write as
+     * synced.
+     */
     static void leaveFence(FileStore store, Path directory, IOException failure) {
         try {
             store.open(directory.resolve(FENCE_FILE_NAME), true).close();
@@ -361,7 +375,10 @@ final class JournalFlusher {
         }
     }
 
-    /** The journal was cut: nothing behind {@code endOffset} is flushed. The checkpoint must not vouch for it either. */
+    /**
+     * Notes that the journal was truncated: nothing behind {@code endOffset} is durable, and the checkpoint must not
+     * list it.
+     */
     synchronized void truncated(long endOffset) throws IOException {
         flushedOffset = Math.min(flushedOffset, endOffset);
         lastFlushed = null;

@@ -9,9 +9,9 @@ import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.EpochCheck;
 import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.segment.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentRecovery;
 import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentState.SegmentExtent;
 import io.journalq.server.journal.segment.SegmentSwap;
 import io.journalq.server.journal.segment.SparseIndex;
 import io.journalq.server.journal.segment.TornWrite;
@@ -32,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds a journal's segments and their true ends. A segment of the size that the checkpoint gives is trusted and not even
- * opened; another is read from where the checkpoint ends, or from the beginning. Where a power loss took the end of a
- * segment, those behind it go too. One thread; blocks.
+ * Finds a journal's segments and where each really ends. A segment that has the size given by the checkpoint is trusted
+ * and not even opened. Any other segment is read from where the checkpoint ends, or from the beginning. If a power loss
+ * took the end of a segment, the segments behind it are deleted too. One thread; blocks.
  */
 final class JournalRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(JournalRecovery.class);
@@ -46,15 +46,15 @@ final class JournalRecovery {
     private final EpochCheck epochCheck;
     private final ProducerSnapshots snapshots;
     private final TransactionIndex transactions;
-    /** Segments with bytes that no checkpoint vouches for. */
+    /** Segments with bytes that no checkpoint covers. */
     private final List<Segment> unvouched = new ArrayList<>();
     /** Base offsets of the segments that were not settled. */
     private final Set<Long> tails = new HashSet<>();
-    /** The newest one that was. */
+    /** Base offset of the newest settled segment. */
     private long settledBaseOffset = -1;
-    /** Some were deleted, as a power loss had taken what came before them. */
+    /** Segments were deleted because a power loss had taken the end of the segment before them. */
     private boolean cutOff;
-    /** The process before this one could not sync. */
+    /** A sync failed in the previous process. */
     private boolean fenced;
 
     JournalRecovery(FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch) {
@@ -67,12 +67,12 @@ final class JournalRecovery {
     }
 
     /**
-     * What was found.
+     * The result of recovery.
      *
      * @param segments at least one, in ascending order
-     * @param compactedOffset up to which it was compacted at least once
-     * @param flushedOffset what is before it is on the disk
-     * @param unvouched whether more was found than the checkpoint vouches for
+     * @param compactedOffset records before this were compacted at least once
+     * @param flushedOffset records before this are durable
+     * @param unvouched whether there was more than the checkpoint covers
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     record Recovered(
@@ -115,7 +115,7 @@ final class JournalRecovery {
         return mended ? madeDurable(recovered) : recovered;
     }
 
-    /** Finds damage behind the newest snapshot, and changes nothing; see {@link Journal#openWhole}. */
+    /** Finds damage behind the newest snapshot without changing anything; see {@link Journal#openWhole}. */
     static void checkWhole(FileStore store, Path directory) throws IOException {
         JournalRecovery recovery = new JournalRecovery(store, directory, JournalConfig.DEFAULT, Integer.MAX_VALUE);
         List<String> names = store.list(directory);
@@ -132,7 +132,7 @@ final class JournalRecovery {
             SegmentExtent extent = state.extent();
             String name = Segment.fileName(extent.baseOffset(), Segment.LOG_SUFFIX);
             if (extent.sizeBytes() == 0 || name.compareTo(first) < 0) {
-                continue; // The first ones were deleted on purpose.
+                continue; // The first segments were deleted on purpose.
             }
             Path file = directory.resolve(name);
             long fileBytes = names.contains(name) ? store.sizeBytes(file) : 0;
@@ -140,13 +140,16 @@ final class JournalRecovery {
                 throw new CorruptJournalException(
                         file,
                         fileBytes,
-                        "missing or cut short: it held " + extent.sizeBytes() + " bytes, up to offset "
-                                + (extent.endOffset() - 1) + "; restore the folder from a backup");
+                        "missing or truncated: it held " + extent.sizeBytes() + " bytes, up to offset "
+                                + (extent.endOffset() - 1) + "; restore the directory from a backup");
             }
         }
     }
 
-    /** Every append was synced before the next: only the last batch may be torn, and only if no checkpoint covers it. */
+    /**
+     * Checks the batches. Every append was synced before the next, so only the last batch may be torn, and only if no
+     * checkpoint covers it.
+     */
     private void checkBatches(List<String> names, JournalCheckpoint checkpoint) throws IOException {
         List<Path> logs = new ArrayList<>();
         for (String name : names) {
@@ -170,7 +173,7 @@ final class JournalRecovery {
         }
     }
 
-    /** Whether the bad bytes at the end are a batch that was written to its end. */
+    /** Whether the bad bytes at the end are a batch that was completely written. */
     private boolean isWholeButDamaged(WholeCheck check) throws IOException {
         int fileBytes = (int) store.sizeBytes(check.badLog);
         ByteBuffer header = ByteBuffer.allocate(RecordBatch.HEADER_SIZE_BYTES);
@@ -183,13 +186,13 @@ final class JournalRecovery {
         }
     }
 
-    /** Refuses a log that lacks a batch which was flushed, unless a snapshot covers it. */
+    /** Rejects a log that lacks a durable batch, unless a snapshot covers that batch. */
     private static final class WholeCheck implements SegmentScan.Visitor {
         private final long snapshotOffset;
         private Path log;
         private long nextOffset = -1;
 
-        /** Where the last bad bytes begin behind which nothing was found yet; null for none. */
+        /** The file of the most recent bad bytes, if no batch was found behind them yet; null if there are none. */
         private Path badLog;
 
         private int badPosition;
@@ -233,13 +236,13 @@ final class JournalRecovery {
             return new CorruptJournalException(
                     file,
                     position,
-                    "damaged at offset " + nextOffset + ", and what follows cannot be used without it; restore the"
-                            + " directory from a backup, or go back to the newest snapshot and the changes between it and"
-                            + " the damage with: bin/journalq journal repair " + file.getParent() + " --execute");
+                    "damaged at offset " + nextOffset + ", and later records cannot be used without it; restore the"
+                            + " directory from a backup, or go back to the newest snapshot and the changes between it"
+                            + " and the damage with: bin/journalq journal repair " + file.getParent() + " --execute");
         }
     }
 
-    /** Deletes what is left over and finds the logs' base offsets. */
+    /** Deletes leftover files and returns the base offsets of the logs. */
     private List<Long> sort(List<String> names) throws IOException {
         List<Long> baseOffsets = new ArrayList<>();
         for (String name : names) {
@@ -270,7 +273,7 @@ final class JournalRecovery {
         return baseOffsets;
     }
 
-    /** The checkpoint must not vouch for the new file by what it knows of the old one. */
+    /** Completes interrupted swaps. The checkpoint must not apply the state of the replaced file to the new one. */
     private JournalCheckpoint completeSwaps(
             List<SegmentSwap.Interrupted> swaps, List<Long> baseOffsets, JournalCheckpoint checkpoint)
             throws IOException {
@@ -279,7 +282,7 @@ final class JournalRecovery {
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), left.encode(), true);
         }
         for (SegmentSwap.Interrupted swap : swaps) {
-            LOG.info("{}: completing a compaction that was interrupted", swap.file());
+            LOG.info("{}: completing an interrupted compaction", swap.file());
             swap.complete(store, directory, baseOffsets);
             baseOffsets.removeIf(swap::covers);
             baseOffsets.add(swap.baseOffset());
@@ -289,8 +292,8 @@ final class JournalRecovery {
     }
 
     /**
-     * Nobody may see or build on what a power loss could still take: what the process before this one wrote, or this
-     * recovery mended, is synced before the journal is used.
+     * Syncs everything that the previous process wrote or this recovery repaired, before the journal is used. Otherwise
+     * a power loss could remove data that a client has already read or built upon.
      */
     private Recovered madeDurable(Recovered recovered) throws IOException {
         try {
@@ -323,7 +326,7 @@ final class JournalRecovery {
         }
     }
 
-    /** The offset that a file's name begins with; -1 when it is no such name. */
+    /** The offset at the beginning of a file's name; -1 if it is not such a name. */
     private static long offsetIn(String name, String suffix) {
         String digits = name.substring(0, name.length() - suffix.length());
         if (digits.length() == Segment.OFFSET_DIGITS && isNumber(digits)) {
@@ -333,7 +336,7 @@ final class JournalRecovery {
                 LOG.debug("{} does not begin with an offset", name);
             }
         }
-        LOG.warn("{} is not named as this journal names its files, and is left alone", name);
+        LOG.warn("{} is not a file name of this journal; ignoring it", name);
         return -1;
     }
 
@@ -351,7 +354,7 @@ final class JournalRecovery {
         try {
             return JournalCheckpoint.decodeCorrected(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES));
         } catch (CorruptJournalException bad) {
-            LOG.error("{}; every batch of this journal is checked instead", bad.getMessage());
+            LOG.error("{}; checking every batch of this journal instead", bad.getMessage());
             return null;
         }
     }
@@ -384,20 +387,21 @@ final class JournalRecovery {
         SegmentExtent written = newestIn(checkpoint);
         boolean gone = written != null && written.baseOffset() > baseOffsets.get(baseOffsets.size() - 1);
         if (gone && written.endOffset() > segments.get(segments.size() - 1).endOffset()) {
-            // All that is left was about to be deleted when the power went, or the newest file is missing.
+            // Either all remaining segments were about to be deleted when the power was lost, or the newest file is
+            // missing.
             segments.add(emptySegment(checkpoint));
         }
         return segments.toArray(Segment[]::new);
     }
 
-    /** Nothing in them was promised to anybody, and without what came before them they would leave a gap. */
+    /** Deletes segments without acknowledged records. Without the records before them they would leave a gap. */
     private void cutOff(long endOffset, List<Long> baseOffsets) throws IOException {
         cutOff = true;
         for (long baseOffset : baseOffsets) {
             Path log = Segment.tailPath(directory, baseOffset);
             LOG.warn(
-                    "{}: {} bytes from offset {} on are deleted: what came before them is lost from offset {} on, and"
-                            + " nothing of either was synced",
+                    "{}: deleting {} bytes from offset {} on: the records before them are lost from offset {} on, and"
+                            + " neither was synced",
                     log,
                     store.sizeBytes(log),
                     baseOffset,
@@ -407,7 +411,10 @@ final class JournalRecovery {
         }
     }
 
-    /** Names each segment that the checkpoint knows and that is not there; those before the first one retention took. */
+    /**
+     * Logs each segment that the checkpoint lists and that does not exist. Retention deleted those before the first one
+     * that exists.
+     */
     private void reportMissing(List<Long> baseOffsets, JournalCheckpoint checkpoint) {
         if (checkpoint == null || baseOffsets.isEmpty()) {
             return;
@@ -418,7 +425,7 @@ final class JournalRecovery {
                     && extent.baseOffset() > baseOffsets.get(0)
                     && !baseOffsets.contains(extent.baseOffset())) {
                 LOG.error(
-                        "{} is missing, with offsets {} to {}; bring it back from a backup while the broker is stopped",
+                        "{} is missing, with offsets {} to {}; restore it from a backup while the broker is stopped",
                         Segment.logPath(directory, extent.baseOffset()),
                         extent.baseOffset(),
                         extent.endOffset() - 1);
@@ -426,17 +433,20 @@ final class JournalRecovery {
         }
     }
 
-    /** The newest log file is not there: the journal is new, or all was deleted and the checkpoint says where it goes on. */
+    /**
+     * Creates a segment if there is no newest log file: either the journal is new, or everything was deleted and the
+     * checkpoint says at which offset the log continues.
+     */
     private Segment emptySegment(JournalCheckpoint checkpoint) {
         SegmentExtent written = newestIn(checkpoint);
         long baseOffset = written == null ? 0 : written.endOffset();
         if (written != null && written.sizeBytes() > 0) {
-            LOG.error("{}: the newest log file is missing; the log goes on at offset {}", directory, baseOffset);
+            LOG.error("{}: the newest log file is missing; the log continues at offset {}", directory, baseOffset);
         }
         return new Segment(store, directory, baseOffset, config.indexIntervalBytes());
     }
 
-    /** The segment that was written when the checkpoint was; null when it knows of none. */
+    /** The segment that was the newest when the checkpoint was written; null if the checkpoint lists none. */
     private static SegmentExtent newestIn(JournalCheckpoint checkpoint) {
         if (checkpoint == null || checkpoint.segments().isEmpty()) {
             return null;
@@ -446,7 +456,7 @@ final class JournalRecovery {
 
     /** Whether the machine may have gone down since this journal was last recovered. */
     private boolean mayHaveLostPower() {
-        // A failed sync may have dropped what was written, as a power loss does.
+        // A failed sync may have dropped written data, as a power loss does.
         return fenced || !RunMark.isEverythingThere(store, directory.getParent());
     }
 
@@ -458,11 +468,11 @@ final class JournalRecovery {
         Path logPath = tail ? Segment.tailPath(directory, baseOffset) : Segment.logPath(directory, baseOffset);
         long fileBytes = store.sizeBytes(logPath);
         if (fileBytes > Integer.MAX_VALUE) {
-            throw new CorruptJournalException(logPath, fileBytes, "a segment cannot be this large");
+            throw new CorruptJournalException(logPath, fileBytes, "too large for a segment");
         }
         if (state != null && fileBytes < state.extent().sizeBytes()) {
             LOG.error(
-                    "{} holds {} bytes, but {} were flushed; all of it is checked",
+                    "{} holds {} bytes, but {} bytes were synced; checking the whole file",
                     logPath,
                     fileBytes,
                     state.extent().sizeBytes());
@@ -477,7 +487,8 @@ final class JournalRecovery {
         new SegmentRecovery(segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower).run();
         segment.setWrittenFrom(segment.sizeBytes());
         if (fenced) {
-            // The system may take these bytes for synced, though they are not: only writing them again makes them so.
+            // The system may consider these bytes as synced although they are not. Writing them again makes the next
+            // sync write them.
             segment.rewrite(state == null ? 0 : state.extent().sizeBytes());
         }
         unvouched.add(segment);
@@ -508,14 +519,14 @@ final class JournalRecovery {
                 false);
     }
 
-    /** Deletes what {@link Journal#delete} renamed but a stop kept from being deleted. Blocks. */
+    /** Deletes the directories that {@link Journal#delete} renamed but a stopped process did not delete. Blocks. */
     static void deleteRenamed(FileStore store, Path dataDirectory) throws IOException {
         for (String name : store.list(dataDirectory)) {
             if (name.endsWith(Segment.DELETED_SUFFIX)) {
                 try {
                     store.delete(dataDirectory.resolve(name));
                 } catch (NoSuchFileException gone) {
-                    LOG.debug("{} was deleted meanwhile", name);
+                    LOG.debug("{} was deleted in the meantime", name);
                 }
             }
         }

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a journal begins: it moves on as records are deleted or expire, and the segments before it go, once what they said
- * is kept. Owner only where it does not say "any thread".
+ * The start of a journal. It advances as records are deleted or expire. The segments before it are deleted once the
+ * state derived from them is stored. Owner thread only, unless a method says "any thread".
  */
 final class JournalStart {
     private static final Logger LOG = LoggerFactory.getLogger(JournalStart.class);
@@ -72,12 +72,12 @@ final class JournalStart {
         return gone;
     }
 
-    /** The log was cut there. */
+    /** Moves the start back to {@code endOffset} if the log was truncated before the start. */
     void truncateTo(long endOffset) {
         offset = Math.min(offset, endOffset);
     }
 
-    /** Segments that hold nothing from the start on. */
+    /** Number of segments that hold nothing from the start on. */
     private int countBefore() {
         Segment[] all = segments.all();
         int count = 0;
@@ -93,29 +93,32 @@ final class JournalStart {
             segments.inBackground(writer::flushAndCheckpoint);
         } else {
             long firstBaseOffset = segments.all()[count].baseOffset();
-            // Not before the segments are gone for good: who sees them again must see what was aborted in them.
+            // Only when the segments are gone for good: if they reappear, their aborted transactions must be known too.
             segments.dropOldest(count, beforeDeletion(), () -> derived.dropBefore(firstBaseOffset));
             LOG.info("{}: deleted {} segments, the log begins at offset {}", directory, count, offset);
         }
         epochs.truncateBefore(offset);
     }
 
-    /** Without a snapshot of what they say a restart knows less, but nothing is lost: on a full disk they go all the same. */
+    /**
+     * Without a snapshot of these records a restart knows less about producers, but no data is lost. So on a full disk
+     * they are deleted anyway.
+     */
     private SegmentList.Before beforeDeletion() {
         DerivedState.Snapshot snapshot = writer.isDirty() ? () -> {} : derived.snapshotOfNow();
         return () -> {
             try {
                 snapshot.write();
             } catch (IOException failure) {
-                LOG.warn("{}: could not write a snapshot of producers: {}", directory, failure.toString());
+                LOG.warn("{}: cannot write a snapshot of producers: {}", directory, failure.toString());
             }
             return flusher.checkpointOrName();
         };
     }
 
     /**
-     * Whether only the checkpoint says where the log begins or ends: then it must be whole after a power loss, else the
-     * segments' names say it too. Any thread.
+     * Whether only the checkpoint shows where the log begins or ends. Then the checkpoint must be durable; otherwise
+     * the names of the segments show it too. Any thread.
      */
     boolean isKeptInCheckpointOnly() {
         Segment oldest = segments.all()[0];

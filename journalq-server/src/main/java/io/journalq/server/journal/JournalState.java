@@ -1,6 +1,6 @@
 package io.journalq.server.journal;
 
-/** What the parts of a journal need to know of the whole. Any thread, except for {@link #isClosed}. */
+/** The view of a journal that its parts have. Any thread, except for {@link #isClosed}. */
 interface JournalState {
     JournalConfig config();
 
@@ -10,9 +10,9 @@ interface JournalState {
     /** See {@link JournalStart#isKeptInCheckpointOnly}. */
     boolean isStartKeptInCheckpointOnly();
 
-    /** Everything before this was compacted at least once. */
+    /** Records before this offset were compacted at least once. */
     long compactedOffset();
 
-    /** Whether the journal is closed or deleted. Owner only. */
+    /** Whether the journal is closed or deleted. Owner thread only. */
     boolean isClosed();
 }

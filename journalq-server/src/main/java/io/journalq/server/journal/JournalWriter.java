@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts batches behind a journal's last one: stages what one read cycle brings, writes it at once, begins the next segment
- * when one is full. Owner only, but for {@link #writtenOffset}.
+ * Appends batches to a journal: stages the batches of one read cycle, writes them at once, and starts the next segment
+ * when one is full. Owner thread only, except for {@link #writtenOffset}.
  */
 final class JournalWriter {
     private static final Logger LOG = LoggerFactory.getLogger(JournalWriter.class);
@@ -28,10 +28,12 @@ final class JournalWriter {
     private volatile long writtenOffset;
     private long endOffset;
 
-    /** Null when nobody wants to see. */
+    /** Null for no observer. */
     private JournalWrites observer;
 
-    /** Somebody else may hold what was written: {@link WalReplay}. */
+    /**
+     * True once an observer was set. The write-ahead files may then hold the written batches, see {@link WalReplay}.
+     */
     private boolean observed;
 
     JournalWriter(
@@ -45,23 +47,23 @@ final class JournalWriter {
         this.writtenOffset = endOffset;
     }
 
-    /** The offset that the next appended record gets. */
+    /** The offset that the next appended record will get. */
     long endOffset() {
         return endOffset;
     }
 
-    /** Everything before this is in the file. Any thread. */
+    /** All records before this offset are in the file. Any thread. */
     long writtenOffset() {
         return writtenOffset;
     }
 
-    /** Shows what is written from now on; null for nobody. */
+    /** Sets the observer of all later writes; null for none. */
     void setObserver(JournalWrites newObserver) {
         observed |= newObserver != null;
         observer = newObserver;
     }
 
-    /** Whether anybody has ever wanted to see. */
+    /** Whether an observer was ever set. */
     boolean wasObserved() {
         return observed;
     }
@@ -73,7 +75,7 @@ final class JournalWriter {
     /** See {@link Journal#append}. */
     long append(ByteBuf batch) {
         int at = batch.readerIndex();
-        Check.that(RecordBatch.sizeBytes(batch, at) == batch.readableBytes(), "a batch's length is its length");
+        Check.that(RecordBatch.sizeBytes(batch, at) == batch.readableBytes(), "the buffer holds exactly one batch");
         long baseOffset = RecordBatch.baseOffset(batch, at);
         Check.that(baseOffset >= endOffset, "a batch is appended behind the last one");
         staged.add(batch.retain());
@@ -97,12 +99,12 @@ final class JournalWriter {
         staged.clear();
     }
 
-    /** Forgets what was not written. */
+    /** Discards all staged batches. */
     void clear() {
         staged.clear();
     }
 
-    /** The journal was cut and ends at {@code offset} now. */
+    /** Sets the end to {@code offset}, at which the journal was truncated. */
     void truncated(long offset) {
         endOffset = offset;
         writtenOffset = offset;
@@ -110,10 +112,10 @@ final class JournalWriter {
 
     private void writeStaged(JournalConfig config) throws IOException {
         if (flusher.fence() != null) {
-            throw new IOException(directory + " is fenced since a flush failed", flusher.fence());
+            throw new IOException(directory + " is fenced because a flush failed", flusher.fence());
         }
         if (flusher.isTailDirty()) {
-            throw new IOException(directory + " waits until what a failed write left is gone");
+            throw new IOException(directory + " is waiting until the bytes of a failed write are removed");
         }
         int from = 0;
         while (from < staged.count()) {
@@ -144,7 +146,7 @@ final class JournalWriter {
         int start = segment.sizeBytes();
         int position = start;
         if (start == 0) {
-            // A reader may have made the file, and a flush have synced the folder before it was there.
+            // A reader may have created the file, and a flush may have synced the directory before that.
             segment.file();
             flusher.directoryChanged();
         }
@@ -171,7 +173,7 @@ final class JournalWriter {
         }
     }
 
-    /** Closes the newest segment and begins the next. */
+    /** Closes the newest segment and starts the next. */
     void roll(JournalConfig config) {
         segments.roll(writtenOffset, config.indexIntervalBytes());
         flusher.directoryChanged();
@@ -183,7 +185,7 @@ final class JournalWriter {
         try {
             flusher.flush(true);
         } catch (IOException failure) {
-            LOG.error("{}: could not flush a closed segment: {}", directory, failure.toString());
+            LOG.error("{}: cannot flush a closed segment: {}", directory, failure.toString());
         }
     }
 }

@@ -22,20 +22,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The newest snapshots of producer state, one file each, named by the offset up to which they hold it. What is in them is
- * the caller's. Any thread, one at a time; blocks.
+ * The newest snapshots of producer state. Each is one file, named by its offset. The content is opaque to this class.
+ * Any thread, one call at a time; blocks.
  */
 final class ProducerSnapshots {
     static final String FILE_SUFFIX = ".snapshot";
 
-    /** The newest, and one before it in case the newest is bad. */
+    /** The newest snapshot, and the one before it in case the newest is damaged. */
     private static final int KEPT = 2;
 
     static final int MAX_SNAPSHOT_SIZE_BYTES = 256 << 20;
     private static final int MAGIC = 0x4A515053;
     private static final int FIRST_VERSION = 1;
 
-    /** From this one on, the state follows a list of the transaction index's files. */
+    /** Since this version, a list of the transaction index's files precedes the state. */
     private static final int VERSION = 2;
 
     private static final int HEADER_SIZE_BYTES = 20;
@@ -43,9 +43,9 @@ final class ProducerSnapshots {
 
     private final FileStore store;
     private final Path directory;
-    /** As those below, made with the first snapshot: many journals have none. */
+    /** Created with the first snapshot, like {@link #synced}: many journals have none. */
     private NavigableMap<Long, Path> files = Collections.emptyNavigableMap();
-    /** Offsets of those that are surely on the disk. */
+    /** Offsets of the snapshots that are certainly on the disk. */
     private NavigableSet<Long> synced = Collections.emptyNavigableSet();
 
     ProducerSnapshots(FileStore store, Path directory) {
@@ -53,22 +53,23 @@ final class ProducerSnapshots {
         this.directory = directory;
     }
 
-    /** Called for every snapshot that opening the journal came across. */
+    /** Called for every snapshot file that was found when the journal was opened. */
     synchronized void found(long offset, String fileName) {
         put(offset, directory.resolve(fileName));
     }
 
     /**
-     * A snapshot as its file holds it.
+     * The content of a snapshot file.
      *
      * @param indexFiles base offsets of the transaction index's files that belong to it
      */
     record Stored(JournalSnapshot snapshot, List<Long> indexFiles) {}
 
     /**
-     * Writes one more; older ones go, but not the last one that is surely of a part of the log that a power loss leaves.
+     * Writes a snapshot and deletes older ones. Keeps the newest snapshot that is certainly durable and whose part of
+     * the log survives a power loss.
      *
-     * @param flushedOffset what is before it is on the disk
+     * @param flushedOffset records before this are durable
      */
     synchronized void write(long offset, List<Long> indexFiles, ByteBuffer state, boolean sync, long flushedOffset)
             throws IOException {
@@ -83,7 +84,7 @@ final class ProducerSnapshots {
         out.put(state.duplicate());
         out.putInt(HEADER_SIZE_BYTES - Integer.BYTES, crc(out.array()));
         Path file = directory.resolve(Segment.fileName(offset, FILE_SUFFIX));
-        // One that is not synced must not take the place of one that is.
+        // A snapshot that is not synced must not replace one that is.
         boolean durable = sync || files.containsKey(offset);
         store.replace(file, out.flip(), durable);
         put(offset, file);
@@ -111,14 +112,14 @@ final class ProducerSnapshots {
         return offset != null && offset <= toOffset;
     }
 
-    /** The newest healthy one at or before {@code maxOffset}, null when there is none. */
+    /** The newest healthy snapshot at or before {@code maxOffset}; null if there is none. */
     synchronized Stored latest(long maxOffset) throws IOException {
         Map.Entry<Long, Path> entry = files.floorEntry(maxOffset);
         while (entry != null) {
             try {
                 return read(entry.getValue(), entry.getKey());
             } catch (CorruptJournalException | NoSuchFileException bad) {
-                LOG.error("a snapshot of producer state is of no use, an older one is taken: {}", bad.getMessage());
+                LOG.error("cannot use a snapshot of producer state, trying an older one: {}", bad.getMessage());
                 entry = files.lowerEntry(entry.getKey());
             }
         }
@@ -126,8 +127,8 @@ final class ProducerSnapshots {
     }
 
     /**
-     * Forgets and deletes what holds state from behind {@code endOffset}; true when there was such. Once the log has grown
-     * past it with other records, nobody could tell.
+     * Deletes the snapshots behind {@code endOffset}, and returns whether there were any. Once the log has grown past
+     * that offset with other records, such a snapshot could not be recognized as wrong.
      */
     synchronized boolean truncateTo(long endOffset) throws IOException {
         boolean any = !files.isEmpty() && files.lastKey() > endOffset;
@@ -144,7 +145,10 @@ final class ProducerSnapshots {
         return decode(file, store.read(file, MAX_SNAPSHOT_SIZE_BYTES), offset);
     }
 
-    /** @throws CorruptJournalException when {@code content} is not what {@link #write} wrote for that offset */
+    /**
+     * @throws CorruptJournalException if {@code content} is not in the format of {@link #write}, or is for another
+     *     offset
+     */
     static Stored decode(Path file, byte[] content, long offset) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
@@ -153,13 +157,13 @@ final class ProducerSnapshots {
             }
             int version = in.getInt();
             if (in.getLong() != offset) {
-                throw new CorruptJournalException(file, 8, "snapshot as of another offset");
+                throw new CorruptJournalException(file, 8, "snapshot for another offset");
             }
             if (in.getInt() != crc(content)) {
-                throw new CorruptJournalException(file, 16, "snapshot with a wrong CRC");
+                throw new CorruptJournalException(file, 16, "snapshot has a wrong CRC");
             }
             if (version < FIRST_VERSION || version > VERSION) {
-                throw new NewerFormatException(file, "a snapshot of producers", version, VERSION);
+                throw new NewerFormatException(file, "a producer snapshot", version, VERSION);
             }
             List<Long> indexFiles = new ArrayList<>();
             int count = version == FIRST_VERSION ? 0 : in.getInt();
@@ -168,11 +172,11 @@ final class ProducerSnapshots {
             }
             return new Stored(new JournalSnapshot(offset, in.slice()), indexFiles);
         } catch (BufferUnderflowException tooShort) {
-            throw new CorruptJournalException(file, content.length, "snapshot cut short");
+            throw new CorruptJournalException(file, content.length, "snapshot is truncated");
         }
     }
 
-    /** Of everything but the CRC itself. */
+    /** CRC of everything except the CRC itself. */
     private static int crc(byte[] content) {
         CRC32C crc = new CRC32C();
         crc.update(content, 0, HEADER_SIZE_BYTES - Integer.BYTES);

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One journal's part of {@link WalReplay}: the newest segment that has its name for good. All before it is on the disk, as
- * that name says ({@link Segment#settle}), and nothing of what is behind it counts. Until there is a newer one nothing but
- * appends changes it, so that whatever was written there belongs there. One thread; blocks.
+ * One journal's part of {@link WalReplay}: the newest segment that has its final name. All data before this segment is
+ * durable, as its name asserts ({@link Segment#settle}), and nothing behind it counts. Until there is a newer segment,
+ * only appends change this one, so replayed batches go to their original positions. One thread; blocks.
  */
 final class ReplayedJournal {
     private static final Logger LOG = LoggerFactory.getLogger(ReplayedJournal.class);
@@ -21,7 +21,7 @@ final class ReplayedJournal {
     private final FileStore store;
     private final Path directory;
 
-    /** Null when there is none. */
+    /** Null if there is no segment. */
     private final Path newestLog;
 
     /** Null while it is closed. */
@@ -47,7 +47,7 @@ final class ReplayedJournal {
         return newest;
     }
 
-    /** Writes a record to its place, unless that is not needed or not possible any more: then false. */
+    /** Writes a record to its original position. Returns false if that is not needed or no longer possible. */
     boolean apply(WriteAheadRecord record) throws IOException {
         if (!Segment.logPath(directory, record.segmentBaseOffset()).equals(newestLog)) {
             return false;
@@ -64,15 +64,15 @@ final class ReplayedJournal {
         return true;
     }
 
-    /** Once for each journal. */
+    /** Logs a record that cannot be written, once for each journal. */
     private void tell(WriteAheadRecord record) {
         if (!told) {
             told = true;
-            LOG.warn("{}: nothing is written at byte {}: what was before it is gone", newestLog, record.position());
+            LOG.warn("{}: not writing at byte {}: the data before it is missing", newestLog, record.position());
         }
     }
 
-    /** Makes what was written durable, also if the file was closed meanwhile. */
+    /** Syncs the written data, even if the file was closed in the meantime. */
     void sync() throws IOException {
         if (!written) {
             return;
@@ -86,7 +86,7 @@ final class ReplayedJournal {
         } catch (SyncNotBegunException nothingIsLost) {
             throw nothingIsLost;
         } catch (IOException failure) {
-            // The file also holds what is in no write-ahead file.
+            // The file also holds data that is in no write-ahead file.
             JournalFlusher.leaveFence(store, directory, failure);
             throw failure;
         }
@@ -105,7 +105,7 @@ final class ReplayedJournal {
             try {
                 file.close();
             } catch (IOException failure) {
-                LOG.warn("{}: could not be closed: {}", newestLog, failure.toString());
+                LOG.warn("{}: cannot close it: {}", newestLog, failure.toString());
             }
             file = null;
         }

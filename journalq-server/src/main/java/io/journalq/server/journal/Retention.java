@@ -3,14 +3,17 @@ package io.journalq.server.journal;
 import io.journalq.server.journal.segment.Segment;
 import java.nio.file.Path;
 
-/** Which segments are past a journal's limits. Pure; whoever asks owns the segments. */
+/** Decides which segments exceed a journal's limits. Pure; the caller owns the segments. */
 public final class Retention {
-    /** Spreads numbers that are close to each other over all of a long: 2^64 divided by the golden ratio, made odd. */
+    /**
+     * Spreads numbers that are close to each other over the whole range of a long: 2^64 divided by the golden ratio,
+     * made odd.
+     */
     private static final long GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15L;
 
     private Retention() {}
 
-    /** Whether the newest segment is so old that it should be closed, or all that it holds deleted. */
+    /** Whether the newest segment is old enough to be closed, or to be deleted with all of its records. */
     static boolean isRollDue(Segment newest, JournalConfig limits, long nowMs) {
         long maxAgeMs = limits.segmentMaxAgeMs() - jitterMs(newest, limits);
         return isOlder(newest, newest.firstTimestampMs(), maxAgeMs, nowMs)
@@ -18,8 +21,8 @@ public final class Retention {
     }
 
     /**
-     * How much before its time a segment is closed: another part of the jitter for every partition and segment, always the
-     * same for one, so that a restart changes nothing.
+     * How long before its maximum age a segment is closed. The jitter differs between partitions and segments, but is
+     * constant for one segment, so that a restart changes nothing.
      */
     static long jitterMs(Segment segment, JournalConfig limits) {
         long boundMs = Math.min(limits.segmentJitterMs(), limits.segmentMaxAgeMs());
@@ -32,9 +35,9 @@ public final class Retention {
     }
 
     /**
-     * How many of the oldest segments are to be deleted; never the newest.
+     * The number of oldest segments to delete; never includes the newest.
      *
-     * @param committedOffset no segment that reaches behind this is
+     * @param committedOffset a segment that reaches behind this offset is not deleted
      */
     static int expired(Segment[] segments, JournalConfig limits, long nowMs, long committedOffset) {
         long sizeBytes = 0;
@@ -46,7 +49,7 @@ public final class Retention {
             Segment oldest = segments[count];
             long rest = sizeBytes - oldest.sizeBytes();
             boolean tooMuch = limits.retentionSizeBytes() >= 0 && rest >= limits.retentionSizeBytes();
-            // Nothing is left of what compaction emptied, not even an age.
+            // Compaction left no records in the segment, and therefore no timestamp.
             boolean empty = oldest.sizeBytes() == 0 && limits.retentionMs() >= 0;
             if (!tooMuch && !empty && !isOlder(oldest, oldest.maxTimestampMs(), limits.retentionMs(), nowMs)) {
                 break;
@@ -57,7 +60,7 @@ public final class Retention {
         return count;
     }
 
-    /** Segments without any timestamp have no age. */
+    /** Whether the segment is older than {@code maxAgeMs}. A segment without timestamps has no age. */
     private static boolean isOlder(Segment segment, long timestampMs, long maxAgeMs, long nowMs) {
         return maxAgeMs >= 0 && segment.sizeBytes() > 0 && timestampMs >= 0 && nowMs - timestampMs > maxAgeMs;
     }

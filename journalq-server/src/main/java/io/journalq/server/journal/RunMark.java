@@ -11,17 +11,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells how the last run on a data directory ended. The file {@value #FILE_NAME} says one of these:
+ * Records how the last run on a data directory ended. The file {@value #FILE_NAME} has one of these contents:
  *
  * <ul>
  *   <li>{@code clean}: every journal was closed.
- *   <li>{@code running} and a boot of the system: a broker recovered all journals in the directory during that boot. As
- *       long as the boot lasts, everything written since is in the page cache.
- *   <li>{@code running-after-loss} and a boot: the same, and the system went down after the last clean stop.
+ *   <li>{@code running} and a boot id of the system: a broker recovered all journals in the directory during that boot.
+ *       During the same boot, all data written since then is in the page cache.
+ *   <li>{@code running-after-loss} and a boot id: the same, and the system went down after the last clean stop.
  * </ul>
  *
- * <p>A file that is missing, or says anything else, is taken for a system that went down, which is the careful reading. So a
- * file that cannot be written is deleted. Stateless; blocks.
+ * <p>If the file is missing or has any other content, the system is assumed to have gone down, because that is the safe
+ * assumption. A file that cannot be written is therefore deleted. Stateless; blocks.
  */
 public final class RunMark {
     public static final String FILE_NAME = "journalq.run";
@@ -32,14 +32,14 @@ public final class RunMark {
 
     private static final int MAX_FILE_BYTES = 256;
 
-    /** How many bits may be damaged. The ids of two boots are random, and differ in about 61 bits. */
+    /** Maximum number of flipped bits that are tolerated. Boot ids are random, and differ in about 61 bits. */
     private static final int MAX_FLIPPED_BITS = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(RunMark.class);
 
     private RunMark() {}
 
-    /** How the last run ended. Called before {@link #writeRunning}. */
+    /** How the last run ended. Call it before {@link #writeRunning}. */
     public static LastEnd lastEnd(FileStore store, Path dataDirectory) {
         byte[] content = read(store, dataDirectory);
         if (Arrays.equals(content, bytes(CLEAN))) {
@@ -48,18 +48,18 @@ public final class RunMark {
         return isOfThisBoot(store, RUNNING, content) ? LastEnd.KILLED : LastEnd.SYSTEM_DOWN;
     }
 
-    /** Whether everything that was written to the journals in {@code dataDirectory} is still there. */
+    /** Whether all data that was written to the journals in {@code dataDirectory} is still there. */
     static boolean isEverythingThere(FileStore store, Path dataDirectory) {
         return dataDirectory != null && isOfThisBoot(store, read(store, dataDirectory));
     }
 
     /**
-     * Notes that the broker is about to serve clients.
+     * Records that the broker is about to serve clients.
      *
      * @param lastEnd how the last run ended
      * @param recovered whether every journal in {@code dataDirectory} was recovered
-     * @throws IOException if the file can be neither written nor deleted. After that, the next start may take this run's end
-     *     for a clean one, so nothing may be written to the directory
+     * @throws IOException if the file can be neither written nor deleted. In this case the next start may assume that
+     *     this run ended cleanly, so nothing may be written to the directory
      */
     public static void writeRunning(FileStore store, Path dataDirectory, LastEnd lastEnd, boolean recovered)
             throws IOException {
@@ -81,8 +81,8 @@ public final class RunMark {
     }
 
     /**
-     * Notes that every journal in {@code dataDirectory} is closed. Not synced: if a power loss takes the note away, the next
-     * start is more careful than necessary.
+     * Records that every journal in {@code dataDirectory} is closed. Not synced: if a power loss removes the record,
+     * the next start checks more than necessary.
      */
     public static void writeClean(FileStore store, Path dataDirectory) {
         try {
@@ -107,7 +107,7 @@ public final class RunMark {
         return isOfThisBoot(store, RUNNING, content) || isOfThisBoot(store, RUNNING_AFTER_LOSS, content);
     }
 
-    /** Tolerates flipped bits, because a kill that is taken for a power loss can cost healthy records. */
+    /** Tolerates flipped bits, because a kill that is mistaken for a power loss can cost healthy records. */
     private static boolean isOfThisBoot(FileStore store, String state, byte[] content) {
         if (store.bootId() == null) {
             return false;
@@ -125,5 +125,20 @@ public final class RunMark {
 
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** How the last run of a broker on a data directory ended. */
+    public enum LastEnd {
+        /** The broker closed every journal. */
+        CLEAN,
+        /**
+         * The process ended, and the system has not gone down since the last clean stop: all written data is still
+         * there.
+         */
+        KILLED,
+        /**
+         * The system went down, or may have gone down, after the last clean stop: data that was not synced may be lost.
+         */
+        SYSTEM_DOWN
     }
 }

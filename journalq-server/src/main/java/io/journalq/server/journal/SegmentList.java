@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The segments of one journal, in ascending order, at least one; the last is the one that is written. Changed by the
- * journal's owner only, each change being a new array; any thread may look.
+ * The segments of one journal in ascending order, at least one; the last is the active segment. Only the journal's
+ * owner changes the list, and each change creates a new array. Any thread may read it.
  */
 final class SegmentList {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentList.class);
@@ -31,7 +31,7 @@ final class SegmentList {
     private final Path directory;
     private final JournalReads reads;
     private final Executor background;
-    /** What is not done yet, oldest first. Null until segments are deleted for the first time. */
+    /** Deletions in progress, oldest first. Null until segments are deleted for the first time. */
     private volatile Queue<Deletion> deletions;
 
     private volatile Segment[] segments;
@@ -45,17 +45,17 @@ final class SegmentList {
         this.background = background;
     }
 
-    /** How long deleted files stay, renamed, from the next deletion on. */
+    /** Sets how long later deletions keep the renamed files. */
     void setDeleteDelayMs(long delayMs) {
         deleteDelayMs = delayMs;
     }
 
-    /** Not to be changed. Any thread. */
+    /** All segments; callers must not change the array. Any thread. */
     Segment[] all() {
         return segments;
     }
 
-    /** The one that is written. Any thread. */
+    /** The active segment. Any thread. */
     Segment newest() {
         Segment[] now = segments;
         return now[now.length - 1];
@@ -70,7 +70,10 @@ final class SegmentList {
         return total;
     }
 
-    /** All of them, each with a reference that the caller gives back: a swap may take them off the list. Any thread. */
+    /**
+     * All segments, each with a reference that the caller releases, because a swap may remove them from the list. Any
+     * thread.
+     */
     Segment[] retainAll() {
         while (true) {
             Segment[] all = segments;
@@ -90,35 +93,36 @@ final class SegmentList {
         }
     }
 
-    /** Begins the next segment behind the newest. */
+    /** Starts the next segment behind the newest. */
     void roll(long baseOffset, int indexIntervalBytes) {
         Segment[] now = segments;
         Segment[] more = Arrays.copyOf(now, now.length + 1);
         more[now.length] = Segment.following(store, directory, baseOffset, indexIntervalBytes);
         segments = more;
         if (now.length > 1) {
-            // Two stay open: consumers just behind the tail still read the closed one.
+            // Two segments stay open: consumers close to the tail still read the closed one.
             reads.opened(now[now.length - 2]);
         }
     }
 
-    /** What must be on the disk before records are gone. */
+    /** Makes the required data durable before records are deleted. */
     @FunctionalInterface
     interface Before {
         /**
          * Blocks.
          *
-         * @return whether it is written down where the log begins; else only the files that are left say it
+         * @return whether the start of the log is stored; otherwise only the remaining files show it
          */
         boolean makeDurable() throws IOException;
     }
 
     /**
-     * Takes the oldest {@code count} segments, not all of them, off the list, and deletes their files later: once it is
-     * written down where the log begins and ends without them, or a power loss could take that with them. What cannot be
-     * done then, the next deletion or the next start does.
+     * Removes the oldest {@code count} segments, but not all, from the list, and deletes their files later. The files
+     * are deleted only after the checkpoint stores where the log begins and ends without them. Otherwise a power loss
+     * could take this information together with the files. A deletion that fails is completed by the next deletion or
+     * the next start.
      *
-     * @param after is run once no crash can bring the segments back
+     * @param after runs once no crash can bring the segments back
      */
     void dropOldest(int count, Before before, Runnable after) {
         Segment[] all = segments;
@@ -135,13 +139,13 @@ final class SegmentList {
         }
     }
 
-    /** Whether a crash may show segments again that are off the list. Any thread. */
+    /** Whether a crash may bring back segments that are no longer in the list. Any thread. */
     boolean isDeleting() {
         Queue<Deletion> begun = deletions;
         return begun != null && !begun.isEmpty();
     }
 
-    /** Those segments, oldest first. Any thread. */
+    /** The segments that a crash may bring back, oldest first. Any thread. */
     List<Segment> beingDeleted() {
         Queue<Deletion> begun = deletions;
         if (begun == null) {
@@ -150,7 +154,10 @@ final class SegmentList {
         return begun.stream().flatMap(deletion -> deletion.dropped.stream()).toList();
     }
 
-    /** One deletion after the other, whichever thread comes first: no older segment stays without those behind it. */
+    /**
+     * Runs the deletions in order, on whichever thread comes first, so that no older segment remains without those
+     * behind it.
+     */
     private void deleteDropped() {
         synchronized (this) {
             for (Deletion oldest = deletions.peek(); oldest != null; oldest = deletions.peek()) {
@@ -158,7 +165,7 @@ final class SegmentList {
                     oldest.takeOutOfSight();
                 } catch (IOException failure) {
                     LOG.error(
-                            "{}: deleted segments stay until the next deletion or start: {}",
+                            "{}: keeping deleted segments until the next deletion or start: {}",
                             directory,
                             failure.toString());
                     return;
@@ -176,7 +183,7 @@ final class SegmentList {
         }
     }
 
-    /** Segments on their way to be deleted. */
+    /** Segments that are being deleted. */
     private final class Deletion {
         private final List<Segment> dropped;
         private final Before before;
@@ -194,14 +201,14 @@ final class SegmentList {
             for (Segment segment : dropped) {
                 segment.rename();
                 if (!startIsKept) {
-                    // A power loss must not leave an older one without those behind it.
+                    // A power loss must not leave an older segment without those behind it.
                     store.syncDirectory(directory);
                 }
             }
             store.syncDirectory(directory);
         }
 
-        /** Readers keep what they have. */
+        /** Closes the segments. Readers keep the files that they have open. */
         void release() {
             if (!released) {
                 released = true;
@@ -214,14 +221,14 @@ final class SegmentList {
         try {
             segment.deleteRenamed();
         } catch (IOException failure) {
-            LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
+            LOG.error("{}: cannot delete it: {}", segment.logPath(), failure.toString());
         }
     }
 
     /**
-     * Cuts off every batch that reaches behind {@code offset}. All segments are settled. Blocks.
+     * Removes every batch that reaches behind {@code offset}. All segments must be settled. Blocks.
      *
-     * @return the offset behind the last batch that is left
+     * @return the offset behind the last remaining batch
      */
     long truncateTo(long offset) throws IOException {
         Segment[] all = segments;
@@ -251,9 +258,9 @@ final class SegmentList {
     }
 
     /**
-     * Lists {@code swap}'s segment in the place of those that it was made of.
+     * Replaces the segments that {@code swap} was made from with its new segment.
      *
-     * @return false, and nothing happens, when they are not all there any more
+     * @return false, without any change, if some of them are no longer in the list
      */
     boolean swap(SegmentSwap swap) throws IOException {
         Segment[] all = segments;
@@ -274,19 +281,19 @@ final class SegmentList {
         return true;
     }
 
-    /** Takes the files out of sight now, so that no restart brings them back, and deletes them later. */
+    /** Renames the files now, so that no restart brings them back, and deletes them later. */
     private void drop(Segment segment) {
         reads.forget(segment);
         try {
             segment.rename();
         } catch (IOException failure) {
-            LOG.error("{}: could not be deleted: {}", segment.logPath(), failure.toString());
+            LOG.error("{}: cannot delete it: {}", segment.logPath(), failure.toString());
         }
         segment.release();
         deleteLater(() -> deleteRenamed(segment));
     }
 
-    /** Lets go of every file. The list stays as it is. */
+    /** Closes every file. The list does not change. */
     void release() {
         for (Segment segment : segments) {
             segment.release();
@@ -298,7 +305,10 @@ final class SegmentList {
         }
     }
 
-    /** Hands the deletion of renamed files on; what is not done when the process stops, the next start does. */
+    /**
+     * Runs the deletion of renamed files in the background. The next start deletes files that remain when the process
+     * stops.
+     */
     void deleteLater(Runnable deletion) {
         long delayMs = deleteDelayMs;
         if (delayMs == 0) {
@@ -309,7 +319,10 @@ final class SegmentList {
         }
     }
 
-    /** Hands blocking work on; false when the process stops: what is left undone then, the next start finds. */
+    /**
+     * Runs blocking work in the background. Returns false if the process is stopping; the next start then completes the
+     * work.
+     */
     boolean inBackground(Runnable work) {
         try {
             background.execute(work);

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Reads one segment file from its beginning to its end, and checks every batch's header, offset and CRC. Changes nothing.
+ * Reads one segment file from beginning to end, and checks the header, offset and CRC of every batch. Changes nothing.
  * Stateless; blocks.
  */
 public final class SegmentScan {
@@ -17,24 +17,24 @@ public final class SegmentScan {
 
     private SegmentScan() {}
 
-    /** Sees what a segment holds, in the order of the file. */
+    /** Visits the content of a segment, in the order of the file. */
     public interface Visitor {
         /**
          * A healthy batch.
          *
-         * @param header for {@link io.journalq.common.record.RecordBatch} from index 0; valid during the call
-         * @param whole reads all of it
+         * @param header for {@link io.journalq.common.record.RecordBatch}, from index 0; valid during the call
+         * @param whole reads the complete batch
          */
         void onBatch(int position, ByteBuf header, Reader whole) throws IOException;
 
-        /** Bytes from {@code position} to {@code endPosition} that hold none. */
+        /** Bytes from {@code position} to {@code endPosition} without a healthy batch. */
         void onBadBytes(int position, int endPosition) throws IOException;
     }
 
-    /** Reads the batch that is visited. */
+    /** Reads the visited batch. */
     @FunctionalInterface
     public interface Reader {
-        /** All of the batch, in a buffer of its own. */
+        /** The complete batch, in a new buffer that the caller owns. */
         ByteBuf read() throws IOException;
     }
 
@@ -42,12 +42,12 @@ public final class SegmentScan {
      * Reads a file.
      *
      * @param baseOffset no batch begins before it
-     * @return where the batches end: the file's size, or where nothing but zeros follows
+     * @return where the batches end: the file's size, or the position behind which there are only zeros
      */
     public static int read(FileStore store, Path log, long baseOffset, Visitor visitor) throws IOException {
         long fileBytes = store.sizeBytes(log);
         if (fileBytes > Integer.MAX_VALUE) {
-            throw new CorruptJournalException(log, fileBytes, "a segment cannot be this large");
+            throw new CorruptJournalException(log, fileBytes, "too large for a segment");
         }
         try (LogFile file = store.open(log, false)) {
             return read(new BatchScanner(file, 0, (int) fileBytes, CHUNK_BYTES), (int) fileBytes, baseOffset, visitor);
@@ -80,7 +80,7 @@ public final class SegmentScan {
         return scanner.baseOffset() >= nextOffset && scanner.crcMatches();
     }
 
-    /** Where the next healthy batch begins; the file's size when there is none. */
+    /** Where the next healthy batch begins; the file's size if there is none. */
     private static int resume(BatchScanner scanner, int bad, int claimedEnd, int fileBytes, long nextOffset)
             throws IOException {
         int candidate = claimedEnd > bad ? claimedEnd : scanner.nextCandidate(bad + 1);

@@ -10,16 +10,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Batches between append and write, one reference held on each. Small ones are gathered in one buffer of the thread's, so
- * that a read cycle's appends to a partition cost one system call. Owner only.
+ * Batches that are appended but not written, with one reference held on each. Small batches are gathered in a
+ * thread-local buffer, so that a read cycle's appends to a partition cost one system call. Owner thread only.
  */
 final class StagedBatches {
-    /** Batches up to this size are gathered; larger ones are written from where they are. */
+    /** Batches up to this size are gathered; larger ones are written from their own buffers. */
     static final int GATHER_UP_TO_BYTES = 16 << 10;
 
     private static final int GATHER_BUFFER_BYTES = 128 << 10;
     private static final int FIRST_CAPACITY = 4;
-    /** A larger array is given up after a write, so that one burst does not cost memory for ever. */
+    /** A larger array is discarded after a write, so that a burst does not use memory permanently. */
     private static final int MAX_KEPT_CAPACITY = 256;
 
     private static final ByteBuf[] NONE = {};
@@ -50,12 +50,12 @@ final class StagedBatches {
         return batches[i];
     }
 
-    /** Batches {@code from} to {@code to}, exclusive; a view. */
+    /** A view of the batches {@code from} to {@code to}, exclusive. */
     List<ByteBuf> range(int from, int to) {
         return Arrays.asList(batches).subList(from, to);
     }
 
-    /** The batch behind the last one, from {@code from} on, that still fits into {@code roomBytes}; at least one. */
+    /** The exclusive end of the batches, starting at {@code from}, that fit into {@code roomBytes}; at least one. */
     int fitting(int from, long roomBytes) {
         int to = from + 1;
         long sizeBytes = batches[from].readableBytes();
@@ -112,7 +112,7 @@ final class StagedBatches {
         }
     }
 
-    /** Gives back all references but those to batches from {@code fromOffset} on that lie before {@code toOffset}. */
+    /** Releases all batches except for those from {@code fromOffset} on that lie before {@code toOffset}. */
     void keep(long fromOffset, long toOffset) {
         int kept = 0;
         for (int i = 0; i < count; i++) {
@@ -128,7 +128,7 @@ final class StagedBatches {
         count = kept;
     }
 
-    /** Gives all references back. */
+    /** Releases all batches. */
     void clear() {
         for (int i = 0; i < count; i++) {
             batches[i].release();
@@ -140,7 +140,7 @@ final class StagedBatches {
         }
     }
 
-    /** Base offset of the batch at {@code i}. */
+    /** Base offset of batch {@code i}. */
     long baseOffset(int i) {
         return RecordBatch.baseOffset(batches[i], batches[i].readerIndex());
     }

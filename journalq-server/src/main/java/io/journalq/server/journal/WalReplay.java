@@ -16,18 +16,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Replays the write-ahead files of a data directory into the newest segments of its journals, syncs these, and deletes the
- * files. Runs before any journal of the directory is opened; if it is stopped at any point, the next run starts again. A
- * damaged file is kept under another name. One thread; blocks.
+ * Replays the write-ahead files of a data directory into the newest segments of its journals, syncs these segments, and
+ * deletes the files. Runs before any journal of the directory is opened. If it is interrupted at any point, the next
+ * run starts again. A damaged file is renamed and kept. One thread; blocks.
  *
- * <p>The bytes go to where they were ({@link ReplayedJournal}). Replay never creates a segment: nothing in a segment counts as
- * covered before its name is synced, so a segment that is not there was deleted.
+ * <p>The bytes go to their original positions ({@link ReplayedJournal}). Replay never creates a segment: a segment
+ * counts as covered only after its name is synced, so a missing segment was deleted.
  */
 public final class WalReplay {
-    /** Files that are open at the same time, for any number of journals. */
+    /** Maximum number of files open at the same time, for any number of journals. */
     private static final int MOST_OPEN_FILES = 64;
 
-    /** The end of the name of a damaged file. It is not read any more, and an operator may delete it. */
+    /** Suffix of a damaged file. It is not read again, and an operator may delete it. */
     private static final String DAMAGED_SUFFIX = ".damaged";
 
     private static final Logger LOG = LoggerFactory.getLogger(WalReplay.class);
@@ -36,7 +36,7 @@ public final class WalReplay {
     private final Path dataDirectory;
     private final Set<String> present;
     private final Set<Path> damaged = new HashSet<>();
-    /** By the names of their directories; null for one that is not there. */
+    /** By directory name; null for a directory that does not exist. */
     private final Map<String, ReplayedJournal> journals = new HashMap<>();
 
     /** The journals with an open file, the most recently used last. */
@@ -51,9 +51,9 @@ public final class WalReplay {
     /**
      * Replays the write-ahead files.
      *
-     * @return how many records were written into journals
-     * @throws IOException when a file cannot be read or written, or has a newer format; then nothing may be served, because
-     *     acknowledged records are missing
+     * @return the number of records written into journals
+     * @throws IOException if a file cannot be read or written, or has a newer format. In this case the broker must not
+     *     serve clients, because acknowledged records are missing
      */
     public static long run(FileStore store, Path dataDirectory) throws IOException {
         if (store.list(dataDirectory.resolve(WriteAheadLog.FOLDER_NAME)).isEmpty()) {
@@ -85,13 +85,13 @@ public final class WalReplay {
             }
         }
         if (count > 0) {
-            LOG.info("{}: {} records of the write-ahead files were written into the journals", dataDirectory, count);
+            LOG.info("{}: replayed {} records of the write-ahead files into the journals", dataDirectory, count);
         }
         return count;
     }
 
     private boolean apply(WriteAheadRecord record) throws IOException {
-        ReplayedJournal journal = journal(record.folder());
+        ReplayedJournal journal = journal(record.directory());
         if (journal == null) {
             return false;
         }
@@ -107,7 +107,7 @@ public final class WalReplay {
 
     private ReplayedJournal journal(String name) throws IOException {
         if (!journals.containsKey(name)) {
-            // A directory that is not there was deleted. Only names that the data directory has are resolved.
+            // A missing directory was deleted. Only names that exist in the data directory are resolved.
             journals.put(name, present.contains(name) ? new ReplayedJournal(store, dataDirectory.resolve(name)) : null);
         }
         return journals.get(name);
@@ -129,7 +129,7 @@ public final class WalReplay {
             if (damaged.contains(file)) {
                 Path kept = directory.resolve(name + DAMAGED_SUFFIX);
                 store.move(file, kept);
-                LOG.error("{} is damaged: what can be read of it is in the journals, the file is now {}", file, kept);
+                LOG.error("{} is damaged: replayed its readable records and renamed the file to {}", file, kept);
             } else if (name.endsWith(WriteAheadLog.FILE_SUFFIX)) {
                 store.delete(file);
             }

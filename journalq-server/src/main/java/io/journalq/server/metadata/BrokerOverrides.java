@@ -7,19 +7,22 @@ import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.metadata.ResourceId.Kind;
 import java.util.Map;
 
-/** A broker's settings as they are in force: those that it was started with, and what was changed since. Pure functions. */
+/** The effective settings of a broker: its settings at the start, overridden by later changes. Pure functions. */
 public final class BrokerOverrides {
-    /** What is set for all brokers. */
+    /** The overrides for all brokers. */
     public static final ResourceId EVERY_BROKER = new ResourceId(Kind.BROKER, "");
 
     private BrokerOverrides() {}
 
-    /** What is set for the broker of that number alone. */
+    /** The overrides for the broker with this node id. */
     public static ResourceId of(int nodeId) {
         return new ResourceId(Kind.BROKER, Integer.toString(nodeId));
     }
 
-    /** {@code started} with what {@code resources} sets for all brokers, and above that with what it sets for this one. */
+    /**
+     * {@code started}, overridden by the settings in {@code resources} for all brokers, and those by the settings for
+     * this one.
+     */
     public static BrokerConfig inForce(BrokerConfig started, ResourceConfigs resources) {
         BrokerConfig config = with(started, resources.of(EVERY_BROKER), ConfigOrigin.DYNAMIC_DEFAULT);
         return with(config, resources.of(of(started.get(BrokerSettings.NODE_ID))), ConfigOrigin.DYNAMIC_BROKER);
@@ -39,7 +42,7 @@ public final class BrokerOverrides {
         try {
             return below.with(name, value, origin);
         } catch (ConfigException ofAnotherRelease) {
-            // Checked when it was set, by a release whose range was another.
+            // It was validated when it was set, by a release with a different range.
             return below;
         }
     }

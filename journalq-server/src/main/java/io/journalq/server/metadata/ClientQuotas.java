@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What clients may do at most, by whom it limits. Immutable, any thread. */
+/** The quotas of clients, by user and client id. Immutable, any thread. */
 public final class ClientQuotas {
-    /** Nobody is limited. */
+    /** No quotas. */
     public static final ClientQuotas NONE = new ClientQuotas(Collections.emptySortedMap());
 
     private final SortedMap<QuotaEntity, SortedMap<String, Double>> limitsByEntity;
@@ -18,30 +18,30 @@ public final class ClientQuotas {
     }
 
     /**
-     * A quota that holds for a client, and what it is counted for: clients that a quota names by default, or does not
-     * tell apart, have it each or together as the protocol says.
+     * The quota that applies to a client, and the entity that shares it. The protocol defines whether clients share a
+     * default quota or each have their own.
      *
      * @param limit in the unit of its key
-     * @param countedFor the user and the client that share it, as far as the quota tells them apart
+     * @param countedFor the user and the client that share it, as far as the quota distinguishes them
      */
     public record Applied(double limit, QuotaEntity countedFor) {}
 
-    /** Whether nobody is limited. */
+    /** Whether there are no quotas. */
     public boolean isEmpty() {
         return limitsByEntity.isEmpty();
     }
 
-    /** Every limit by its key, by whom it limits, in a fixed order. */
+    /** Every limit by its key, for each entity, in a fixed order. */
     public SortedMap<QuotaEntity, SortedMap<String, Double>> byEntity() {
         return limitsByEntity;
     }
 
-    /** The limits of {@code entity} by their keys; empty when it has none. */
+    /** The limits of {@code entity} by their keys; empty if it has none. */
     Map<String, Double> of(QuotaEntity entity) {
         return limitsByEntity.getOrDefault(entity, Collections.emptySortedMap());
     }
 
-    /** The limit that is most precise about who asks; null when there is none. */
+    /** The most specific limit for a client; null if there is none. */
     public Applied find(String key, String user, String clientId) {
         Part[] users = {new Part(user), Part.DEFAULT, null};
         Part[] clients = {new Part(clientId), Part.DEFAULT, null};
@@ -60,7 +60,7 @@ public final class ClientQuotas {
         return null;
     }
 
-    /** These with one limit set, or gone when {@code limit} is null. */
+    /** A copy with one limit set, or removed if {@code limit} is null. */
     ClientQuotas with(QuotaEntity entity, String key, Double limit) {
         SortedMap<QuotaEntity, SortedMap<String, Double>> changed = new TreeMap<>(limitsByEntity);
         SortedMap<String, Double> limits = new TreeMap<>(changed.getOrDefault(entity, Collections.emptySortedMap()));

@@ -5,10 +5,10 @@ import io.journalq.common.protocol.Message;
 import java.util.List;
 
 /**
- * What an operation comes to: records to append, or an error and why. Immutable.
+ * The result of an operation: records to append, or an error and its reason. Immutable.
  *
- * @param error {@link ErrorCode#NONE} when the operation may go ahead
- * @param reason in words, for the client; null without an error
+ * @param error {@link ErrorCode#NONE} if the operation may proceed
+ * @param reason description for the client; null without an error
  * @param records to append, in order; empty with an error
  */
 public record Decision(ErrorCode error, String reason, List<Message> records) {
@@ -20,7 +20,7 @@ public record Decision(ErrorCode error, String reason, List<Message> records) {
         return new Decision(error, reason, List.of());
     }
 
-    /** Whether the operation may go ahead. */
+    /** Whether the operation may proceed. */
     public boolean accepted() {
         return error == ErrorCode.NONE;
     }

@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Topics that the broker keeps for itself: the state of coordinators. Clients may read them, and not write. */
+/**
+ * The broker's internal topics, which store the state of coordinators. Clients may read them, but not write to them.
+ */
 public final class InternalTopics {
     /** Groups and their committed offsets. */
     public static final String GROUPS = "__consumer_offsets";
@@ -13,18 +15,18 @@ public final class InternalTopics {
     /** Transactions. */
     public static final String TRANSACTIONS = "__transaction_state";
 
-    /** A batch may hold all members of a large group. */
+    /** One batch may hold all members of a large group. */
     private static final int MAX_BATCH_BYTES = 64 << 20;
 
     /** Only closed segments are compacted. */
     private static final int SEGMENT_BYTES = 100 << 20;
 
-    /** State must stay, as far as it is not replaced. */
+    /** State must be kept until it is replaced. */
     private static final Map<String, String> CONFIGS = configs();
 
     /**
-     * A transactional id's epoch must never be given twice, whatever mode the topics have that it writes to: a batch of the
-     * second holder would be taken for one of the first that was stored already.
+     * The epoch of a transactional id must never be assigned twice, whatever the delivery mode of the topics it writes
+     * to. Otherwise a batch of the second producer could be mistaken for a stored batch of the first.
      */
     private static final Map<String, String> TRANSACTION_CONFIGS = transactionConfigs();
 
@@ -47,17 +49,17 @@ public final class InternalTopics {
         return Collections.unmodifiableMap(configs);
     }
 
-    /** Whether a topic of that name is the broker's own. */
+    /** Whether a topic of this name is internal. */
     public static boolean contains(String topic) {
         return topic.equals(GROUPS) || topic.equals(TRANSACTIONS);
     }
 
-    /** What holds for a topic unless it is set: nothing but for the broker's own. */
+    /** The default configuration of a topic; empty except for internal topics. */
     static Map<String, String> defaultsOf(String topic) {
         return contains(topic) ? CONFIGS : Collections.emptyMap();
     }
 
-    /** An internal topic as it is created. */
+    /** The specification for creating an internal topic. */
     public static TopicSpec spec(String topic, int partitions) {
         Map<String, String> configs = topic.equals(TRANSACTIONS) ? TRANSACTION_CONFIGS : CONFIGS;
         return new TopicSpec(topic, partitions, TopicSpec.DEFAULT, List.of(), configs);

@@ -5,22 +5,22 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 
-/** All metadata as of one moment. Immutable, any thread. */
+/** All metadata at one moment. Immutable, any thread. */
 public final class MetadataImage {
-    /** Before anything is known. */
+    /** No metadata. */
     public static final MetadataImage EMPTY =
             new MetadataImage("", 0, List.of(), List.of(), ClientQuotas.NONE, ResourceConfigs.NONE);
 
     private final String clusterId;
     private final long version;
-    /** Ascending; lists, as they take a tenth of what maps do and every change makes new ones. */
+    /** Ascending. Lists, because they use a tenth of the memory of maps, and every change creates new ones. */
     private final List<TopicImage> topicsByName;
 
     private final List<TopicImage> topicsById;
     private final ClientQuotas quotas;
     private final ResourceConfigs resources;
 
-    /** @param topicsByName every topic in the order of names, and then in the order of ids */
+    /** @param topicsByName every topic, ordered by name and then by id */
     MetadataImage(
             String clusterId,
             long version,
@@ -40,27 +40,27 @@ public final class MetadataImage {
         return clusterId;
     }
 
-    /** How many records of the metadata log it holds. */
+    /** Number of records of the metadata log that the image contains. */
     public long version() {
         return version;
     }
 
-    /** What clients may do at most. */
+    /** The quotas of clients. */
     public ClientQuotas quotas() {
         return quotas;
     }
 
-    /** Settings of groups, of client metrics and of brokers. */
+    /** The configurations of groups, of client metrics and of brokers. */
     public ResourceConfigs resources() {
         return resources;
     }
 
-    /** The topic of that name, or null. */
+    /** The topic with this name, or null. */
     public TopicImage topic(String name) {
         return find(topicsByName, TopicImage::name, name);
     }
 
-    /** The topic of that id, or null. */
+    /** The topic with this id, or null. */
     public TopicImage topic(Uuid id) {
         return find(topicsById, TopicImage::id, id);
     }

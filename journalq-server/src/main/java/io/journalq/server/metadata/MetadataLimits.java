@@ -1,11 +1,11 @@
 package io.journalq.server.metadata;
 
 /**
- * What bounds the metadata.
+ * Limits of the metadata.
  *
- * @param nodeId this node, the only one that partitions can be placed on
- * @param defaultPartitions partitions of a topic that asks for the default
- * @param maxPartitionsPerTopic most of one topic
- * @param maxPartitions most of all topics together
+ * @param nodeId this node, the only one that can hold partitions
+ * @param defaultPartitions number of partitions of a topic that requests the default
+ * @param maxPartitionsPerTopic maximum for one topic
+ * @param maxPartitions maximum for all topics together
  */
 public record MetadataLimits(int nodeId, int defaultPartitions, int maxPartitionsPerTopic, int maxPartitions) {}

@@ -26,8 +26,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Decides on operations and holds the metadata. A decision changes nothing: its records do, when {@link #replay} is given
- * them, live as after a restart. One thread.
+ * Decides on operations and holds the metadata. A decision changes nothing. Only its records change the state, when
+ * they are passed to {@link #replay}, in live operation and after a restart. One thread.
  */
 public final class MetadataMachine {
     private final MetadataLimits limits;
@@ -35,10 +35,10 @@ public final class MetadataMachine {
     private final MemoryAccount memory;
     private final Map<String, TopicImage> topicByName = new TreeMap<>();
     private final Map<Uuid, TopicImage> topicById = new TreeMap<>();
-    /** Topics' names as tools write them that know no dots. */
+    /** Topic names by their collision keys, because some tools replace dots. */
     private final Map<String, String> nameByCollisionKey = new TreeMap<>();
 
-    /** Those of the newest epochs: one for all partitions of a broker that is alone. */
+    /** Partitions of the newest epochs, as shared objects: a single broker needs one for all of its partitions. */
     private final Map<PartitionImage, PartitionImage> sharedPartitions = new LinkedHashMap<>();
 
     private String clusterId = "";
@@ -48,16 +48,16 @@ public final class MetadataMachine {
     private ClientQuotas quotas = ClientQuotas.NONE;
     private ResourceConfigs resources = ResourceConfigs.NONE;
 
-    /** A machine in which only topics have settings. */
+    /** Creates a machine in which only topics have configurations. */
     public MetadataMachine(MetadataLimits limits) {
         this(limits, ResourceRules.NONE, MemoryAccount.UNBOUNDED);
     }
 
     /**
-     * A machine without state.
+     * Creates a machine without state.
      *
-     * @param resourceRules which settings other things than topics may have
-     * @param memory where all of it is charged, by {@link MetadataSizes}
+     * @param resourceRules valid configurations of resources other than topics
+     * @param memory charged with all metadata, by {@link MetadataSizes}
      */
     public MetadataMachine(MetadataLimits limits, ResourceRules resourceRules, MemoryAccount memory) {
         this.limits = limits;
@@ -65,7 +65,7 @@ public final class MetadataMachine {
         this.memory = memory;
     }
 
-    /** Whether the cluster has its id. */
+    /** Whether the cluster has an id. */
     public boolean isFormatted() {
         return !clusterId.isEmpty();
     }
@@ -75,14 +75,14 @@ public final class MetadataMachine {
         return clusterId;
     }
 
-    /** Gives a new cluster its id. */
+    /** Assigns an id to a new cluster. */
     public Decision format(Uuid newClusterId) {
         return Decision.append(List.of(new ClusterRecord().setClusterId(newClusterId.toString())));
     }
 
     /**
-     * This node starts. What a crash lost of its partitions was written in an older epoch than what is written from now on,
-     * so that whoever read it can tell (KIP-320).
+     * Starts this node with new leader epochs. Records lost in a crash were written in an older epoch than all records
+     * from now on, so that consumers that read them can tell (KIP-320).
      */
     public Decision startNode() {
         return partitionCount == 0
@@ -90,31 +90,31 @@ public final class MetadataMachine {
                 : Decision.append(List.of(new NodeStartedRecord().setNodeId(limits.nodeId())));
     }
 
-    /** Everything as it is now. */
+    /** The current metadata. */
     public MetadataImage image() {
         return new MetadataImage(clusterId, version, topicByName.values(), topicById.values(), quotas, resources);
     }
 
-    /** Records that lead a new machine to this state, and are few whatever happened before. */
+    /** The minimal records that restore this state in a new machine. */
     public List<Message> snapshot() {
         return MetadataSnapshot.records(image(), nextProducerId);
     }
 
-    /** A new topic, under an id that no topic ever had. */
+    /** Creates a topic with an id that no topic has ever had. */
     public Decision createTopic(TopicSpec spec, Uuid id) {
-        String problem = TopicNames.problem(spec.name());
+        String problem = TopicNameRules.problem(spec.name());
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_TOPIC_EXCEPTION, problem);
         }
         if (topicByName.containsKey(spec.name())) {
-            return Decision.refuse(ErrorCode.TOPIC_ALREADY_EXISTS, "topic '" + spec.name() + "' exists already");
+            return Decision.refuse(ErrorCode.TOPIC_ALREADY_EXISTS, "topic '" + spec.name() + "' already exists");
         }
-        String similar = nameByCollisionKey.get(TopicNames.collisionKey(spec.name()));
+        String similar = nameByCollisionKey.get(TopicNameRules.collisionKey(spec.name()));
         if (similar != null) {
             return Decision.refuse(
                     ErrorCode.INVALID_TOPIC_EXCEPTION,
                     "topic '" + spec.name() + "' differs from topic '" + similar
-                            + "' in '.' and '_' only, which tools do not tell apart");
+                            + "' only in '.' and '_', which tools do not distinguish");
         }
         Decision refused = checkAssignments(spec);
         if (refused != null) {
@@ -145,17 +145,17 @@ public final class MetadataMachine {
         return Decision.append(records);
     }
 
-    /** A topic goes, and its name is free again. */
+    /** Deletes a topic; its name can be reused. */
     public Decision deleteTopic(Uuid id) {
         return topicById.containsKey(id)
                 ? Decision.append(List.of(new RemoveTopicRecord().setTopicId(id)))
-                : Decision.refuse(ErrorCode.UNKNOWN_TOPIC_ID, "there is no topic of that id");
+                : Decision.refuse(ErrorCode.UNKNOWN_TOPIC_ID, "there is no topic with this id");
     }
 
     /**
-     * A topic gets more partitions.
+     * Adds partitions to a topic.
      *
-     * @param newCount how many there are then
+     * @param newCount the new number of partitions
      * @param assignments nodes of each new partition; empty for the broker's choice
      */
     public Decision createPartitions(String name, int newCount, List<List<Integer>> assignments) {
@@ -164,7 +164,8 @@ public final class MetadataMachine {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
         if (InternalTopics.contains(name)) {
-            // Groups and transactional ids are found by the number of partitions: with another one they would be lost.
+            // The number of partitions determines where a group or transactional id is stored: a change would lose
+            // them.
             return Decision.refuse(
                     ErrorCode.INVALID_TOPIC_EXCEPTION,
                     "topic '" + name + "' is internal: its number of partitions cannot change");
@@ -187,9 +188,9 @@ public final class MetadataMachine {
     }
 
     /**
-     * A topic's configuration changes.
+     * Changes the configuration of a topic.
      *
-     * @param changes texts by name; null for back to the default
+     * @param changes values by name; null to restore the default
      */
     public Decision alterTopicConfig(String name, Map<String, String> changes) {
         TopicImage topic = topicByName.get(name);
@@ -204,7 +205,7 @@ public final class MetadataMachine {
         List<Message> records = new ArrayList<>();
         for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
             if (change.getValue() == null && !topic.configs().containsKey(change.getKey())) {
-                continue; // It is not set, whatever it is.
+                continue; // The setting is not set, so its name does not matter.
             }
             Decision refused = change.getValue() == null ? null : checkConfig(change.getKey(), change.getValue());
             if (refused != null) {
@@ -219,9 +220,9 @@ public final class MetadataMachine {
     }
 
     /**
-     * The settings of something that is no topic change.
+     * Changes the configuration of a resource other than a topic.
      *
-     * @param changes texts by name; null for back to the default
+     * @param changes values by name; null to restore the default
      */
     public Decision alterResourceConfig(ResourceId resource, Map<String, String> changes) {
         SortedMap<String, String> result = new TreeMap<>(resources.of(resource));
@@ -241,8 +242,8 @@ public final class MetadataMachine {
         if (!result.isEmpty() && resources.isOneTooMany(resource)) {
             return Decision.refuse(
                     ErrorCode.POLICY_VIOLATION,
-                    ResourceConfigs.MAX_RESOURCES + " groups, brokers and subscriptions have settings of their own,"
-                            + " and more may not");
+                    ResourceConfigs.MAX_RESOURCES + " groups, brokers and subscriptions already have settings,"
+                            + " which is the maximum");
         }
         Decision tooMuch = checkMemory(
                 MetadataSizes.resource(resource, result) - MetadataSizes.resource(resource, resources.of(resource)));
@@ -250,9 +251,9 @@ public final class MetadataMachine {
     }
 
     /**
-     * What a client may do at most changes.
+     * Changes the quotas of a client.
      *
-     * @param changes limits by their keys in {@link QuotaKeys}; null for none any more
+     * @param changes limits by their keys in {@link QuotaKeys}; null to remove a limit
      */
     public Decision alterQuotas(QuotaEntity entity, Map<String, Double> changes) {
         List<Message> records = new ArrayList<>();
@@ -270,20 +271,20 @@ public final class MetadataMachine {
         return tooMuch != null ? tooMuch : Decision.append(records);
     }
 
-    /** First id of a block of producer ids that {@link #allocateProducerIds} would give away. */
+    /** The first id of the block of producer ids that {@link #allocateProducerIds} would allocate. */
     public long nextProducerId() {
         return nextProducerId;
     }
 
-    /** Gives away the next {@code count} producer ids. */
+    /** Allocates the next {@code count} producer ids. */
     public Decision allocateProducerIds(int count) {
         return Decision.append(List.of(new ProducerIdsRecord().setNextProducerId(nextProducerId + count)));
     }
 
     /**
-     * Changes the state as a record of the log says.
+     * Applies a record of the log.
      *
-     * @throws IllegalArgumentException when the record cannot follow those before it: the log is damaged
+     * @throws IllegalArgumentException if the record cannot follow the previous ones: the log is damaged
      */
     public void replay(Message record) {
         if (record instanceof SnapshotEndRecord end) {
@@ -316,7 +317,7 @@ public final class MetadataMachine {
 
     private void replayQuota(ClientQuotaRecord record) {
         if (!record.user() && !record.clientId()) {
-            throw new IllegalArgumentException("a quota of nobody: " + record);
+            throw new IllegalArgumentException("a quota without an entity: " + record);
         }
         QuotaEntity entity = new QuotaEntity(
                 record.user() ? new QuotaEntity.Part(record.userName()) : null,
@@ -329,7 +330,7 @@ public final class MetadataMachine {
     private void replayResource(ResourceConfigRecord record) {
         ResourceId.Kind kind = ResourceId.Kind.of(record.resourceType());
         if (kind == null) {
-            throw new IllegalArgumentException("settings of an unknown kind of thing: " + record);
+            throw new IllegalArgumentException("a configuration of an unknown resource type: " + record);
         }
         ResourceId resource = new ResourceId(kind, record.resourceName());
         memory.add(-MetadataSizes.resource(resource, resources.of(resource)));
@@ -339,11 +340,11 @@ public final class MetadataMachine {
 
     private void replayTopic(TopicRecord record) {
         if (topicByName.containsKey(record.name()) || topicById.containsKey(record.topicId())) {
-            throw new IllegalArgumentException("a topic is created that exists: " + record);
+            throw new IllegalArgumentException("a record creates an existing topic: " + record);
         }
         // An older release created internal topics with fewer settings.
         put(new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
-        nameByCollisionKey.put(TopicNames.collisionKey(record.name()), record.name());
+        nameByCollisionKey.put(TopicNameRules.collisionKey(record.name()), record.name());
     }
 
     private void replayRemoval(RemoveTopicRecord record) {
@@ -352,7 +353,7 @@ public final class MetadataMachine {
         topicByName.remove(topic.name());
         memory.add(-MetadataSizes.of(topic));
         topicById.remove(topic.id());
-        nameByCollisionKey.remove(TopicNames.collisionKey(topic.name()));
+        nameByCollisionKey.remove(TopicNameRules.collisionKey(topic.name()));
     }
 
     private void replayStart(NodeStartedRecord record) {
@@ -370,7 +371,7 @@ public final class MetadataMachine {
         TopicImage topic = topic(record.topicId());
         if (record.firstPartition() < 0
                 || record.firstPartition() > topic.partitions().size()) {
-            throw new IllegalArgumentException("partitions follow none that exist: " + record);
+            throw new IllegalArgumentException("a record adds partitions behind missing ones: " + record);
         }
         List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
         partitionCount -= partitions.size();
@@ -400,7 +401,7 @@ public final class MetadataMachine {
         put(new TopicImage(topic.name(), topic.id(), topic.partitions(), configs));
     }
 
-    /** The same object for partitions that are alike, as nearly all are. */
+    /** Returns one shared object for equal partitions, because almost all are equal. */
     private PartitionImage shared(PartitionImage partition) {
         PartitionImage known = sharedPartitions.putIfAbsent(partition, partition);
         return known == null ? partition : known;
@@ -425,18 +426,18 @@ public final class MetadataMachine {
             if (spec.partitions() != TopicSpec.DEFAULT || spec.replicationFactor() != TopicSpec.DEFAULT) {
                 return Decision.refuse(
                         ErrorCode.INVALID_REQUEST,
-                        "give either assignments, or a number of partitions and a replication factor");
+                        "specify either assignments, or a number of partitions and a replication factor");
             }
             return allHere(spec.assignments())
                     ? null
                     : Decision.refuse(
                             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                            "every partition must be assigned to node " + limits.nodeId() + ", the only one");
+                            "every partition must be assigned to node " + limits.nodeId() + ", the only node");
         }
         if (spec.replicationFactor() != TopicSpec.DEFAULT && spec.replicationFactor() != 1) {
             return Decision.refuse(
                     ErrorCode.INVALID_REPLICATION_FACTOR,
-                    "replication factor " + spec.replicationFactor() + " needs as many nodes; there is 1");
+                    "replication factor " + spec.replicationFactor() + " is more than the number of nodes, which is 1");
         }
         return null;
     }
@@ -456,7 +457,7 @@ public final class MetadataMachine {
         if (ofTopic < 1 || ofTopic > limits.maxPartitionsPerTopic()) {
             return Decision.refuse(
                     ErrorCode.INVALID_PARTITIONS,
-                    "a topic has 1 to " + limits.maxPartitionsPerTopic() + " partitions, not " + ofTopic
+                    "a topic must have 1 to " + limits.maxPartitionsPerTopic() + " partitions, not " + ofTopic
                             + " (max.partitions.per.topic)");
         }
         if (added > limits.maxPartitions() - partitionCount) {
@@ -473,7 +474,7 @@ public final class MetadataMachine {
                 ? null
                 : Decision.refuse(
                         ErrorCode.POLICY_VIOLATION,
-                        "the metadata takes as much memory as it may (" + StatePart.METADATA.setting() + ")");
+                        "the memory limit of the metadata is reached (" + StatePart.METADATA.setting() + ")");
     }
 
     private static Decision checkConfig(String name, String value) {

@@ -5,20 +5,23 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What metadata takes of the heap, about: with what the whole broker keeps because of it, such as the log of a partition.
- * {@code HeapCostTest} holds topics against the heap of a real broker, {@code MetadataMemoryTest} the rest. Stateless.
+ * Estimates the heap size of metadata, including everything that the broker allocates because of it, such as the log of
+ * a partition. {@code HeapCostTest} checks the estimates for topics with a real broker, {@code MetadataMemoryTest} the
+ * rest. Stateless.
  */
 final class MetadataSizes {
-    /** A topic without partitions: its image, and its places in the maps of the machine, of the image and of its loops. */
+    /**
+     * A topic without partitions: its image, and its entries in the maps of the machine, of the image and of its loops.
+     */
     private static final int TOPIC_BYTES = 150;
 
-    /** A partition that is idle: its image, its host and its log. */
+    /** An idle partition: its image, its host and its log. */
     private static final int PARTITION_BYTES = 2_000;
 
-    /** A name or a text of one byte a character, with its object, and its place in a map. */
+    /** A name or value with one byte for each character, with its object and its entry in a map. */
     private static final int ENTRY_BYTES = 150;
 
-    /** A group, broker, subscription, user or client that has settings, without these. */
+    /** A group, broker, subscription, user or client that has settings, without the settings. */
     private static final int OWNER_BYTES = 200;
 
     private MetadataSizes() {}
@@ -35,7 +38,7 @@ final class MetadataSizes {
         return (long) PARTITION_BYTES * count;
     }
 
-    /** A topic's settings, texts by name. */
+    /** A topic's configuration, values by name. */
     static long settings(Map<String, String> settings) {
         long bytes = 0;
         for (Map.Entry<String, String> setting : settings.entrySet()) {
@@ -44,19 +47,19 @@ final class MetadataSizes {
         return bytes;
     }
 
-    /** Settings of what is no topic; nothing when there are none. */
+    /** The configuration of a resource other than a topic; 0 if it is empty. */
     static long resource(ResourceId resource, Map<String, String> settings) {
         return settings.isEmpty() ? 0 : OWNER_BYTES + text(resource.name()) + settings(settings);
     }
 
-    /** Limits of a client; nothing when there are none. */
+    /** The quotas of a client; 0 if there are none. */
     static long quota(QuotaEntity entity, Map<String, Double> limits) {
         return limits.isEmpty()
                 ? 0
                 : OWNER_BYTES + name(entity.user()) + name(entity.clientId()) + (long) ENTRY_BYTES * limits.size();
     }
 
-    /** What {@code changes} make of {@code before}: null removes. */
+    /** {@code before} after {@code changes}, in which null removes a value. */
     static <V> Map<String, V> changed(Map<String, V> before, Map<String, V> changes) {
         Map<String, V> after = new TreeMap<>(before);
         changes.forEach((name, value) -> {

@@ -13,17 +13,17 @@ import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The fewest records that make up a state, whatever happened on the way to it. Stateless. */
+/** Computes the minimal records that restore a state. Stateless. */
 final class MetadataSnapshot {
-    /** Of one record, so that a topic with very many partitions is not one record of many megabytes. */
+    /** Maximum for one record, so that a topic with very many partitions does not become a record of many megabytes. */
     private static final int PARTITIONS_PER_RECORD = 1_000;
 
     private MetadataSnapshot() {}
 
     /**
-     * Records that lead a new machine to the same state.
+     * The records that restore the state in a new machine.
      *
-     * @param nextProducerId the first producer id that was not given away
+     * @param nextProducerId the first unallocated producer id
      */
     static List<Message> records(MetadataImage image, long nextProducerId) {
         List<Message> records = new ArrayList<>();
@@ -69,9 +69,9 @@ final class MetadataSnapshot {
     }
 
     /**
-     * A setting of what is no topic.
+     * A configuration value of a resource other than a topic.
      *
-     * @param value null for back to its default
+     * @param value null to restore the default
      */
     static ResourceConfigRecord resourceRecord(ResourceId resource, String name, String value) {
         return new ResourceConfigRecord()
@@ -82,9 +82,9 @@ final class MetadataSnapshot {
     }
 
     /**
-     * A limit, or its end.
+     * A quota, or its removal.
      *
-     * @param limit null when there is none any more
+     * @param limit null to remove it
      */
     static ClientQuotaRecord quotaRecord(QuotaEntity entity, String key, Double limit) {
         QuotaEntity.Part user = entity.user();

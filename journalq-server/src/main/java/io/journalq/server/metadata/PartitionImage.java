@@ -3,12 +3,12 @@ package io.journalq.server.metadata;
 import java.util.List;
 
 /**
- * Who holds a partition. Immutable.
+ * The nodes of a partition. Immutable.
  *
- * @param leader node that leads
- * @param leaderEpoch grows with every change of leader, and with every start of the one that leads
+ * @param leader the leading node
+ * @param leaderEpoch incremented with every change of leader, and with every start of the leader
  * @param replicas nodes that hold the partition
- * @param inSyncReplicas those that have all that is acknowledged
+ * @param inSyncReplicas nodes that have all acknowledged records
  */
 public record PartitionImage(int leader, int leaderEpoch, List<Integer> replicas, List<Integer> inSyncReplicas) {
     public PartitionImage {
@@ -16,7 +16,7 @@ public record PartitionImage(int leader, int leaderEpoch, List<Integer> replicas
         inSyncReplicas = List.copyOf(inSyncReplicas);
     }
 
-    /** The same, led by the same node in the next epoch. */
+    /** The same leader in the next epoch. */
     PartitionImage inNextEpoch() {
         return new PartitionImage(leader, leaderEpoch + 1, replicas, inSyncReplicas);
     }

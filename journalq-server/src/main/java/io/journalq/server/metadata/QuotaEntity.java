@@ -4,11 +4,11 @@ import io.journalq.common.check.Check;
 import java.util.Comparator;
 
 /**
- * Whom a quota limits: a user, a client by the name that it gives itself, or the two together (KIP-13, KIP-546). A part
- * that is there without a name stands for everybody who has no quota of his own. Immutable.
+ * The clients that a quota limits: those of a user, those with a client id, or those with both (KIP-13, KIP-546). A
+ * part without a name is the default for everyone without a specific quota. Immutable.
  *
- * @param user which user; null when the user does not matter
- * @param clientId which client; null when the client does not matter
+ * @param user the user; null if the quota does not depend on the user
+ * @param clientId the client id; null if the quota does not depend on it
  */
 public record QuotaEntity(Part user, Part clientId) implements Comparable<QuotaEntity> {
     private static final Comparator<Part> PARTS =
@@ -17,13 +17,13 @@ public record QuotaEntity(Part user, Part clientId) implements Comparable<QuotaE
             Comparator.comparing(QuotaEntity::user, PARTS).thenComparing(QuotaEntity::clientId, PARTS);
 
     public QuotaEntity {
-        Check.that(user != null || clientId != null, "a quota of nobody");
+        Check.that(user != null || clientId != null, "a quota needs a user or a client id");
     }
 
     /**
-     * One part of who is meant.
+     * One part of an entity.
      *
-     * @param name null for everybody without a quota of his own
+     * @param name null for everyone without a specific quota
      */
     public record Part(String name) {
         static final Part DEFAULT = new Part(null);

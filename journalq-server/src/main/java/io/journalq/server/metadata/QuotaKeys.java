@@ -2,31 +2,31 @@ package io.journalq.server.metadata;
 
 import java.util.List;
 
-/** What a quota can limit, by the protocol's names. */
+/** The quotas that can be set, by their names in the protocol. */
 public final class QuotaKeys {
-    /** Bytes a second that a client sends in Produce requests. */
+    /** Bytes per second that a client sends in Produce requests. */
     public static final String PRODUCE_BYTES = "producer_byte_rate";
 
-    /** Bytes a second that a client gets in answers to Fetch. */
+    /** Bytes per second that a client receives in Fetch responses. */
     public static final String FETCH_BYTES = "consumer_byte_rate";
 
-    /** Time of the broker's loops that a client's requests take, in percent of one loop. */
+    /** Time on the broker's loops for a client's requests, in percent of one loop. */
     public static final String REQUEST_PERCENTAGE = "request_percentage";
 
     private static final List<String> ALL = List.of(PRODUCE_BYTES, FETCH_BYTES, REQUEST_PERCENTAGE);
 
     private QuotaKeys() {}
 
-    /** Why a limit cannot be set; null when it can. */
+    /** Why a limit cannot be set; null if it can. */
     static String problem(String key, double limit) {
         if (!ALL.contains(key)) {
-            return "'" + key + "' is not limited here; " + String.join(", ", ALL) + " are";
+            return "'" + key + "' is not a supported quota; supported are " + String.join(", ", ALL);
         }
         if (!Double.isFinite(limit) || limit <= 0) {
-            return key + " must be above 0, not " + limit;
+            return key + " must be greater than 0, not " + limit;
         }
         return key.equals(REQUEST_PERCENTAGE) || limit == Math.rint(limit)
                 ? null
-                : key + " is a whole number of bytes a second, not " + limit;
+                : key + " must be a whole number of bytes per second, not " + limit;
     }
 }

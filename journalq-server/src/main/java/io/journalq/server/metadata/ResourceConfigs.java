@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Settings of what is no topic, as they were set: texts by name. Immutable, any thread. */
+/** The configurations of resources other than topics, as they were set: values by name. Immutable, any thread. */
 public final class ResourceConfigs {
-    /** Nothing is set. */
+    /** No configurations. */
     public static final ResourceConfigs NONE = new ResourceConfigs(Collections.emptySortedMap());
 
-    /** Most things that have settings of their own; each costs memory on every broker. */
+    /** Maximum number of resources with a configuration; each uses memory on every broker. */
     public static final int MAX_RESOURCES = 100_000;
 
     private final SortedMap<ResourceId, SortedMap<String, String>> configsByResource;
@@ -20,12 +20,12 @@ public final class ResourceConfigs {
         this.configsByResource = Collections.unmodifiableSortedMap(configsByResource);
     }
 
-    /** Everything that is set, by what it is set for, in a fixed order. */
+    /** All configurations by resource, in a fixed order. */
     public SortedMap<ResourceId, SortedMap<String, String>> byResource() {
         return configsByResource;
     }
 
-    /** What is set of one kind, by name. */
+    /** The configurations of one type of resource, by resource name. */
     public SortedMap<String, SortedMap<String, String>> ofKind(Kind kind) {
         SortedMap<String, SortedMap<String, String>> found = new TreeMap<>();
         configsByResource.forEach((resource, configs) -> {
@@ -36,17 +36,17 @@ public final class ResourceConfigs {
         return found;
     }
 
-    /** What is set for {@code resource}; empty when nothing is. */
+    /** The configuration of {@code resource}; empty if nothing is set. */
     public Map<String, String> of(ResourceId resource) {
         return configsByResource.getOrDefault(resource, Collections.emptySortedMap());
     }
 
-    /** Whether {@code resource} cannot get settings, as it would be one too many. */
+    /** Whether {@code resource} cannot be configured because the maximum number of resources is reached. */
     boolean isOneTooMany(ResourceId resource) {
         return configsByResource.size() >= MAX_RESOURCES && !configsByResource.containsKey(resource);
     }
 
-    /** These with one setting changed, or back at its default when {@code value} is null. */
+    /** A copy with one value changed, or removed if {@code value} is null. */
     ResourceConfigs with(ResourceId resource, String name, String value) {
         SortedMap<ResourceId, SortedMap<String, String>> changed = new TreeMap<>(configsByResource);
         SortedMap<String, String> configs = new TreeMap<>(changed.getOrDefault(resource, Collections.emptySortedMap()));

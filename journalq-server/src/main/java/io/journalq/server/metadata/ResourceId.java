@@ -3,21 +3,22 @@ package io.journalq.server.metadata;
 import java.util.Comparator;
 
 /**
- * What has settings of its own besides topics: a group, a subscription of client metrics, a broker, a feature. Immutable.
+ * A configurable resource other than a topic: a group, a subscription of client metrics, a broker or a feature.
+ * Immutable.
  *
- * @param kind what kind of thing
- * @param name which one; empty for all brokers
+ * @param kind the type of the resource
+ * @param name its name; empty for all brokers
  */
 public record ResourceId(Kind kind, String name) implements Comparable<ResourceId> {
     private static final Comparator<ResourceId> ORDER =
             Comparator.comparing(ResourceId::kind).thenComparing(ResourceId::name);
 
-    /** Kinds, each with its number in the protocol where it has one. */
+    /** Resource types, with their numbers in the protocol if they have one. */
     public enum Kind {
         BROKER(4),
         CLIENT_METRICS(16),
         GROUP(32),
-        /** A feature that clients choose by; it is none of those that the protocol has settings of. */
+        /** A feature that clients can select; the protocol has no such resource type. */
         FEATURE(127);
 
         private final byte code;
@@ -31,7 +32,7 @@ public record ResourceId(Kind kind, String name) implements Comparable<ResourceI
             return code;
         }
 
-        /** The kind of that number; null when there is none. */
+        /** The type with this number; null if there is none. */
         public static Kind of(byte code) {
             for (Kind kind : values()) {
                 if (kind.code == code) {

@@ -2,16 +2,16 @@ package io.journalq.server.metadata;
 
 import java.util.Map;
 
-/** Decides which settings things other than topics may have. Pure: the same question gets the same answer. */
+/** Decides which configurations are valid for resources other than topics. Pure: equal arguments give equal results. */
 @FunctionalInterface
 public interface ResourceRules {
-    /** Nothing but topics has settings. */
-    ResourceRules NONE = (resource, configs) -> "there are no settings of " + resource.kind();
+    /** Only topics can be configured. */
+    ResourceRules NONE = (resource, configs) -> "there are no settings for resources of type " + resource.kind();
 
     /**
-     * What is wrong with {@code configs}, the settings that {@code resource} would have; null when nothing is.
+     * Why {@code configs} is not a valid configuration of {@code resource}; null if it is.
      *
-     * @param configs texts by name
+     * @param configs values by name
      */
     String problem(ResourceId resource, Map<String, String> configs);
 }

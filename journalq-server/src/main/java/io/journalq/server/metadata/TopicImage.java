@@ -9,10 +9,10 @@ import java.util.TreeMap;
 /**
  * A topic. Immutable.
  *
- * @param name the name that clients use; a deleted topic's name may come again, with another id
- * @param id names this topic and no other, ever
+ * @param name the name that clients use; after a deletion it can be reused with another id
+ * @param id identifies this topic permanently
  * @param partitions by number
- * @param configs what the topic overrides, texts by name
+ * @param configs the topic's overrides, values by name
  */
 public record TopicImage(String name, Uuid id, List<PartitionImage> partitions, Map<String, String> configs) {
     public TopicImage {
@@ -20,7 +20,7 @@ public record TopicImage(String name, Uuid id, List<PartitionImage> partitions, 
         configs = configs.isEmpty() ? Collections.emptyMap() : Collections.unmodifiableMap(new TreeMap<>(configs));
     }
 
-    /** Whether there is a partition of that number. */
+    /** Whether there is a partition with this number. */
     public boolean hasPartition(int number) {
         return number >= 0 && number < partitions.size();
     }

@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A topic that somebody wants. Immutable.
+ * The specification of a topic to create. Immutable.
  *
  * @param name its name
- * @param partitions how many; -1 for the default
- * @param replicationFactor on how many nodes each; -1 for the default
- * @param assignments nodes of each partition, in place of the two numbers; empty for the broker's choice
- * @param configs what it overrides, texts by name
+ * @param partitions number of partitions; -1 for the default
+ * @param replicationFactor number of nodes for each partition; -1 for the default
+ * @param assignments nodes of each partition, instead of the two numbers; empty for the broker's choice
+ * @param configs the topic's overrides, values by name
  */
 public record TopicSpec(
         String name,

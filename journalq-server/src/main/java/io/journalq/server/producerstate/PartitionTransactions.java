@@ -12,47 +12,54 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * The transactions of one partition: which have records there and no end, and so how far the partition is stable. Judges
- * batches of transactions and the markers that end them; what it keeps of a producer stands in {@link ProducerDedup}.
+ * The transactions of one partition: which ones have records there but no marker, and therefore the last stable offset.
+ * Checks batches of transactions and the markers that end them. The state of each producer is stored in
+ * {@link ProducerDedup}.
  *
- * <p>Pure and single-threaded: the {@code check} methods change nothing, {@code replay} methods change the state, live and
- * in recovery alike. Bounded by {@link #MAX_OPEN_TRANSACTIONS}; what markers above the high watermark replaced is kept
- * until {@link #onHighWatermark} passes them, so that {@link #truncateTo} can bring it back.
+ * <p>Pure and single-threaded: the {@code check} methods change nothing, {@code replay} methods change the state, live
+ * and in recovery alike. Bounded by {@link #MAX_OPEN_TRANSACTIONS}. The state that markers above the high watermark
+ * replaced is kept until {@link #onHighWatermark} passes them, so that {@link #truncateTo} can restore it.
  *
  * <p>Source: KIP-98, KIP-890, KIP-1228.
  */
 public final class PartitionTransactions {
-    /** Transactions that may be open in one partition; more wait. Well below {@link ProducerDedup#MAX_PRODUCERS}. */
+    /**
+     * Maximum number of open transactions in one partition; more must wait. Well below
+     * {@link ProducerDedup#MAX_PRODUCERS}.
+     */
     public static final int MAX_OPEN_TRANSACTIONS = 5_000;
 
-    /** Offset when no transaction is open. */
+    /** Offset if no transaction is open. */
     public static final long NONE = Long.MAX_VALUE;
 
-    /** From this generation of the protocol on, the epoch grows with every transaction (KIP-890). */
+    /** From this transaction version on, the epoch is incremented with every transaction (KIP-890). */
     private static final short FIRST_VERSION_WITH_GROWING_EPOCHS = 2;
 
-    /** Nothing is ever added to it. */
+    /** Shared and always empty. */
     private static final Deque<Replaced> NONE_REPLACED = new ArrayDeque<>(0);
 
     private final ProducerDedup producers;
-    /** As all that follows, made with the first transaction: most partitions never have one. */
-    private NavigableMap<Long, OpenTransaction> openByFirstOffset = Collections.emptyNavigableMap();
+    /** Like the next two fields, created with the first transaction: most partitions never have one. */
+    private NavigableMap<Long, UnfinishedTransaction> openByFirstOffset = Collections.emptyNavigableMap();
 
-    /** Ended ones whose marker is not below the high watermark: offset of the marker by first offset. */
+    /** Ended transactions whose marker is not below the high watermark: offset of the marker by first offset. */
     private NavigableMap<Long, Long> endingByFirstOffset = Collections.emptyNavigableMap();
 
-    /** What the markers that are not below the high watermark replaced, in the order of the markers. */
+    /** The state replaced by markers that are not below the high watermark, in the order of the markers. */
     private Deque<Replaced> replaced = NONE_REPLACED;
 
     private long repeatedMarkerOffset;
 
-    /** What is to be done with a marker. */
+    /** How to handle a marker. */
     public enum MarkerVerdict {
-        /** Append it, then {@link PartitionTransactions#replayMarker} it. */
+        /** Append it, then call {@link PartitionTransactions#replayMarker}. */
         APPEND(ErrorCode.NONE),
-        /** It is there already, at {@link PartitionTransactions#repeatedMarkerOffset}, and nothing came after it. */
+        /**
+         * It is already at {@link PartitionTransactions#repeatedMarkerOffset}, and the producer has written nothing
+         * since then.
+         */
         REPEATED(ErrorCode.NONE),
-        /** The producer is at a later epoch, so that this marker is not for its transaction. */
+        /** The producer has a later epoch, so this marker is not for its transaction. */
         FENCED(ErrorCode.INVALID_PRODUCER_EPOCH),
         /** A later coordinator has written a marker. */
         COORDINATOR_FENCED(ErrorCode.TRANSACTION_COORDINATOR_FENCED);
@@ -69,13 +76,13 @@ public final class PartitionTransactions {
     }
 
     /**
-     * A producer as it was before a marker.
+     * The state of a producer before a marker.
      *
-     * @param before null when the producer was not known
+     * @param before null if the producer was unknown
      */
     private record Replaced(long markerOffset, long producerId, ProducerState before) {}
 
-    /** The transactions of producers that {@code producers} knows; both are fed with the same batches. */
+    /** Creates the transactions of the producers in {@code producers}; both process the same batches. */
     public PartitionTransactions(ProducerDedup producers) {
         this.producers = producers;
     }
@@ -83,12 +90,13 @@ public final class PartitionTransactions {
     // ---- batches of producers
 
     /**
-     * Judges a producer's batch that is in order.
+     * Checks a producer's batch that is in order.
      *
      * @param producerId 0 or more
-     * @param admitted whether the transaction's coordinator knows that the partition takes part (KIP-890)
-     * @return {@link ErrorCode#NONE}; INVALID_TXN_STATE for a batch outside of a transaction or in none;
-     *     NOT_ENOUGH_REPLICAS, which producers try again, when too many transactions are open
+     * @param admitted whether the transaction's coordinator confirmed that the partition is part of it (KIP-890)
+     * @return {@link ErrorCode#NONE}; INVALID_TXN_STATE for a non-transactional batch during a transaction, or a
+     *     transactional batch without a transaction; NOT_ENOUGH_REPLICAS, which producers retry, if too many
+     *     transactions are open
      */
     public ErrorCode checkBatch(long producerId, boolean transactional, boolean admitted) {
         if (!transactional && openByFirstOffset.isEmpty()) {
@@ -107,15 +115,18 @@ public final class PartitionTransactions {
                 : ErrorCode.NOT_ENOUGH_REPLICAS;
     }
 
-    /** Takes a batch of a transaction into account, after {@link ProducerDedup#replay}. The first begins it here. */
+    /**
+     * Applies a batch of a transaction, after {@link ProducerDedup#replay}. The first batch starts the transaction
+     * here.
+     */
     public void replayBatch(long producerId, long baseOffset, long nowMs) {
         ProducerState state = producers.stateFor(producerId);
         if (state.transaction() == null) {
-            open(state, new OpenTransaction(producerId, baseOffset, nowMs));
+            open(state, new UnfinishedTransaction(producerId, baseOffset, nowMs));
         }
     }
 
-    void open(ProducerState state, OpenTransaction transaction) {
+    void open(ProducerState state, UnfinishedTransaction transaction) {
         state.setTransaction(transaction);
         putOpen(transaction);
     }
@@ -123,10 +134,10 @@ public final class PartitionTransactions {
     // ---- markers
 
     /**
-     * Judges a marker. One for a producer without an open transaction is appended like any other: it fences what may
-     * still come with an older epoch. Only one that would change nothing at all is not.
+     * Checks a marker. A marker for a producer without an open transaction is appended too, because it fences late
+     * batches with an older epoch. Only a marker that would change nothing at all is not appended.
      *
-     * @param transactionVersion generation of the protocol in which the transaction ended
+     * @param transactionVersion the transaction version in which the transaction ended
      */
     public MarkerVerdict check(TransactionMarker marker, short transactionVersion) {
         ProducerState known = producers.statesById().get(marker.producerId());
@@ -142,7 +153,7 @@ public final class PartitionTransactions {
         boolean sameEpoch = marker.producerEpoch() == known.epoch();
         boolean open = known.transaction() != null;
         if (sameEpoch && open && transactionVersion >= FIRST_VERSION_WITH_GROWING_EPOCHS) {
-            // The producer is in its next transaction already: this marker ended the one before.
+            // The producer is already in its next transaction: this marker ended the previous one.
             return MarkerVerdict.FENCED;
         }
         boolean changesNothing = sameEpoch
@@ -157,16 +168,16 @@ public final class PartitionTransactions {
         return MarkerVerdict.APPEND;
     }
 
-    /** Offset of the marker that the last {@link #check} found to be there. */
+    /** Offset of the existing marker that the last {@link #check} found. */
     public long repeatedMarkerOffset() {
         return repeatedMarkerOffset;
     }
 
     /**
-     * Takes a marker of the journal into account.
+     * Applies a marker of the journal.
      *
      * @param nowMs when it was appended, or the time of recovery; for expiry
-     * @return the transaction that it ended; null when there was none
+     * @return the transaction that it ended; null if there was none
      */
     public EndedTransaction replayMarker(TransactionMarker marker, long offset, long nowMs) {
         ProducerState before = producers.statesById().get(marker.producerId());
@@ -175,7 +186,7 @@ public final class PartitionTransactions {
         }
         replaced.add(new Replaced(offset, marker.producerId(), before == null ? null : before.copy()));
         ProducerState state = producers.stateFor(marker.producerId());
-        OpenTransaction open = state.transaction();
+        UnfinishedTransaction open = state.transaction();
         state.use(nowMs);
         state.end(marker.producerEpoch(), marker.coordinatorEpoch(), offset, marker.commit());
         if (open == null) {
@@ -193,15 +204,15 @@ public final class PartitionTransactions {
     // ---- offsets
 
     /**
-     * First offset of the oldest transaction that is open, or whose end is not below the high watermark yet; {@link #NONE}
-     * when there is none.
+     * First offset of the oldest transaction that is open, or whose marker is not below the high watermark yet;
+     * {@link #NONE} if there is none.
      */
     public long firstUnstableOffset() {
         long open = openByFirstOffset.isEmpty() ? NONE : openByFirstOffset.firstKey();
         return endingByFirstOffset.isEmpty() ? open : Math.min(open, endingByFirstOffset.firstKey());
     }
 
-    /** The high watermark has moved on to {@code offset}: markers before it are final. */
+    /** The high watermark has advanced to {@code offset}: markers before it are final. */
     public void onHighWatermark(long offset) {
         while (!replaced.isEmpty() && replaced.peek().markerOffset() < offset) {
             replaced.poll();
@@ -213,8 +224,8 @@ public final class PartitionTransactions {
     }
 
     /**
-     * Forgets what stands at {@code offset} and behind, which the journal has lost, the batches of {@link ProducerDedup}
-     * among it.
+     * Discards all state from {@code offset} on, which the journal has lost, including the batches of
+     * {@link ProducerDedup}.
      *
      * @param offset not below the high watermark
      */
@@ -226,7 +237,7 @@ public final class PartitionTransactions {
                 continue;
             }
             producers.restore(last.producerId(), last.before());
-            OpenTransaction open = last.before().transaction();
+            UnfinishedTransaction open = last.before().transaction();
             if (open != null) {
                 putOpen(open);
                 if (!endingByFirstOffset.isEmpty()) {
@@ -234,7 +245,8 @@ public final class PartitionTransactions {
                 }
             }
         }
-        for (OpenTransaction lost : openByFirstOffset.tailMap(offset, true).values()) {
+        for (UnfinishedTransaction lost :
+                openByFirstOffset.tailMap(offset, true).values()) {
             ProducerState state = producers.statesById().get(lost.producerId());
             if (state != null) {
                 state.setTransaction(null);
@@ -246,7 +258,7 @@ public final class PartitionTransactions {
         producers.truncateTo(offset);
     }
 
-    private void putOpen(OpenTransaction open) {
+    private void putOpen(UnfinishedTransaction open) {
         if (!(openByFirstOffset instanceof TreeMap)) {
             openByFirstOffset = new TreeMap<>();
         }
@@ -258,10 +270,10 @@ public final class PartitionTransactions {
         return openByFirstOffset.size();
     }
 
-    /** Number of transactions that were begun here more than {@code ageMs} ago and are open still. */
+    /** Number of transactions that were started here more than {@code ageMs} ago and are still open. */
     public int openLongerThan(long ageMs, long nowMs) {
         int count = 0;
-        for (OpenTransaction open : openByFirstOffset.values()) {
+        for (UnfinishedTransaction open : openByFirstOffset.values()) {
             if (nowMs - open.startedMs() > ageMs) {
                 count++;
             }
@@ -269,11 +281,11 @@ public final class PartitionTransactions {
         return count;
     }
 
-    /** Every producer that the partition knows, the one unused for longest first. */
+    /** All producers that the partition knows, the least recently used one first. */
     public List<KnownProducer> knownProducers() {
         List<KnownProducer> known = new ArrayList<>(producers.producerCount());
         producers.statesById().forEach((producerId, state) -> {
-            OpenTransaction open = state.transaction();
+            UnfinishedTransaction open = state.transaction();
             known.add(new KnownProducer(
                     producerId,
                     state.epoch(),
@@ -285,8 +297,45 @@ public final class PartitionTransactions {
         return known;
     }
 
-    /** The producers whose transactions these are. */
+    /** The producers of these transactions. */
     public ProducerDedup producers() {
         return producers;
     }
+
+    /**
+     * A transaction of a partition that has ended.
+     *
+     * @param producerId of its producer
+     * @param firstOffset of its first record
+     * @param markerOffset of its marker
+     * @param lastStableOffset after this transaction ended: every transaction that began before this offset had ended
+     * @param commit true for commit, false for abort
+     */
+    public record EndedTransaction(
+            long producerId, long firstOffset, long markerOffset, long lastStableOffset, boolean commit) {}
+
+    /**
+     * A producer that a partition knows.
+     *
+     * @param lastSequence of its last record; -1 if unknown
+     * @param lastUsedMs when it last wrote here, in milliseconds since 1970 UTC
+     * @param coordinatorEpoch of the last marker; -1 if there was none
+     * @param transactionFirstOffset first offset of its open transaction; -1 if there is none
+     */
+    public record KnownProducer(
+            long producerId,
+            short epoch,
+            int lastSequence,
+            long lastUsedMs,
+            int coordinatorEpoch,
+            long transactionFirstOffset) {}
+
+    /**
+     * A transaction that has records in a partition and no marker there yet.
+     *
+     * @param producerId of its producer
+     * @param firstOffset of its first record here
+     * @param startedMs when that record was appended, in milliseconds since 1970 UTC
+     */
+    public record UnfinishedTransaction(long producerId, long firstOffset, long startedMs) {}
 }

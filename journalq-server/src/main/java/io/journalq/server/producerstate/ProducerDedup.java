@@ -11,27 +11,27 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Keeps an idempotent producer's batches in one partition in order and free of duplicates. For each producer id it
- * remembers the epoch and the last five batches: a batch that is sent again gets the response of the first time, and a
- * batch that leaves a gap is refused.
+ * Keeps the batches of idempotent producers in one partition in order and free of duplicates. For each producer id it
+ * remembers the epoch and the last five batches. A batch that is sent again gets the response of the first time, and a
+ * batch that leaves a gap is rejected.
  *
- * <p>One gap is accepted: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer goes on behind
- * batches that were acknowledged and lost. The first batch ahead of what is known is refused with an error that every client
- * retries without a new epoch, and is accepted when it comes again with nothing before it in the meantime. A client sends the
- * oldest batch that it still has first, so what comes again is that batch. A batch that only overtook an older one is not
- * accepted: the older one comes in between.
+ * <p>One gap is accepted: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer continues
+ * behind batches that were acknowledged and lost. The first batch ahead of the known sequence is rejected with an error
+ * that every client retries without a new epoch. It is accepted when it is sent again and no earlier batch arrived in
+ * the meantime. A client sends the oldest batch that it still has first, so the repeated batch is that one. A batch
+ * that only overtook an older one is not accepted, because the older one arrives in between.
  *
  * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
- * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory for the producers of all partitions, it forgets
- * the producer that was unused for longest, and {@link #onTick} forgets those that were silent for the expiry time.
+ * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory limit for the producers of all partitions,
+ * the least recently used producer is removed. {@link #onTick} removes producers that were silent for the expiry time.
  *
- * <p>Source: KIP-98, KIP-360; five batches because that is a producer's limit of requests in flight.
+ * <p>Source: KIP-98, KIP-360. Five batches, because a producer has at most five requests in flight.
  */
 public final class ProducerDedup {
     /** Batches remembered for each producer. */
     public static final int REMEMBERED_BATCHES = 5;
 
-    /** Producers remembered in one partition. */
+    /** Maximum number of producers remembered in one partition. */
     public static final int MAX_PRODUCERS = 20_000;
 
     private static final long NO_BATCH = -1L;
@@ -41,16 +41,18 @@ public final class ProducerDedup {
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
 
-    /** What a producer takes of the heap, about, also with a transaction. */
+    /** Estimated heap size of a producer, with or without a transaction. */
     public static final int PRODUCER_BYTES = 600;
 
     /**
-     * In order of use, so that the first is the one that is forgotten next. Made with the first producer: most partitions
-     * never have one.
+     * In order of use, so that the first one is removed next. Created with the first producer: most partitions never
+     * have one.
      */
     private Map<Long, ProducerState> statesById = Map.of();
 
-    /** A producer whose newest batch lies before this may have lost acknowledged batches behind it; 0 for none. */
+    /**
+     * A producer whose newest batch lies before this offset may have lost acknowledged batches behind it; 0 for none.
+     */
     private long lossOffset;
 
     private MemoryAccount memory = MemoryAccount.UNBOUNDED;
@@ -58,15 +60,21 @@ public final class ProducerDedup {
     private long duplicateBaseOffset;
     private long duplicateAppendTimeMs;
 
-    /** What is to be done with a batch. */
+    /** How to handle a batch. */
     public enum Verdict {
-        /** New and in order: append it, then {@link ProducerDedup#replay} it. */
+        /** New and in order: append it, then call {@link ProducerDedup#replay}. */
         APPEND(ErrorCode.NONE),
-        /** Appended before: respond with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
+        /** Already appended: respond with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
         DUPLICATE(ErrorCode.NONE),
-        /** In order but for batches that were lost in an allowed way: append it, then {@link ProducerDedup#replay} it. */
+        /**
+         * In order except for batches that were lost in an allowed way: append it, then call
+         * {@link ProducerDedup#replay}.
+         */
         APPEND_AFTER_LOSS(ErrorCode.NONE),
-        /** Ahead of what is known, perhaps because of a loss: accepted when it comes again and nothing before it does. */
+        /**
+         * Ahead of the known sequence, perhaps because of a loss: accepted when it is sent again without an earlier
+         * batch in between.
+         */
         SEND_AGAIN(ErrorCode.NOT_LEADER_OR_FOLLOWER),
         OUT_OF_ORDER(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
         FENCED(ErrorCode.INVALID_PRODUCER_EPOCH);
@@ -82,36 +90,39 @@ public final class ProducerDedup {
         }
     }
 
-    /** From now on producers are charged there; with less room than one takes, the one unused for longest is forgotten. */
+    /**
+     * Starts charging producers to {@code account}. If it has no room for another producer, the least recently used one
+     * is removed.
+     */
     public void begin(MemoryAccount account) {
         memory = account;
         memory.add((long) PRODUCER_BYTES * statesById.size());
     }
 
-    /** Gives back what is charged: nobody keeps these producers any more. */
+    /** Releases the charged memory, because these producers are no longer kept. */
     public void end() {
         memory.add(-(long) PRODUCER_BYTES * statesById.size());
         memory = MemoryAccount.UNBOUNDED;
     }
 
     /**
-     * The log was recovered and ends at {@code endOffset}, and acknowledged batches that followed may be lost. Until a
-     * producer appends again, its next batch may leave a gap. If all remembered batches of a producer are lost, it counts as
-     * unknown: any sequence may come next.
+     * The log was recovered and ends at {@code endOffset}, and acknowledged batches behind it may be lost. Until a
+     * producer appends again, its next batch may leave a gap. If all remembered batches of a producer are lost, the
+     * producer counts as unknown: any sequence may come next.
      */
     public void onPossibleLoss(long endOffset) {
         lossOffset = endOffset;
         statesById.values().forEach(ProducerState::forgetSequenceWhenEmpty);
     }
 
-    /** What {@link #onPossibleLoss} was last called with; 0 if it was not. */
+    /** The last argument of {@link #onPossibleLoss}; 0 if it was not called. */
     long lossOffset() {
         return lossOffset;
     }
 
     /**
-     * Judges a producer's batch. Changes nothing but which producer counts as used last, and which batch of it was told to
-     * come again.
+     * Checks a producer's batch. Changes nothing except which producer was used last, and which batch of it must be
+     * sent again.
      *
      * @param producerId 0 or more
      * @param baseSequence the first record's sequence number, 0 or more
@@ -160,20 +171,20 @@ public final class ProducerDedup {
         return Verdict.SEND_AGAIN;
     }
 
-    /** Base offset of the batch that the last {@link #check} found to be a duplicate. */
+    /** Base offset of the duplicate that the last {@link #check} found. */
     public long duplicateBaseOffset() {
         return duplicateBaseOffset;
     }
 
-    /** Append time of that batch in milliseconds since 1970 UTC; -1 where the topic keeps the producers' times. */
+    /** Append time of that batch in milliseconds since 1970 UTC; -1 if the topic keeps the producers' timestamps. */
     public long duplicateAppendTimeMs() {
         return duplicateAppendTimeMs;
     }
 
     /**
-     * Takes a batch of the journal into account. Batches come in offset order; one without a producer id is ignored.
+     * Applies a batch of the journal. Batches come in offset order; one without a producer id is ignored.
      *
-     * @param appendTimeMs the batch's append time when the topic keeps append times, else -1
+     * @param appendTimeMs the batch's append time if the topic keeps append times, else -1
      * @param nowMs when this batch was appended, or the time of recovery; for expiry
      */
     public void replay(
@@ -195,14 +206,14 @@ public final class ProducerDedup {
         state.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
     }
 
-    /** Forgets the batches from {@code offset} on, which the journal has lost. */
+    /** Discards the batches from {@code offset} on, which the journal has lost. */
     public void truncateTo(long offset) {
         statesById.values().forEach(state -> state.truncateTo(offset));
     }
 
     /**
-     * Forgets the producers that appended nothing since {@code expiryMs} before {@code nowMs}. One that was only idle goes
-     * on all the same: of a producer that is not known, any sequence is accepted.
+     * Removes the producers that have not appended for {@code expiryMs}. A producer that was only idle can continue,
+     * because any sequence of an unknown producer is accepted.
      */
     public void onTick(long nowMs, long expiryMs) {
         Iterator<ProducerState> oldestFirst = statesById.values().iterator();
@@ -219,8 +230,8 @@ public final class ProducerDedup {
     }
 
     /**
-     * Base offset of the newest batch of each producer; -1 if only markers are remembered of it. Compaction keeps a part
-     * of these batches, so that a restart still knows the producers.
+     * Base offset of the newest batch of each producer; -1 if only markers are known. Compaction keeps a part of these
+     * batches, so that a restart still knows the producers.
      */
     public Map<Long, Long> newestBatchOffsets() {
         Map<Long, Long> offsets = new TreeMap<>();
@@ -234,7 +245,7 @@ public final class ProducerDedup {
         return statesById.size();
     }
 
-    /** How many producers gave way to others since this began. */
+    /** Number of producers that were removed to make room for others since this was created. */
     public long forgottenCount() {
         return forgottenCount;
     }
@@ -248,7 +259,7 @@ public final class ProducerDedup {
         return statesById;
     }
 
-    /** Takes a producer back as it was. */
+    /** Restores a producer's state. */
     void restore(long producerId, ProducerState state) {
         if (put(producerId, state) == null) {
             memory.add(PRODUCER_BYTES);
@@ -283,7 +294,10 @@ public final class ProducerDedup {
         return state;
     }
 
-    /** Those with open transactions are passed by, and count as used, so that the next search does not meet them. */
+    /**
+     * Removes the least recently used producer. Producers with open transactions are skipped and count as used, so that
+     * the next search does not meet them.
+     */
     private void forgetOldest(long newestId) {
         List<Long> passedBy = new ArrayList<>();
         Iterator<Map.Entry<Long, ProducerState>> oldestFirst =
@@ -304,7 +318,7 @@ public final class ProducerDedup {
         passedBy.forEach(statesById::get);
     }
 
-    /** Sequences wrap: the nearer way round counts. */
+    /** Sequences wrap, so the shorter distance counts. */
     private static boolean isAhead(int sequence, int other) {
         return ((sequence - other) & Integer.MAX_VALUE) < MOST_AHEAD;
     }

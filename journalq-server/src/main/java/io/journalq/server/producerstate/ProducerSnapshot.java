@@ -1,14 +1,15 @@
 package io.journalq.server.producerstate;
 
+import io.journalq.server.producerstate.PartitionTransactions.UnfinishedTransaction;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of a partition's producer state, so that a restart replays only what came after. A version, a count, the offset
- * before which a producer's newest batch may lack successors, each producer with its transaction and its batches oldest
- * first, and a CRC-32C over all of it. Version 1, from before there were transactions, and version 2, without that offset,
- * are read too.
+ * The serialized producer state of a partition, so that a restart replays only later batches. It contains a version, a
+ * count, the offset before which a producer's newest batch may lack successors, each producer with its transaction and
+ * its batches (oldest first), and a CRC-32C over all of it. Versions 1 (without transactions) and 2 (without that
+ * offset) can be read too.
  */
 public final class ProducerSnapshot {
     private static final short FIRST_VERSION = 1;
@@ -22,7 +23,7 @@ public final class ProducerSnapshot {
     /** Flags, sequence when empty, coordinator's epoch, offset of the last marker. */
     private static final int TRANSACTION_SIZE_BYTES = Byte.BYTES + 2 * Integer.BYTES + Long.BYTES;
 
-    /** First offset and time of the start of an open transaction. */
+    /** First offset and start time of an open transaction. */
     private static final int OPEN_SIZE_BYTES = 2 * Long.BYTES;
 
     private static final int BATCH_SIZE_BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;
@@ -32,7 +33,7 @@ public final class ProducerSnapshot {
 
     private ProducerSnapshot() {}
 
-    /** Writes the state of {@code transactions} and of its producers; the result is ready to be read. */
+    /** Encodes the state of {@code transactions} and of its producers; the result is ready to be read. */
     public static ByteBuffer encode(PartitionTransactions transactions) {
         Map<Long, ProducerState> states = transactions.producers().statesById();
         int batchCount = states.values().stream().mapToInt(ProducerState::count).sum();
@@ -60,7 +61,7 @@ public final class ProducerSnapshot {
     }
 
     private static void putTransaction(ByteBuffer out, ProducerState state) {
-        OpenTransaction open = state.transaction();
+        UnfinishedTransaction open = state.transaction();
         out.put((byte) ((open == null ? 0 : OPEN_FLAG) | (state.lastMarkerCommit() ? COMMIT_FLAG : 0)));
         out.putInt(state.sequenceWhenEmpty()).putInt(state.coordinatorEpoch()).putLong(state.lastMarkerOffset());
         if (open != null) {
@@ -69,9 +70,9 @@ public final class ProducerSnapshot {
     }
 
     /**
-     * Reads what {@link #encode} wrote.
+     * Decodes the format of {@link #encode}.
      *
-     * @return the state; null when the bytes are not a whole and unharmed snapshot of a known version
+     * @return the state; null if the bytes are not a complete and undamaged snapshot of a known version
      */
     public static PartitionTransactions decode(ByteBuffer bytes) {
         ByteBuffer in = bytes.duplicate();
@@ -107,7 +108,7 @@ public final class ProducerSnapshot {
         return in.hasRemaining() ? null : transactions;
     }
 
-    /** False when the bytes are not those of a producer. */
+    /** Returns false if the bytes are not those of a producer. */
     private static boolean decodeProducer(ByteBuffer in, short version, PartitionTransactions transactions) {
         if (in.remaining() < PRODUCER_SIZE_BYTES) {
             return false;
@@ -145,7 +146,7 @@ public final class ProducerSnapshot {
             if (in.remaining() < OPEN_SIZE_BYTES) {
                 return false;
             }
-            transactions.open(state, new OpenTransaction(producerId, in.getLong(), in.getLong()));
+            transactions.open(state, new UnfinishedTransaction(producerId, in.getLong(), in.getLong()));
         }
         return true;
     }

@@ -1,19 +1,23 @@
 package io.journalq.server.producerstate;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.producerstate.PartitionTransactions.UnfinishedTransaction;
 
 /**
- * What one partition knows of one producer: its epoch, its last {@link ProducerDedup#REMEMBERED_BATCHES} batches in a
+ * The state of one producer in one partition: its epoch, its last {@link ProducerDedup#REMEMBERED_BATCHES} batches in a
  * ring, and its transaction.
  */
 final class ProducerState {
-    /** Nothing is known of the producer's sequence: any may come next. */
+    /** The producer's sequence is unknown: any may come next. */
     static final int ANY_SEQUENCE = -1;
 
     static final long NO_OFFSET = -1L;
     static final int NO_COORDINATOR_EPOCH = -1;
 
-    /** Twice what is remembered: batches that are staged and then cannot be written must not push out what is on the disk. */
+    /**
+     * Twice the number of remembered batches, so that staged batches that cannot be written do not replace written
+     * ones.
+     */
     private static final int CAPACITY = 2 * ProducerDedup.REMEMBERED_BATCHES;
 
     private final int[] firstSequences;
@@ -26,7 +30,7 @@ final class ProducerState {
     private int next;
     private int held;
     private int coordinatorEpoch = NO_COORDINATOR_EPOCH;
-    private OpenTransaction transaction;
+    private UnfinishedTransaction transaction;
     private long lastMarkerOffset = NO_OFFSET;
     private boolean lastMarkerCommit;
     private short awaitedEpoch = RecordBatch.NO_PRODUCER_EPOCH;
@@ -72,7 +76,7 @@ final class ProducerState {
 
     // ---- batches
 
-    /** Batches remembered. */
+    /** Number of batches remembered. */
     int count() {
         return Math.min(held, ProducerDedup.REMEMBERED_BATCHES);
     }
@@ -102,17 +106,17 @@ final class ProducerState {
         return appendTimesMs[slot];
     }
 
-    /** Sequence of the producer's last record; -1 when it is not known. */
+    /** Sequence of the producer's last record; -1 if unknown. */
     int lastSequence() {
         return held == 0 ? RecordBatch.NO_SEQUENCE : lastSequences[slot(0)];
     }
 
-    /** Sequence that the next record must have while no batch is remembered; {@link #ANY_SEQUENCE} when any may. */
+    /** Required sequence of the next record while no batch is remembered; {@link #ANY_SEQUENCE} if any may come. */
     int sequenceWhenEmpty() {
         return sequenceWhenEmpty;
     }
 
-    /** Slot of the remembered batch with exactly these sequences; -1 when there is none. */
+    /** Slot of the remembered batch with exactly these sequences; -1 if there is none. */
     int find(int firstSequence, int lastSequence) {
         for (int age = 0; age < count(); age++) {
             int slot = slot(age);
@@ -140,7 +144,7 @@ final class ProducerState {
         held = Math.min(CAPACITY, held + 1);
     }
 
-    /** Forgets the batches from {@code offset} on: the first of them is what must come next. */
+    /** Removes the batches from {@code offset} on. The first of them is the one that must come next. */
     void truncateTo(long offset) {
         while (held > 0 && baseOffsets[slot(0)] >= offset) {
             next = slot(0);
@@ -150,9 +154,9 @@ final class ProducerState {
     }
 
     /**
-     * Whether batches of this producer that were acknowledged may be missing behind the newest one.
+     * Whether acknowledged batches of this producer may be missing behind its newest one.
      *
-     * @param lossOffset end of the log when something may have been lost
+     * @param lossOffset end of the log when batches may have been lost
      */
     boolean mayHaveLostBatches(long lossOffset) {
         return held > 0 && baseOffsets[slot(0)] < lossOffset && !isTransactional();
@@ -165,12 +169,12 @@ final class ProducerState {
         }
     }
 
-    /** Whether its batches belong to transactions, which must not commit without any of them. */
+    /** Whether its batches belong to transactions, which must not commit if one of them is missing. */
     private boolean isTransactional() {
         return transaction != null || coordinatorEpoch != NO_COORDINATOR_EPOCH;
     }
 
-    /** The batch that begins with {@code sequence} was told to come again. */
+    /** Notes that the batch that begins with {@code sequence} must be sent again. */
     void await(short batchEpoch, int sequence) {
         awaitedEpoch = batchEpoch;
         awaitedSequence = sequence;
@@ -192,7 +196,7 @@ final class ProducerState {
         lastUsedMs = nowMs;
     }
 
-    /** Takes over an epoch without batches, as a snapshot may hold one. */
+    /** Restores an epoch without batches, as a snapshot may contain one. */
     void restoreEpoch(short restoredEpoch, int restoredSequence) {
         epoch = restoredEpoch;
         sequenceWhenEmpty = restoredSequence;
@@ -200,21 +204,21 @@ final class ProducerState {
 
     // ---- transactions
 
-    /** The transaction that has records here and no end yet; null when there is none. */
-    OpenTransaction transaction() {
+    /** The transaction that has records here and no marker yet; null if there is none. */
+    UnfinishedTransaction transaction() {
         return transaction;
     }
 
-    void setTransaction(OpenTransaction open) {
+    void setTransaction(UnfinishedTransaction open) {
         transaction = open;
     }
 
-    /** Epoch of the coordinator that wrote the last marker; -1 when there was none. */
+    /** Epoch of the coordinator that wrote the last marker; -1 if there was none. */
     int coordinatorEpoch() {
         return coordinatorEpoch;
     }
 
-    /** Offset of the last marker; -1 when there was none. */
+    /** Offset of the last marker; -1 if there was none. */
     long lastMarkerOffset() {
         return lastMarkerOffset;
     }
@@ -224,12 +228,12 @@ final class ProducerState {
         return lastMarkerCommit;
     }
 
-    /** Whether the producer wrote nothing since its last marker. */
+    /** Whether the producer has written nothing since its last marker. */
     boolean endsWithMarker() {
         return lastMarkerOffset != NO_OFFSET && (held == 0 || baseOffsets[slot(0)] < lastMarkerOffset);
     }
 
-    /** The producer's transaction ends. With a new epoch its sequence starts again. */
+    /** Ends the producer's transaction. With a new epoch, its sequence starts again. */
     void end(short markerEpoch, int markerCoordinatorEpoch, long markerOffset, boolean commit) {
         if (markerEpoch != epoch) {
             epoch = markerEpoch;
@@ -242,7 +246,7 @@ final class ProducerState {
         lastMarkerCommit = commit;
     }
 
-    /** Takes over the last marker that a snapshot holds. */
+    /** Restores the last marker from a snapshot. */
     void restoreMarker(int restoredCoordinatorEpoch, long markerOffset, boolean commit) {
         coordinatorEpoch = restoredCoordinatorEpoch;
         lastMarkerOffset = markerOffset;

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The partitions that this broker leads and cannot serve, because their files cannot be used. Any thread. */
+/** The partitions that this broker leads but cannot serve, because their files cannot be used. Any thread. */
 public final class OfflinePartitions {
     private final Map<Key, TopicPartition> names = new ConcurrentHashMap<>();
     private final AtomicLong changes = new AtomicLong();
@@ -22,7 +22,7 @@ public final class OfflinePartitions {
         changes.incrementAndGet();
     }
 
-    /** Forgets a topic; returns the numbers of its partitions that were offline. */
+    /** Removes a topic; returns the numbers of its partitions that were offline. */
     List<Integer> forget(Uuid topicId) {
         List<Integer> numbers = names.keySet().stream()
                 .filter(key -> key.topicId().equals(topicId))
@@ -37,7 +37,7 @@ public final class OfflinePartitions {
         return !names.isEmpty() && names.containsKey(new Key(topicId, partition));
     }
 
-    /** Grows after every change. */
+    /** Incremented with every change. */
     public long changes() {
         return changes.get();
     }
@@ -51,7 +51,7 @@ public final class OfflinePartitions {
         return names.size();
     }
 
-    /** Names of at most {@code limit} of them, in order. */
+    /** Names of at most {@code limit} offline partitions, in order. */
     public List<String> names(int limit) {
         return names.values().stream()
                 .map(TopicPartition::toString)

@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The time of day as retention may use it: a clock that was set wrong must not delete everything. The time that a broker
- * last ran at is kept in a file. When the clock is further ahead of it, and of the time that has passed since, than a bound,
- * retention goes on from the last known time until the clock is set right, or the broker has run for as long as the bound:
- * then the clock is believed. Any thread.
+ * The time of day for retention: a clock that was set wrong must not delete everything. The time at which a broker last
+ * ran is stored in a file. If the clock is ahead of that time, plus the time that has passed since, by more than a
+ * limit, retention continues from the last known time. The clock is trusted again when it is corrected, or when the
+ * broker has run for as long as the limit. Any thread.
  */
 public final class RetentionClock {
     /** In the first data directory. */
@@ -30,7 +30,7 @@ public final class RetentionClock {
 
     private static final int MAX_FILE_BYTES = 1_024;
     private static final Pattern CONTENT = Pattern.compile("knownMs=(\\d{1,18})\nwaitedMs=(\\d{1,18})\n");
-    /** Instead of a time: there is no record. */
+    /** Used instead of a time if none is stored. */
     static final long UNKNOWN = -1;
 
     private static final Logger log = LoggerFactory.getLogger(RetentionClock.class);
@@ -48,10 +48,10 @@ public final class RetentionClock {
     private long savedMs;
 
     /**
-     * Reads the time that was kept.
+     * Reads the stored time.
      *
-     * @param nanoTime time that passes, whatever the clock is set to
-     * @param maxJumpMs how far the clock may be ahead; -1 for as far as it is
+     * @param nanoTime elapsed time, independent of the clock
+     * @param maxJumpMs how far the clock may be ahead, in milliseconds; -1 for no limit
      */
     RetentionClock(FileStore store, Path dataDirectory, Clock clock, LongSupplier nanoTime, long maxJumpMs) {
         this.store = store;
@@ -73,24 +73,27 @@ public final class RetentionClock {
                 started = true;
             }
         } catch (NoSuchFileException neverKept) {
-            log.debug("{}: no time was kept", file);
+            log.debug("{}: no time is stored", file);
         } catch (IOException unreadable) {
-            log.warn("cannot read the time that the broker last ran at: reason=\"{}\"", unreadable.toString());
+            log.warn("cannot read the time at which the broker last ran: reason=\"{}\"", unreadable.toString());
         }
     }
 
-    /** Whether no earlier time was kept, so that it has to {@link #startFrom} the records' times. */
+    /** Whether no time was stored, so that {@link #startFrom} must be called with the newest record's time. */
     synchronized boolean isUnknown() {
         return !started;
     }
 
-    /** Takes the time of the newest record for the last known one. */
+    /** Uses the time of the newest record as the last known one. */
     synchronized void startFrom(long recordMs) {
         knownMs = Math.max(knownMs, recordMs);
         started = true;
     }
 
-    /** Milliseconds since 1970 UTC: the clock's time, or an earlier one; 0, at which nothing is due, until it starts. */
+    /**
+     * Milliseconds since 1970 UTC: the clock's time, or an earlier one; 0, at which nothing expires, until it is
+     * started.
+     */
     synchronized long nowMs() {
         if (!started) {
             return 0;
@@ -107,9 +110,9 @@ public final class RetentionClock {
             if (!waits) {
                 waits = true;
                 log.warn(
-                        "the clock is far ahead of the time that the broker last ran at, retention by time waits:"
-                                + " clock={} lastKnown={} maxJumpMs={} remedy=\"set the clock right; if it is right,"
-                                + " retention goes on after the broker has run for that long, or after a start with"
+                        "the clock is far ahead of the time at which the broker last ran, retention by time waits:"
+                                + " clock={} lastKnown={} maxJumpMs={} remedy=\"correct the clock; if it is correct,"
+                                + " retention continues after the broker has run for that long, or after a start with"
                                 + " retention.clock.jump.max.ms=-1\"",
                         Instant.ofEpochMilli(nowMs),
                         Instant.ofEpochMilli(expectedMs),
@@ -126,7 +129,7 @@ public final class RetentionClock {
 
     private void believe(long nowMs) {
         if (waits) {
-            log.info("retention by time goes on: clock={}", Instant.ofEpochMilli(nowMs));
+            log.info("retention by time continues: clock={}", Instant.ofEpochMilli(nowMs));
         }
         waits = false;
         waitedMs = 0;
@@ -138,7 +141,7 @@ public final class RetentionClock {
         return waits;
     }
 
-    /** Keeps the time for the next start, if it was not kept in the last minute. One thread at a time; blocks. */
+    /** Stores the time for the next start, unless it was stored in the last minute. One thread at a time; blocks. */
     void saveIfDue() {
         if (isSaveDue()) {
             save();
@@ -150,8 +153,8 @@ public final class RetentionClock {
     }
 
     /**
-     * Keeps the time for the next start. Not synced: after a power loss an earlier one may be there, which is as good. One
-     * thread at a time; blocks.
+     * Stores the time for the next start. Not synced: after a power loss an earlier time may be stored, which is safe
+     * too. One thread at a time; blocks.
      */
     void save() {
         String text;
@@ -162,7 +165,7 @@ public final class RetentionClock {
         try {
             store.replace(file, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), false);
         } catch (IOException failure) {
-            log.warn("cannot keep the time that the broker ran at: reason=\"{}\"", failure.toString());
+            log.warn("cannot store the time at which the broker ran: reason=\"{}\"", failure.toString());
         }
     }
 }

@@ -6,23 +6,28 @@ import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
 import io.journalq.server.shard.partition.PartitionHost;
-import io.journalq.server.shard.partition.PartitionResources;
+import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The partitions of one event loop. Every method on that loop, except for {@link #cycle}. */
+/** The partitions of one event loop. All methods run on that loop, except for {@link #cycle}. */
 public final class Shard {
     private static final Logger log = LoggerFactory.getLogger(Shard.class);
 
-    /** Partitions that are looked after in one iteration of the loop: about a millisecond when they are idle. */
+    /**
+     * Number of partitions that are maintained in one iteration of the loop: about a millisecond of work if they are
+     * idle.
+     */
     private static final int SWEEP_PARTITIONS = 1_000;
 
     private static final long SWEEP_PAUSE_MS = 1;
@@ -38,11 +43,11 @@ public final class Shard {
     private volatile int hangingTransactions;
 
     /**
-     * Hosts nothing yet.
+     * Creates a shard without partitions.
      *
-     * @param resources what its partitions share
+     * @param resources shared by its partitions
      * @param offLoopValidator shared by all shards
-     * @param keepTime saves the time at which the broker runs, for the next start; blocks
+     * @param keepTime stores the time at which the broker runs, for the next start; blocks
      */
     Shard(
             PartitionResources resources,
@@ -93,7 +98,8 @@ public final class Shard {
     }
 
     /**
-     * Maintains {@link #SWEEP_PARTITIONS} partitions in each iteration of the loop, so that requests are served in between.
+     * Maintains {@link #SWEEP_PARTITIONS} partitions in each iteration of the loop, so that requests are served in
+     * between.
      *
      * @param done runs at the end
      */
@@ -111,7 +117,7 @@ public final class Shard {
         }
     }
 
-    /** A failure in one partition does not keep the others from their maintenance. */
+    /** Runs {@code work} so that a failure in one partition does not affect the maintenance of the others. */
     private static void guarded(PartitionHost host, Runnable work) {
         try {
             work.run();
@@ -120,28 +126,28 @@ public final class Shard {
         }
     }
 
-    /** As of the last look. Any thread. */
+    /** Number of hanging transactions at the last check. Any thread. */
     int hangingTransactions() {
         return hangingTransactions;
     }
 
-    /** The cycle of the loop that this shard lives on. Any thread. */
+    /** The cycle of this shard's loop. Any thread. */
     public LoopCycle cycle() {
         return cycle;
     }
 
-    /** The partition's host; null when this shard does not host it, or not yet. */
+    /** The partition's host; null if this shard does not host it, or not yet. */
     public PartitionHost host(Uuid topicId, int partition) {
         PartitionHost[] hosts = hostsByTopic.get(topicId);
         return hosts != null && partition >= 0 && partition < hosts.length ? hosts[partition] : null;
     }
 
-    /** What a client is told when this shard does not host the partition. Any thread. */
+    /** The error for a partition that this shard does not host. Any thread. */
     public ErrorCode errorOfMissing(Uuid topicId, int partition) {
         return offlinePartitions.errorOfMissing(topicId, partition);
     }
 
-    /** What its partitions share. */
+    /** Shared by its partitions. */
     PartitionResources resources() {
         return resources;
     }
@@ -155,7 +161,7 @@ public final class Shard {
         hosts[partition] = host;
     }
 
-    /** Stops to host a topic; the hosts are closed, their journals are not. */
+    /** Stops hosting a topic. The hosts are closed, but not their journals. */
     List<PartitionHost> remove(Uuid topicId) {
         PartitionHost[] removed = hostsByTopic.remove(topicId);
         List<PartitionHost> hosts = new ArrayList<>();
@@ -170,7 +176,7 @@ public final class Shard {
         return hosts;
     }
 
-    /** The files of every partition in a data directory can be used no more. */
+    /** Stops using the files of every partition in a data directory. */
     void takeOffline(Path dataDirectory, IOException reason) {
         hostsByTopic.forEach((topicId, hosts) -> {
             for (PartitionHost host : hosts) {
@@ -182,7 +188,7 @@ public final class Shard {
         });
     }
 
-    /** Every host. */
+    /** All hosts. */
     public List<PartitionHost> hosts() {
         List<PartitionHost> hosts = new ArrayList<>();
         for (PartitionHost[] ofTopic : hostsByTopic.values()) {
@@ -195,7 +201,7 @@ public final class Shard {
         return hosts;
     }
 
-    /** Stops to host anything, for good; the hosts are closed, their journals are not. */
+    /** Stops hosting all partitions permanently. The hosts are closed, but not their journals. */
     List<PartitionHost> close() {
         List<PartitionHost> hosts = new ArrayList<>();
         for (Uuid topicId : new ArrayList<>(hostsByTopic.keySet())) {
@@ -204,4 +210,22 @@ public final class Shard {
         resources.appends().close();
         return hosts;
     }
+
+    /**
+     * The clocks and intervals of a shard.
+     *
+     * @param clock the time of day
+     * @param retentionClock the time of day for retention
+     * @param retentionCheckIntervalMs how often journals are checked for segments to close or delete, in milliseconds
+     * @param producerCheckIntervalMs how often producers are checked for expiry, in milliseconds
+     * @param producerExpiryMs how long a silent producer's sequence numbers are remembered, in milliseconds; may change
+     * @param transactionMaxTimeoutMs how long a transaction may be open, in milliseconds
+     */
+    record ShardTimes(
+            Clock clock,
+            RetentionClock retentionClock,
+            long retentionCheckIntervalMs,
+            long producerCheckIntervalMs,
+            LongSupplier producerExpiryMs,
+            long transactionMaxTimeoutMs) {}
 }

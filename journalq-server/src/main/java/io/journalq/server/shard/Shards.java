@@ -6,7 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.TopicConfig;
-import io.journalq.server.journal.LastEnd;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
@@ -18,18 +18,19 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.Shard.ShardTimes;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
 import io.journalq.server.shard.flush.Flusher;
-import io.journalq.server.shard.flush.WalLoopBuffers;
 import io.journalq.server.shard.flush.WalSyncers;
+import io.journalq.server.shard.flush.WalSyncers.WalLoopBuffers;
 import io.journalq.server.shard.partition.PartitionFiles;
+import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
+import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.PartitionHost;
-import io.journalq.server.shard.partition.PartitionResources;
+import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
 import io.journalq.server.shard.partition.PartitionSettings;
 import io.journalq.server.shard.partition.RecoveredEnd;
-import io.journalq.server.shard.partition.RecoveredPartition;
-import io.journalq.server.shard.partition.StoredPartition;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -47,16 +48,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All shards of the broker. Decides which shard hosts a partition, and has the shards follow the metadata: partitions
- * that appear are opened, those that go are deleted, changed settings are passed on.
+ * All shards of the broker. Assigns partitions to shards, and updates the shards from the metadata: opens new
+ * partitions, deletes removed ones, and applies changed settings.
  *
- * <p>{@link #shardOf} on any thread; {@link #open}, {@link #deleteGone} and {@link #close} on one thread at a time, not a
- * loop's.
+ * <p>{@link #shardOf} may run on any thread; {@link #open}, {@link #deleteGone} and {@link #close} on one thread at a
+ * time, which must not be a loop.
  */
 public final class Shards {
     private static final Logger log = LoggerFactory.getLogger(Shards.class);
 
-    /** Kinds of topics whose settings are shared by their partitions. */
+    /** Maximum number of distinct settings that are shared by topics. */
     private static final int MAX_SHARED_SETTINGS = 1_000;
 
     private final BrokerConfig config;
@@ -64,7 +65,7 @@ public final class Shards {
     private final PartitionFiles files;
     private final WalSyncers walSyncers;
     private final Executor blockingPool;
-    /** Opens partitions: mostly work for processors. */
+    /** Opens partitions, which is mostly work for the processor. */
     private final Executor opening;
 
     private final OffLoopBatchValidator offLoopValidator;
@@ -76,12 +77,12 @@ public final class Shards {
     private volatile long producerExpiryMs;
 
     /**
-     * Makes one shard for each loop; none hosts anything yet.
+     * Creates one shard without partitions for each loop.
      *
      * @param cycles the loops, by index
-     * @param blockingPool for what waits for the disk
+     * @param blockingPool runs work that waits for the disk
      * @param lastEnds how the last run ended, by data directory
-     * @param producerMemory where partitions charge the producers that they remember
+     * @param producerMemory charged with the producers that partitions remember
      */
     public Shards(
             BrokerConfig config,
@@ -119,7 +120,7 @@ public final class Shards {
                 () -> producerExpiryMs,
                 config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
         long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
-        // As many as there are loops, so that together they cannot take the machine from these.
+        // As many as there are loops, so that together they cannot use more of the machine than the loops.
         offLoopValidator = new OffLoopBatchValidator(
                 config.get(BrokerSettings.DECOMPRESSION_INLINE_MAX_BYTES), blockingPool, cycles.size(), clock);
         for (LoopCycle cycle : cycles) {
@@ -134,7 +135,10 @@ public final class Shards {
         }
     }
 
-    /** The shard of a partition: the same for as long as the number of shards is. Neighbours lie on different ones. */
+    /**
+     * The shard of a partition: always the same as long as the number of shards is the same. Neighbouring partitions
+     * have different shards.
+     */
     public Shard shardOf(Uuid topicId, int partition) {
         if (shards.length == 1) {
             return shards[0];
@@ -143,16 +147,16 @@ public final class Shards {
         return shards[Math.floorMod((int) (bits ^ (bits >>> 32)) + partition, shards.length)];
     }
 
-    /** The partitions that should be here and cannot be opened. */
+    /** The partitions that belong here but cannot be opened. */
     public OfflinePartitions offlinePartitions() {
         return offlinePartitions;
     }
 
     /**
-     * Has the partitions in a data directory take and show nothing more, until a restart; new ones are put into the other
-     * directories. Any thread; may block.
+     * Stops all appends and reads of the partitions in a data directory until a restart. New partitions are created in
+     * the other directories. Any thread; may block.
      *
-     * @return completed when nothing more is acknowledged
+     * @return completed when no more appends are acknowledged
      */
     public CompletableFuture<Void> takeOffline(Path dataDirectory, IOException reason) {
         files.takeOffline(dataDirectory);
@@ -173,7 +177,7 @@ public final class Shards {
         }
     }
 
-    /** The time of day by which retention deletes, in milliseconds since 1970 UTC. Any thread. */
+    /** The time of day for retention, in milliseconds since 1970 UTC. Any thread. */
     public long retentionNowMs() {
         return retentionClock.nowMs();
     }
@@ -183,14 +187,14 @@ public final class Shards {
         return Math.min(nowMs, retentionNowMs());
     }
 
-    /** Whether retention by time waits, because the clock is too far ahead. Any thread. */
+    /** Whether retention by time waits because the clock is too far ahead. Any thread. */
     public boolean isRetentionWaiting() {
         return retentionClock.isWaiting();
     }
 
     /**
-     * Has retention compare the clock with the newest record, when nobody knows when the broker last ran. Once, when all
-     * partitions are open.
+     * Starts the retention clock from the newest record if it is unknown when the broker last ran. Call it once, when
+     * all partitions are open.
      */
     public CompletableFuture<Void> startRetentionClock() {
         if (!retentionClock.isUnknown()) {
@@ -208,7 +212,7 @@ public final class Shards {
                         newest.stream().mapToLong(CompletableFuture::join).max().orElse(RetentionClock.UNKNOWN)));
     }
 
-    /** Transactions that partitions find open for longer than any may be, as of the last look. Any thread. */
+    /** Number of transactions that are open for longer than allowed, at the last check. Any thread. */
     public long hangingTransactions() {
         long count = 0;
         for (Shard shard : shards) {
@@ -217,7 +221,7 @@ public final class Shards {
         return count;
     }
 
-    /** How long the oldest record that is not durable has been waiting for that, in nanoseconds. Any thread. */
+    /** How long the oldest record that is not durable has been waiting, in nanoseconds. Any thread. */
     public long oldestUnsyncedAgeNanos() {
         long oldest = 0;
         for (Shard shard : shards) {
@@ -226,14 +230,14 @@ public final class Shards {
         return oldest;
     }
 
-    /** Every shard. */
+    /** All shards. */
     public List<Shard> all() {
         return List.of(shards);
     }
 
     /**
-     * Has the shards host what {@code image} adds, and follow what it changes. Partitions that cannot be opened are logged
-     * and {@link #offlinePartitions offline}.
+     * Opens the partitions that {@code image} adds, and applies its changes. A partition that cannot be opened is
+     * logged and {@link #offlinePartitions offline}.
      *
      * @return completed when the added partitions can be appended to and read
      */
@@ -259,7 +263,10 @@ public final class Shards {
         return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
     }
 
-    /** The same object for topics that are configured alike, as most are: there may be very many of them. */
+    /**
+     * Returns the same object for topics with equal settings. Most topics have equal settings, and there may be very
+     * many topics.
+     */
     private PartitionSettings settingsOf(TopicImage topic) {
         if (InternalTopics.contains(topic.name())) {
             return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
@@ -272,7 +279,7 @@ public final class Shards {
                 topic.configs(), configs -> PartitionSettings.of(TopicConfig.of(inForce, configs)));
     }
 
-    /** Whether topics may have other defaults now. */
+    /** Whether the defaults of topics may have changed. */
     private boolean followBrokerSettings(MetadataImage image) {
         Map<String, SortedMap<String, String>> before = followed.resources().ofKind(Kind.BROKER);
         if (image.resources().ofKind(Kind.BROKER).equals(before)) {
@@ -284,7 +291,7 @@ public final class Shards {
         return true;
     }
 
-    /** Deletes the partitions that {@code before} held and {@code now} does not. */
+    /** Deletes the partitions that are in {@code before} but not in {@code now}. */
     public synchronized void deleteGone(MetadataImage before, MetadataImage now) {
         for (TopicImage topic : before.topics()) {
             if (now.topic(topic.id()) == null) {
@@ -296,7 +303,7 @@ public final class Shards {
     /**
      * Closes every journal cleanly.
      *
-     * @return completed when all are closed; with false when one could not be, and what it held may be lost
+     * @return completed when all are closed; with false if one could not be closed, so that its records may be lost
      */
     public CompletableFuture<Boolean> close() {
         List<CompletableFuture<Boolean>> closing = new ArrayList<>();
@@ -338,14 +345,14 @@ public final class Shards {
         return completed.stream().allMatch(CompletableFuture::join);
     }
 
-    /** Partitions that the followed image gives this broker. */
+    /** Number of partitions that the current image assigns to this broker. */
     public synchronized int partitionCount() {
         return followed.topics().stream()
                 .mapToInt(topic -> topic.partitions().size())
                 .sum();
     }
 
-    /** What every partition occupies. */
+    /** The disk usage of every partition. */
     public CompletableFuture<List<StoredPartition>> storedPartitions() {
         List<CompletableFuture<List<StoredPartition>>> asked = new ArrayList<>();
         for (Shard shard : shards) {
@@ -357,7 +364,7 @@ public final class Shards {
                         asked.stream().flatMap(sizes -> sizes.join().stream()).toList());
     }
 
-    /** Where every partition ends, before anything is appended to it. */
+    /** The end of every partition, before anything is appended to it. */
     public CompletableFuture<Map<TopicPartition, RecoveredEnd>> recoveredEnds() {
         Map<TopicPartition, RecoveredEnd> ends = new ConcurrentHashMap<>();
         List<CompletableFuture<Void>> asked = new ArrayList<>();
@@ -372,7 +379,7 @@ public final class Shards {
 
     private CompletableFuture<Void> open(TopicImage topic, int partition, PartitionSettings settings) {
         PartitionImage state = topic.partitions().get(partition);
-        Check.that(state.replicas().contains(config.get(BrokerSettings.NODE_ID)), "a partition of another node");
+        Check.that(state.replicas().contains(config.get(BrokerSettings.NODE_ID)), "the partition belongs to this node");
         TopicPartition name = new TopicPartition(topic.name(), partition);
         Shard shard = shardOf(topic.id(), partition);
         return CompletableFuture.supplyAsync(() -> openFiles(name, topic.id(), settings, state.leaderEpoch()), opening)

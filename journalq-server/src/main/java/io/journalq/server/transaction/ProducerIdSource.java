@@ -1,10 +1,10 @@
 package io.journalq.server.transaction;
 
-/** Where producer ids come from. */
+/** Allocates producer ids. */
 public interface ProducerIdSource {
-    /** What {@link TransactionMachine#onProducerId} is told when there is no id to be had. */
+    /** Passed to {@link TransactionMachine#onProducerId} if no id is available. */
     long NONE = -1;
 
-    /** Asks for an id that nobody else has; answered by {@link TransactionMachine#onProducerId}. */
+    /** Requests a unique id, which is passed to {@link TransactionMachine#onProducerId}. */
     void request(String transactionalId);
 }

@@ -8,22 +8,27 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Starts producers (InitProducerId): a new transactional id gets a producer id; a known one the next epoch, which fences
- * whoever had the one before, and its open transaction is aborted first. A producer that says who it is goes on only if it
- * is still the newest (KIP-360). When the epochs of a producer id are used up, another follows.
+ * Starts producers (InitProducerId). A new transactional id is assigned a producer id. A known one is assigned the next
+ * epoch, which fences the previous producer, and its open transaction is aborted first. A producer that sends its id
+ * and epoch may continue only if it is still the newest one (KIP-360). When the epochs of a producer id are exhausted,
+ * a new producer id is assigned.
  */
 final class ProducerStart {
     private static final short FIRST_VERSION_WITH_FENCED = 4;
 
-    private final Transactions transactions;
+    private final TransactionalIds transactions;
     private final TransactionEnd end;
-    private final ProducerIdWaits waits;
+    private final ProducerIdRequests waits;
     private final TransactionLimits limits;
 
-    /** Epochs that were given up for the present ones by those who had them: who asks again gets the same answer. */
+    /**
+     * For each id, the epoch that its producer exchanged for the current one, so that a repeated request gets the same
+     * response.
+     */
     private final Map<String, Short> givenUpEpochs = new TreeMap<>();
 
-    ProducerStart(Transactions transactions, TransactionEnd end, ProducerIdWaits waits, TransactionLimits limits) {
+    ProducerStart(
+            TransactionalIds transactions, TransactionEnd end, ProducerIdRequests waits, TransactionLimits limits) {
         this.transactions = transactions;
         this.end = end;
         this.waits = waits;
@@ -37,7 +42,7 @@ final class ProducerStart {
             reply.send(refused(refusal));
             return;
         }
-        Transaction known = transactions.get(request.transactionalId());
+        TransactionMetadata known = transactions.get(request.transactionalId());
         if (waits.contains(request.transactionalId())) {
             reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
         } else if (known == null) {
@@ -61,7 +66,7 @@ final class ProducerStart {
             return ErrorCode.INVALID_REQUEST;
         }
         if (request.enable2Pc()) {
-            // As a broker answers that does not allow it (KIP-939).
+            // The response of a broker that does not allow two-phase commit (KIP-939).
             return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
         }
         if (request.keepPreparedTxn()) {
@@ -84,33 +89,33 @@ final class ProducerStart {
             if (producerId == ProducerIdSource.NONE) {
                 reply.send(refused(ErrorCode.COORDINATOR_NOT_AVAILABLE));
             } else {
-                start(Transaction.create(id, producerId, timeoutMs, nowMs), reply);
+                start(TransactionMetadata.create(id, producerId, timeoutMs, nowMs), reply);
             }
         });
     }
 
-    /** Whether the producer is the one that holds the id, or does not say who it is and takes it over. */
-    private boolean isNewest(Transaction known, InitProducerIdRequest request) {
+    /** Whether the producer is the current one, or sends no id and takes over the transactional id. */
+    private boolean isNewest(TransactionMetadata known, InitProducerIdRequest request) {
         if (request.producerId() < 0) {
             return true;
         }
         boolean sameId = request.producerId() == known.producerId()
                 || (request.producerId() == known.previousProducerId()
-                        && request.producerEpoch() >= Transaction.LAST_EPOCH);
+                        && request.producerEpoch() >= TransactionMetadata.LAST_EPOCH);
         return sameId && (isCurrent(known, request) || isRetry(known, request));
     }
 
-    private static boolean isCurrent(Transaction known, InitProducerIdRequest request) {
+    private static boolean isCurrent(TransactionMetadata known, InitProducerIdRequest request) {
         return request.producerId() == known.producerId() && request.producerEpoch() == known.epoch();
     }
 
-    private boolean isRetry(Transaction known, InitProducerIdRequest request) {
+    private boolean isRetry(TransactionMetadata known, InitProducerIdRequest request) {
         Short givenUp = givenUpEpochs.get(known.id());
         return givenUp != null && givenUp == request.producerEpoch() && known.state() != TransactionState.ONGOING;
     }
 
     private void restart(
-            Transaction known, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
+            TransactionMetadata known, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
         if (known.state().isPrepared()) {
             reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
             return;
@@ -135,7 +140,7 @@ final class ProducerStart {
         }
     }
 
-    private void rotate(Transaction known, int timeoutMs, Reply<InitProducerIdResponse> reply) {
+    private void rotate(TransactionMetadata known, int timeoutMs, Reply<InitProducerIdResponse> reply) {
         waits.add(known.id(), (producerId, nowMs) -> {
             if (producerId == ProducerIdSource.NONE) {
                 reply.send(refused(ErrorCode.COORDINATOR_NOT_AVAILABLE));
@@ -145,27 +150,27 @@ final class ProducerStart {
         });
     }
 
-    private void start(Transaction started, Reply<InitProducerIdResponse> reply) {
+    private void start(TransactionMetadata started, Reply<InitProducerIdResponse> reply) {
         transactions.put(started);
         reply.send(given(started));
     }
 
-    /** An id is forgotten. */
+    /** Forgets a transactional id. */
     void forget(String transactionalId) {
         givenUpEpochs.remove(transactionalId);
     }
 
-    private static InitProducerIdResponse given(Transaction transaction) {
+    private static InitProducerIdResponse given(TransactionMetadata transaction) {
         return new InitProducerIdResponse()
                 .setProducerId(transaction.producerId())
                 .setProducerEpoch(transaction.epoch());
     }
 
-    /** An answer without a producer id. */
+    /** A response with an error and without a producer id. */
     static InitProducerIdResponse refused(ErrorCode error) {
         return new InitProducerIdResponse()
                 .setErrorCode(error.code())
-                .setProducerId(Transaction.NO_PRODUCER_ID)
+                .setProducerId(TransactionMetadata.NO_PRODUCER_ID)
                 .setProducerEpoch((short) -1);
     }
 }

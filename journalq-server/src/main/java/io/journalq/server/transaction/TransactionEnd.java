@@ -4,29 +4,31 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import java.util.List;
 
 /**
- * Ends transactions: on request (EndTxn), and by fencing, when time is up or another producer takes over. First the
- * decision is made durable, then every partition is told, then the transaction is complete. From version 5 of EndTxn on
- * each end takes the producer to its next epoch (KIP-890), so that a late record of the transaction before is known as such.
+ * Ends transactions: on request (EndTxn), or by fencing, after a timeout or when another producer takes over. It first
+ * makes the decision durable, then informs every partition, and then completes the transaction. From EndTxn version 5
+ * on, each end increments the producer's epoch (KIP-890), so that a late record of the previous transaction is
+ * recognized.
  */
 final class TransactionEnd {
     private static final short FIRST_VERSION_WITH_FENCED = 2;
     private static final short FIRST_VERSION_WITH_EPOCHS = 5;
 
-    private final Transactions transactions;
-    private final ProducerIdWaits waits;
+    private final TransactionalIds transactions;
+    private final ProducerIdRequests waits;
     private final Markers markers;
 
-    TransactionEnd(Transactions transactions, ProducerIdWaits waits, Markers markers) {
+    TransactionEnd(TransactionalIds transactions, ProducerIdRequests waits, Markers markers) {
         this.transactions = transactions;
         this.waits = waits;
         this.markers = markers;
     }
 
     void onEndTransaction(short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
-        Transaction known = transactions.get(request.transactionalId());
+        TransactionMetadata known = transactions.get(request.transactionalId());
         ErrorCode refusal = refusal(known, version, request);
         if (refusal != ErrorCode.NONE) {
             reply.send(refused(refusal));
@@ -39,7 +41,7 @@ final class TransactionEnd {
         }
     }
 
-    private ErrorCode refusal(Transaction known, short version, EndTxnRequest request) {
+    private ErrorCode refusal(TransactionMetadata known, short version, EndTxnRequest request) {
         if (known == null) {
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING;
         }
@@ -57,17 +59,18 @@ final class TransactionEnd {
     }
 
     /**
-     * Whether the producer was told of the end already, and now ends the transaction after it, while partitions are still
-     * being told of the one before: it is to ask again, not to be taken for an old instance (KAFKA-18464).
+     * Whether the producer already received the response to the previous EndTxn, and now ends its next transaction
+     * while the partitions are still being informed about the previous one. The producer must retry; it must not be
+     * treated as an old instance (KAFKA-18464).
      */
-    private static boolean isOfTheNext(Transaction known, EndTxnRequest request) {
+    private static boolean isOfTheNext(TransactionMetadata known, EndTxnRequest request) {
         return known.state().isPrepared()
                 && known.version() == TransactionVersion.SECOND
                 && known.producerIdAfterwards() == request.producerId()
                 && known.epochAfterwards() == request.producerEpoch();
     }
 
-    private static boolean isEpochValid(Transaction known, short version, EndTxnRequest request) {
+    private static boolean isEpochValid(TransactionMetadata known, short version, EndTxnRequest request) {
         boolean same = known.producerId() == request.producerId() && known.epoch() == request.producerEpoch();
         if (version < FIRST_VERSION_WITH_EPOCHS) {
             return same;
@@ -79,8 +82,8 @@ final class TransactionEnd {
         };
     }
 
-    /** Whether the request was served before: the state is that of its outcome. */
-    private static boolean isAgain(Transaction known, short version, EndTxnRequest request) {
+    /** Whether the request was already handled: the state is that of its outcome. */
+    private static boolean isAgain(TransactionMetadata known, short version, EndTxnRequest request) {
         if (known.state() == TransactionState.ONGOING || known.state() == TransactionState.EMPTY) {
             return false;
         }
@@ -91,15 +94,15 @@ final class TransactionEnd {
         return bumped || isAgainAfterOverflow(known, request);
     }
 
-    private static boolean isAgainAfterOverflow(Transaction known, EndTxnRequest request) {
+    private static boolean isAgainAfterOverflow(TransactionMetadata known, EndTxnRequest request) {
         return known.state().isIdle()
                 && known.state() != TransactionState.EMPTY
                 && known.previousProducerId() == request.producerId()
-                && request.producerEpoch() == Transaction.LAST_EPOCH
+                && request.producerEpoch() == TransactionMetadata.LAST_EPOCH
                 && known.epoch() == 0;
     }
 
-    private static void onAgain(Transaction known, EndTxnRequest request, Reply<EndTxnResponse> reply) {
+    private static void onAgain(TransactionMetadata known, EndTxnRequest request, Reply<EndTxnResponse> reply) {
         boolean committed =
                 known.state() == TransactionState.PREPARE_COMMIT || known.state() == TransactionState.COMPLETE_COMMIT;
         if (committed != request.committed()) {
@@ -111,16 +114,20 @@ final class TransactionEnd {
         }
     }
 
-    /** A producer of the second generation cannot know whether anything of its transaction arrived, and may abort. */
+    /**
+     * Whether the request aborts without a transaction. A producer of transaction version 2 cannot know whether any of
+     * its records arrived, so it may abort.
+     */
     private static boolean isEmptyAbort(short version, EndTxnRequest request) {
         return version >= FIRST_VERSION_WITH_EPOCHS && !request.committed();
     }
 
-    private void end(Transaction known, short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
+    private void end(
+            TransactionMetadata known, short version, EndTxnRequest request, long nowMs, Reply<EndTxnResponse> reply) {
         boolean commit = request.committed();
         if (version < FIRST_VERSION_WITH_EPOCHS) {
-            Transaction decided =
-                    known.decided(commit, known.epoch(), Transaction.NO_PRODUCER_ID, TransactionVersion.FIRST, nowMs);
+            TransactionMetadata decided = known.decided(
+                    commit, known.epoch(), TransactionMetadata.NO_PRODUCER_ID, TransactionVersion.FIRST, nowMs);
             decide(decided, nowMs, reply);
         } else if (known.isExhausted()) {
             waits.add(known.id(), (producerId, laterMs) -> {
@@ -134,43 +141,43 @@ final class TransactionEnd {
                 }
             });
         } else {
-            Transaction decided = known.decided(
-                    commit, nextEpoch(known), Transaction.NO_PRODUCER_ID, TransactionVersion.SECOND, nowMs);
+            TransactionMetadata decided = known.decided(
+                    commit, nextEpoch(known), TransactionMetadata.NO_PRODUCER_ID, TransactionVersion.SECOND, nowMs);
             decide(decided, nowMs, reply);
         }
     }
 
-    private void decide(Transaction decided, long nowMs, Reply<EndTxnResponse> reply) {
+    private void decide(TransactionMetadata decided, long nowMs, Reply<EndTxnResponse> reply) {
         transactions.put(decided);
         reply.send(ended(decided));
         announce(decided, nowMs);
     }
 
-    /** Aborts an open transaction under an epoch that its producer does not have. */
-    void fence(Transaction open, long nowMs) {
+    /** Aborts an open transaction with an epoch that its producer does not have. */
+    void fence(TransactionMetadata open, long nowMs) {
         if (!open.isExhausted()) {
-            Transaction decided =
-                    open.decided(false, nextEpoch(open), Transaction.NO_PRODUCER_ID, open.version(), nowMs);
+            TransactionMetadata decided =
+                    open.decided(false, nextEpoch(open), TransactionMetadata.NO_PRODUCER_ID, open.version(), nowMs);
             transactions.put(decided);
             announce(decided, nowMs);
             return;
         }
         waits.add(open.id(), (producerId, laterMs) -> {
-            // Without an id the transaction stays open; whoever wanted it ended asks again.
+            // Without an id the transaction stays open until its end is requested again.
             if (producerId != ProducerIdSource.NONE) {
-                Transaction decided = open.decided(false, nextEpoch(open), producerId, open.version(), laterMs);
+                TransactionMetadata decided = open.decided(false, nextEpoch(open), producerId, open.version(), laterMs);
                 transactions.put(decided);
                 announce(decided, laterMs);
             }
         });
     }
 
-    private static short nextEpoch(Transaction transaction) {
+    private static short nextEpoch(TransactionMetadata transaction) {
         return (short) Math.min(transaction.epoch() + 1, Short.MAX_VALUE);
     }
 
-    /** Has partitions told of a decision, as soon as it is safe. */
-    void announce(Transaction decided, long nowMs) {
+    /** Informs the partitions of a decision as soon as it is safe. */
+    void announce(TransactionMetadata decided, long nowMs) {
         if (decided.partitions().isEmpty()) {
             transactions.put(decided.completed(nowMs));
             return;
@@ -185,9 +192,9 @@ final class TransactionEnd {
         transactions.whenSafe(() -> markers.write(request));
     }
 
-    /** All partitions know; whether that was news. */
+    /** Completes the transaction once all partitions have markers; returns whether it was not complete before. */
     boolean onMarkersWritten(String transactionalId, long producerId, short producerEpoch, long nowMs) {
-        Transaction known = transactions.get(transactionalId);
+        TransactionMetadata known = transactions.get(transactionalId);
         if (known == null
                 || !known.state().isPrepared()
                 || known.producerId() != producerId
@@ -198,7 +205,7 @@ final class TransactionEnd {
         return true;
     }
 
-    private static EndTxnResponse ended(Transaction transaction) {
+    private static EndTxnResponse ended(TransactionMetadata transaction) {
         return new EndTxnResponse()
                 .setProducerId(transaction.producerIdAfterwards())
                 .setProducerEpoch(transaction.epochAfterwards());

@@ -3,16 +3,16 @@ package io.journalq.server.transaction;
 /**
  * Limits of transactions.
  *
- * @param maxTimeoutMs longest time that a producer may ask for its transactions
- * @param idExpirationMs how long a transactional id is kept that nobody uses
+ * @param maxTimeoutMs maximum transaction timeout that a producer may request, in milliseconds
+ * @param idExpirationMs how long an unused transactional id is kept, in milliseconds
  */
 public record TransactionLimits(int maxTimeoutMs, long idExpirationMs) {
-    /** Bytes of an id must be fewer than the 32,767 that a record's key can tell. */
+    /** The id must have fewer bytes than the 32,767 that fit into a record's key. */
     public static final int MAX_TRANSACTIONAL_ID_LENGTH = 10_000;
 
-    /** Ids that one coordinator keeps; each takes some hundred bytes of memory. */
+    /** Maximum number of ids of one coordinator; each uses a few hundred bytes of memory. */
     static final int MAX_TRANSACTIONAL_IDS = 1_000_000;
 
-    /** Requests for partitions that wait for the end of one transaction before they go into the next. */
+    /** Maximum number of requests that wait for the end of one transaction to add partitions to the next. */
     static final int MAX_WAITING_REQUESTS = 1_000;
 }

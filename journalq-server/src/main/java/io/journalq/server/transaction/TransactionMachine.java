@@ -16,31 +16,33 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import java.util.List;
 
 /**
- * Coordinates the transactions of all transactional ids of one partition of the internal topic, in both generations of the
- * protocol (KIP-98, and KIP-890's second part), which requests choose by their versions and may mix (KIP-1228).
+ * Coordinates the transactions of all transactional ids of one partition of the internal topic, in both versions of the
+ * protocol (KIP-98, and the second part of KIP-890). The version of each request determines the version of the
+ * protocol, and a producer may mix them (KIP-1228).
  *
  * <p>One thread, that of its host.
  */
 public final class TransactionMachine implements CoordinatorMachine {
-    /** Between tries to abort what waits for a producer id. */
+    /** Time between attempts to abort a transaction that waits for a producer id. */
     private static final long RETRY_MS = 100;
 
     private final RetentionTime retentionTime;
-    private final Transactions transactions;
-    private final ProducerIdWaits waits;
+    private final TransactionalIds transactions;
+    private final ProducerIdRequests waits;
     private final TransactionEnd end;
     private final ProducerStart start;
-    private final TransactionPartitions partitions;
+    private final TransactionParticipants partitions;
     private final TransactionQueries queries;
 
     /**
-     * Makes a machine without state.
+     * Creates a machine without state.
      *
-     * @param retentionTime by which transactional ids expire
-     * @param memory where transactional ids are charged
+     * @param retentionTime determines when transactional ids expire
+     * @param memory charged with transactional ids
      */
     public TransactionMachine(
             Outbox outbox,
@@ -50,11 +52,11 @@ public final class TransactionMachine implements CoordinatorMachine {
             RetentionTime retentionTime,
             MemoryAccount memory) {
         this.retentionTime = retentionTime;
-        transactions = new Transactions(outbox, limits, memory);
-        waits = new ProducerIdWaits(producerIds);
+        transactions = new TransactionalIds(outbox, limits, memory);
+        waits = new ProducerIdRequests(producerIds);
         end = new TransactionEnd(transactions, waits, markers);
         start = new ProducerStart(transactions, end, waits, limits);
-        partitions = new TransactionPartitions(transactions, waits);
+        partitions = new TransactionParticipants(transactions, waits);
         queries = new TransactionQueries(transactions);
     }
 
@@ -63,10 +65,13 @@ public final class TransactionMachine implements CoordinatorMachine {
         transactions.replay(record);
     }
 
-    /** What was decided before the restart, some partitions may not have heard: all are told again. */
+    /**
+     * Requests all markers of decided transactions again, because some partitions may not have received theirs before
+     * the restart.
+     */
     @Override
     public void onLoaded(long nowMs) {
-        List<Transaction> decided = transactions.all().stream()
+        List<TransactionMetadata> decided = transactions.all().stream()
                 .filter(transaction -> transaction.state().isPrepared())
                 .toList();
         decided.forEach(transaction -> end.announce(transaction, nowMs));
@@ -78,12 +83,12 @@ public final class TransactionMachine implements CoordinatorMachine {
         if (dueMs > nowMs) {
             return dueMs;
         }
-        for (Transaction due : transactions.timedOut(nowMs)) {
+        for (TransactionMetadata due : transactions.timedOut(nowMs)) {
             if (!waits.contains(due.id())) {
                 end.fence(due, nowMs);
             }
         }
-        for (Transaction idle : transactions.expired(retentionTime.at(nowMs))) {
+        for (TransactionMetadata idle : transactions.expired(retentionTime.at(nowMs))) {
             if (!waits.contains(idle.id())) {
                 transactions.remove(idle);
                 start.forget(idle.id());
@@ -92,20 +97,20 @@ public final class TransactionMachine implements CoordinatorMachine {
         return Math.max(transactions.dueMs(), nowMs + RETRY_MS);
     }
 
-    /** A producer starts, anew or again (InitProducerId 0 to 6, with a transactional id). */
+    /** A producer starts or restarts (InitProducerId 0 to 6, with a transactional id). */
     public void onInitProducerId(
             short version, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
         start.onInitProducerId(version, request, nowMs, reply);
     }
 
-    /** The answer to {@link ProducerIdSource#request}: an id, or {@link ProducerIdSource#NONE}. */
+    /** The result of {@link ProducerIdSource#request}: an id, or {@link ProducerIdSource#NONE}. */
     public void onProducerId(String transactionalId, long producerId, long nowMs) {
         waits.onProducerId(transactionalId, producerId, nowMs);
     }
 
     /**
-     * Partitions take part in the producer's transaction, which begins with the first of them (AddPartitionsToTxn,
-     * AddOffsetsToTxn). Answers INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS or NONE.
+     * Adds partitions to the producer's transaction, which begins with the first of them (AddPartitionsToTxn,
+     * AddOffsetsToTxn). Replies INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS or NONE.
      */
     public void onAddPartitions(
             ProducerClaim claim,
@@ -117,14 +122,14 @@ public final class TransactionMachine implements CoordinatorMachine {
     }
 
     /**
-     * The same for what is being produced or committed in the second generation. The answer waits while the transaction
-     * before is being ended.
+     * The same for records and offsets that are sent with transaction version 2. The reply waits while the previous
+     * transaction is ending.
      */
     public void onProduce(ProducerClaim claim, List<TopicPartition> added, long nowMs, Reply<ErrorCode> reply) {
         partitions.addWhenEnded(claim, added, TransactionVersion.SECOND, nowMs, reply);
     }
 
-    /** Asks whether partitions take part already; TRANSACTION_ABORTABLE when not (KIP-890, first part). */
+    /** Checks whether partitions are part of the transaction; TRANSACTION_ABORTABLE if not (KIP-890, first part). */
     public void onVerify(ProducerClaim claim, List<TopicPartition> expected, Reply<ErrorCode> reply) {
         partitions.verify(claim, expected, reply);
     }
@@ -134,30 +139,39 @@ public final class TransactionMachine implements CoordinatorMachine {
         end.onEndTransaction(version, request, nowMs, reply);
     }
 
-    /** Every partition of a {@link MarkerRequest} has its marker, or is gone. */
+    /** Every partition of a {@link MarkerRequest} has its marker, or no longer exists. */
     public void onMarkersWritten(String transactionalId, long producerId, short producerEpoch, long nowMs) {
         if (end.onMarkersWritten(transactionalId, producerId, producerEpoch, nowMs)) {
             partitions.onCompleted(transactionalId, nowMs);
         }
     }
 
-    /** What is known of an id; TRANSACTIONAL_ID_NOT_FOUND when nothing is. */
+    /** Describes a transactional id; TRANSACTIONAL_ID_NOT_FOUND if it is unknown. */
     public DescribeTransactionsResponse.TransactionState describe(String transactionalId) {
         return queries.describe(transactionalId);
     }
 
     /**
-     * The transactions that pass a request's filters.
+     * The transactions that match a request's filters.
      *
-     * @param idPattern what ids must match as a whole; null when any do
+     * @param idPattern pattern that whole ids must match; null to match all
      */
     public List<ListTransactionsResponse.TransactionState> list(
             ListTransactionsRequest request, BoundedPattern idPattern, long nowMs) {
         return queries.list(request, idPattern, nowMs);
     }
 
-    /** Whether the protocol knows a state of that name. */
+    /** Whether the protocol has a state with this name. */
     public static boolean knowsState(String name) {
         return TransactionState.named(name) != null;
     }
+
+    /**
+     * The identity of the producer that sends a request, as it claims.
+     *
+     * @param transactionalId the transactional id
+     * @param producerId the producer id
+     * @param producerEpoch the producer epoch
+     */
+    public record ProducerClaim(String transactionalId, long producerId, short producerEpoch) {}
 }

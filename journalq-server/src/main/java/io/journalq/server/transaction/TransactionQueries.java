@@ -10,18 +10,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
-/** Tells of transactions, and changes nothing. */
+/** Describes and lists transactions, without changing anything. */
 final class TransactionQueries {
-    private final Transactions transactions;
+    private final TransactionalIds transactions;
 
-    TransactionQueries(Transactions transactions) {
+    TransactionQueries(TransactionalIds transactions) {
         this.transactions = transactions;
     }
 
     DescribeTransactionsResponse.TransactionState describe(String transactionalId) {
         DescribeTransactionsResponse.TransactionState described =
                 new DescribeTransactionsResponse.TransactionState().setTransactionalId(transactionalId);
-        Transaction known = transactions.get(transactionalId);
+        TransactionMetadata known = transactions.get(transactionalId);
         if (known == null) {
             return described.setErrorCode(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code());
         }
@@ -43,14 +43,14 @@ final class TransactionQueries {
     }
 
     /**
-     * Lists what passes a request's filters.
+     * Lists the transactions that match a request's filters.
      *
-     * @param idPattern what ids must match; null when any do
+     * @param idPattern pattern that ids must match; null to match all
      */
     List<ListTransactionsResponse.TransactionState> list(
             ListTransactionsRequest request, BoundedPattern idPattern, long nowMs) {
         List<ListTransactionsResponse.TransactionState> listed = new ArrayList<>();
-        for (Transaction transaction : transactions.all()) {
+        for (TransactionMetadata transaction : transactions.all()) {
             if (passes(transaction, request, nowMs) && (idPattern == null || idPattern.matches(transaction.id()))) {
                 listed.add(new ListTransactionsResponse.TransactionState()
                         .setTransactionalId(transaction.id())
@@ -61,7 +61,7 @@ final class TransactionQueries {
         return listed;
     }
 
-    private static boolean passes(Transaction transaction, ListTransactionsRequest request, long nowMs) {
+    private static boolean passes(TransactionMetadata transaction, ListTransactionsRequest request, long nowMs) {
         if (!request.stateFilters().isEmpty()
                 && !request.stateFilters().contains(transaction.state().stateName())) {
             return false;
@@ -70,7 +70,7 @@ final class TransactionQueries {
                 && !request.producerIdFilters().contains(transaction.producerId())) {
             return false;
         }
-        // What has not begun does not run for any time.
+        // A transaction that has not begun has no duration.
         return request.durationFilter() < 0
                 || (transaction.startMs() >= 0 && nowMs - transaction.startMs() > request.durationFilter());
     }

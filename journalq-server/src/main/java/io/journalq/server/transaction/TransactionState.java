@@ -1,22 +1,22 @@
 package io.journalq.server.transaction;
 
-/** Where a transactional id is. Immutable. */
+/** The state of a transactional id. Immutable. */
 public enum TransactionState {
-    /** A producer is there and has not begun a transaction. */
+    /** The producer has not begun a transaction. */
     EMPTY(0, "Empty"),
     /** A transaction is open. */
     ONGOING(1, "Ongoing"),
-    /** It is decided that the transaction commits; partitions are being told. */
+    /** The commit is decided, and partitions are being informed. */
     PREPARE_COMMIT(2, "PrepareCommit"),
-    /** It is decided that the transaction aborts; partitions are being told. */
+    /** The abort is decided, and partitions are being informed. */
     PREPARE_ABORT(3, "PrepareAbort"),
-    /** The last transaction committed, and every partition knows. */
+    /** The last transaction committed, and all partitions have their markers. */
     COMPLETE_COMMIT(4, "CompleteCommit"),
-    /** The last transaction aborted, and every partition knows. */
+    /** The last transaction aborted, and all partitions have their markers. */
     COMPLETE_ABORT(5, "CompleteAbort"),
-    /** The id is being forgotten. Known of the protocol's log; here a forgotten id is a tombstone. */
+    /** The id is being removed. Only in Kafka's log; here a removed id is a tombstone. */
     DEAD(6, "Dead"),
-    /** The producer is being fenced. Known of the protocol's log; here fencing and aborting are one record. */
+    /** The producer is being fenced. Only in Kafka's log; here one record fences and aborts. */
     PREPARE_EPOCH_FENCE(7, "PrepareEpochFence");
 
     private final byte id;
@@ -27,22 +27,22 @@ public enum TransactionState {
         this.stateName = stateName;
     }
 
-    /** The state's number in records. */
+    /** Number of the state in records. */
     byte id() {
         return id;
     }
 
-    /** The state's name in the protocol. */
+    /** Name of the state in the protocol. */
     public String stateName() {
         return stateName;
     }
 
-    /** The state of a number; null when there is none. */
+    /** The state with this number; null if there is none. */
     static TransactionState of(byte id) {
         return id >= 0 && id < values().length ? values()[id] : null;
     }
 
-    /** The state of a name; null when there is none. */
+    /** The state with this name; null if there is none. */
     static TransactionState named(String name) {
         for (TransactionState state : values()) {
             if (state.stateName.equals(name)) {
@@ -52,17 +52,17 @@ public enum TransactionState {
         return null;
     }
 
-    /** Decided, and not every partition knows yet. */
+    /** The outcome is decided, and not all partitions have their markers. */
     boolean isPrepared() {
         return this == PREPARE_COMMIT || this == PREPARE_ABORT;
     }
 
-    /** No transaction is open or being ended. */
+    /** No transaction is open or ending. */
     boolean isIdle() {
         return this == EMPTY || this == COMPLETE_COMMIT || this == COMPLETE_ABORT;
     }
 
-    /** Whether a transaction's record in this state may be followed by one in {@code next}. */
+    /** Whether a record in this state may be followed by one in {@code next}. */
     boolean canBecome(TransactionState next) {
         return switch (next) {
             case EMPTY -> isIdle();

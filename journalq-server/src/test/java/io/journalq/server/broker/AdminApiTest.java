@@ -134,10 +134,13 @@ class AdminApiTest {
         assertRefused(new NewTopic("../x", 1, (short) 1), InvalidTopicException.class, "ASCII letters");
         assertRefused(new NewTopic("..", 1, (short) 1), InvalidTopicException.class, "'..'");
         assertRefused(new NewTopic("a_b", 1, (short) 1), InvalidTopicException.class, "'a.b'");
-        assertRefused(new NewTopic("a.b", 1, (short) 1), TopicExistsException.class, "exists already");
+        assertRefused(new NewTopic("a.b", 1, (short) 1), TopicExistsException.class, "already exists");
         assertRefused(new NewTopic("c", 0, (short) 1), InvalidPartitionsException.class, "max.partitions.per.topic");
         assertRefused(new NewTopic("c", 10_001, (short) 1), InvalidPartitionsException.class, "10000");
-        assertRefused(new NewTopic("c", 1, (short) 3), InvalidReplicationFactorException.class, "there is 1");
+        assertRefused(
+                new NewTopic("c", 1, (short) 3),
+                InvalidReplicationFactorException.class,
+                "the number of nodes, which is 1");
         assertRefused(
                 new NewTopic("c", Map.of(0, List.of(0), 1, List.of(9))),
                 InvalidReplicaAssignmentException.class,

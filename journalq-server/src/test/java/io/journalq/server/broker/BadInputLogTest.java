@@ -257,7 +257,7 @@ class BadInputLogTest {
         disk.syncFails = true;
         assertRefusedByDisk(
                 "synced",
-                "no more is written to this journal",
+                "the journal accepts no more writes",
                 "cannot flush: partition=synced-0 reason=\"Input/output error\"");
     }
 

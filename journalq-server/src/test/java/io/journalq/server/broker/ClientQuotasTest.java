@@ -79,7 +79,7 @@ class ClientQuotasTest {
 
     @Test
     void shouldRefuseWhatItDoesNotLimit() {
-        assertRefused(EVERY_CLIENT, new Op("producer_byte_rate", -1.0), "above 0");
+        assertRefused(EVERY_CLIENT, new Op("producer_byte_rate", -1.0), "greater than 0");
         assertRefused(EVERY_CLIENT, new Op("producer_byte_rate", 1.5), "whole number");
         assertRefused(EVERY_CLIENT, new Op("controller_mutation_rate", 1.0), "producer_byte_rate");
         assertRefused(entity("ip", "10.0.0.1"), new Op("connection_creation_rate", 1.0), "max.connections.per.ip");

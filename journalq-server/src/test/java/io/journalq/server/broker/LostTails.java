@@ -39,8 +39,8 @@ final class LostTails {
         for (Path file : WriteAheadScan.files(store, to)) {
             try (WriteAheadScan scan = WriteAheadScan.open(store, file)) {
                 for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
-                    if (cut.add(record.folder())) {
-                        cut(store, to.resolve(record.folder()), record);
+                    if (cut.add(record.directory())) {
+                        cut(store, to.resolve(record.directory()), record);
                     }
                 }
             }

@@ -21,12 +21,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** A controller over a metadata log in a file store, as a broker runs it. */
+/** A controller with a metadata log in a file store, set up as in a broker. */
 final class ControllerFixture implements AutoCloseable {
     static final int NODE = 1;
     static final MetadataLimits LIMITS = new MetadataLimits(NODE, 2, 50, 200);
 
-    /** Small ones, so that a log of a test spans several segments and snapshots. */
+    /** Small, so that the log of a test spans several segments and snapshots. */
     static final int SEGMENT_SIZE_BYTES = 4_000;
 
     static final int SNAPSHOT_INTERVAL_BYTES = 3_000;

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random histories of operations and restarts, held against a model that knows nothing of records. One seed again: {@code
- * mvn -pl journalq-server -am test -Dtest=ControllerHistoryTest -Djournalq.seed=SEED}.
+ * Random histories of operations and restarts, compared with a model that does not use records. To run one seed:
+ * {@code mvn -pl journalq-server -am test -Dtest=ControllerHistoryTest -Djournalq.seed=SEED}.
  */
 class ControllerHistoryTest {
     private static final int SEEDS = 10;
@@ -50,7 +50,7 @@ class ControllerHistoryTest {
         new History(seed).run();
     }
 
-    /** What a topic should look like. */
+    /** The expected state of a topic. */
     private static final class Expected {
         private Uuid id;
         private final List<Integer> epochs = new ArrayList<>();

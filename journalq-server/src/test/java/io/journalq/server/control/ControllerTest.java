@@ -183,7 +183,7 @@ class ControllerTest {
             assertThatThrownBy(() -> await(broker.controller.allocateProducerIds(1)))
                     .isInstanceOf(ExecutionException.class);
         }
-        // Nobody was promised "during": whether the disk has it is open, that nothing followed it is not.
+        // "during" was not acknowledged, so it may or may not be on the disk. But nothing may follow it.
         try (ControllerFixture broker = ControllerFixture.start(store, this::newId)) {
             assertThat(broker.image().topic("before")).isNotNull();
             assertThat(broker.image().topic("after")).isNull();
@@ -237,7 +237,7 @@ class ControllerTest {
         }
     }
 
-    /** A metadata log that does what it is told to do wrong. */
+    /** A metadata log that fails on request. */
     private static final class BreakingLog implements MetadataLog {
         private volatile boolean failSync;
         private volatile boolean replayTwice;
@@ -251,7 +251,7 @@ class ControllerTest {
 
         @Override
         public void fence(IOException reason) {
-            // It breaks when the test says so.
+            // It fails when the test says so.
         }
 
         @Override

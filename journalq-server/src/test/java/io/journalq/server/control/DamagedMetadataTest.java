@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * One file of a metadata log is missing, empty, cut short, or has a flipped bit. The log opens and knows everything, or is
- * refused with a line that names its directory. It never opens with something else.
+ * One file of a metadata log is missing, empty or truncated, or has a flipped bit. The log either opens with its whole
+ * content, or is rejected with a message that names its directory. It never opens with different content.
  */
 class DamagedMetadataTest {
     private static final Path GOLDEN = Path.of("src/test/resources/golden/formats-1-metadata");
-    /** Every byte of what is at the beginning of a file, and a sample of the rest. */
+    /** Every byte at the beginning of a file is damaged, and a sample of the rest. */
     private static final int HEADER_BYTES = 80;
 
     private static final int SAMPLE = 61;

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
-/** A metadata log of two topics and so many changes that snapshots have taken the place of most of it. */
+/** A metadata log with two topics and enough changes that snapshots replaced most of it. */
 final class GoldenMetadata {
     static final String CHANGED = "changed";
     static final String DELETED = "deleted";

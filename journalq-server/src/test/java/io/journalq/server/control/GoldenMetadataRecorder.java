@@ -4,7 +4,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Makes golden files of a metadata log with snapshots; see {@code GoldenDataRecorder} in the package of the broker. */
+/**
+ * Creates golden files of a metadata log with snapshots; see {@code GoldenDataRecorder} in the package of the broker.
+ */
 class GoldenMetadataRecorder {
     @Test
     void record() throws Exception {

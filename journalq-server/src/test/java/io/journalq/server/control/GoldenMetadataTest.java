@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Metadata logs with snapshots that an earlier release wrote still open; those of a newer one are refused. */
+/** Metadata logs with snapshots that an earlier release wrote can be opened; those of a newer release are rejected. */
 class GoldenMetadataTest {
     private static final Path GOLDEN = Path.of("src/test/resources/golden/formats-1-metadata");
     private static final int VERSION_AT = 4;

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** A metadata log with damage in what was synced is refused, and nothing in it is changed. */
+/** A metadata log with damage in its synced part is rejected and not changed. */
 class MetadataDamageTest {
     private static final Path DIRECTORY = Path.of("metadata-0");
     private static final Path LOG = DIRECTORY.resolve("00000000000000000000.log");
@@ -41,7 +41,7 @@ class MetadataDamageTest {
         store.replace(file, ByteBuffer.wrap(content), false);
     }
 
-    /** The log as a killed broker leaves it. */
+    /** The log of a killed broker. */
     private byte[] killedLog() throws Exception {
         ControllerFixture killed = start();
         for (int i = 0; i < TOPICS; i++) {
@@ -70,7 +70,7 @@ class MetadataDamageTest {
         for (int position = 0; position < last; position++) {
             at = batches.contains(position) ? position : at;
             if (position - at >= RecordBatch.LEADER_EPOCH && position - at < RecordBatch.MAGIC) {
-                continue; // No checksum covers the epoch, and a metadata log has only one.
+                continue; // No checksum covers the epoch, and a metadata log has only one epoch.
             }
             byte[] flipped = healthy.clone();
             flipped[position] ^= 0x10;

@@ -44,7 +44,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The metadata log stays small, whatever happened, and no stop in the midst of that loses anything. */
+/** The metadata log stays small in all cases, and a stop while it is shortened loses nothing. */
 class MetadataSnapshotTest {
     private static final int CHANGES = 60;
     private static final int MANY_CHANGES = 2_000;
@@ -54,19 +54,19 @@ class MetadataSnapshotTest {
 
     @Test
     void shouldKeepEverythingThatAnyKindOfRecordSays() {
-        // given a machine that was told a record of every kind
+        // given a machine that has replayed a record of every type
         List<Message> told = everyKind();
         assertThat(told.stream().<Object>map(Message::getClass).distinct())
-                .as("a new kind of record: say what a snapshot keeps of it, and add one here")
+                .as("a new record type: define what a snapshot contains for it, and add one here")
                 .containsExactlyInAnyOrderElementsOf(MetadataRecordCodec.recordClasses());
         MetadataMachine machine = new MetadataMachine(LIMITS);
         told.forEach(machine::replay);
 
-        // when another is told its snapshot
+        // when another one replays its snapshot
         MetadataMachine other = new MetadataMachine(LIMITS);
         machine.snapshot().forEach(other::replay);
 
-        // then both know the same
+        // then both have the same state
         MetadataImage image = other.image();
         assertThat(image.clusterId()).isEqualTo("cluster");
         assertThat(image.version()).isEqualTo(machine.image().version()).isGreaterThan(1_000);
@@ -148,7 +148,7 @@ class MetadataSnapshotTest {
             sizeBytes = files.mapToLong(file -> file.toFile().length()).sum();
         }
         assertThat(sizeBytes).isLessThan(4L * SNAPSHOT_INTERVAL_BYTES + 2 * SEGMENT_SIZE_BYTES);
-        // and a start reads few records, which say the same
+        // and a start reads few records, with the same content
         List<Message> replayed = new ArrayList<>();
         try (ControllerFixture broker =
                 ControllerFixture.start(store, folder, this::newId, log -> new ListeningLog(log, replayed))) {
@@ -210,17 +210,17 @@ class MetadataSnapshotTest {
         int step = 0;
         boolean stopped = true;
         while (stopped) {
-            // given a broker whose process stops at one of its changes of the files
+            // given a broker whose process stops at one of its file operations
             step++;
             assertThat(step).isLessThan(STEPS_AT_MOST);
             MemoryFileStore files = new MemoryFileStore();
-            StoppingFiles stopping = new StoppingFiles(files, step);
+            StoppingFileStore stopping = new StoppingFileStore(files, step);
             Optional<Integer> acknowledged = changeUntilStopped(stopping, folder);
             stopped = stopping.stopped();
 
             // when it starts again
             try (ControllerFixture broker = start(files, folder)) {
-                // then what was acknowledged is there, and at most the one change more that was under way
+                // then every acknowledged change is there, and at most one more, which was in progress
                 if (acknowledged.isPresent()) {
                     int value = Integer.parseInt(
                             broker.image().topic("orders").configs().getOrDefault("retention.ms", "-1"));
@@ -230,11 +230,11 @@ class MetadataSnapshotTest {
                 }
             }
         }
-        assertThat(step).as("steps at which it was stopped").isGreaterThan(CHANGES);
+        assertThat(step).as("steps at which the process was stopped").isGreaterThan(CHANGES);
     }
 
-    /** The last change that was acknowledged, -1 when it is the topic; nothing when not even that was. */
-    private Optional<Integer> changeUntilStopped(StoppingFiles stopping, Path folder) throws Exception {
+    /** The last acknowledged change; -1 if it is the creation of the topic; empty if not even that was acknowledged. */
+    private Optional<Integer> changeUntilStopped(StoppingFileStore stopping, Path folder) throws Exception {
         Optional<Integer> acknowledged = Optional.empty();
         ControllerFixture broker;
         try {
@@ -253,7 +253,7 @@ class MetadataSnapshotTest {
             try {
                 broker.close();
             } catch (IOException stopped) {
-                // That is the test.
+                // This is what is tested.
                 assertThat(stopping.stopped()).isTrue();
             }
         }
@@ -275,7 +275,7 @@ class MetadataSnapshotTest {
         return new Uuid(1, lastId.incrementAndGet());
     }
 
-    /** Remembers what was replayed. */
+    /** Records what was replayed. */
     private record ListeningLog(MetadataLog inner, List<Message> replayed) implements MetadataLog {
         @Override
         public void fence(IOException reason) {

@@ -11,9 +11,11 @@ import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.Topics;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.memory.RetainedBytes;
 import io.netty.buffer.ByteBuf;
@@ -30,13 +32,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What groups and offsets charge: nothing stays when they are gone, and what does not fit is refused. */
+/**
+ * The memory charged for groups and offsets: nothing stays charged when they are gone, and requests beyond the limit
+ * are rejected.
+ */
 class GroupMemoryTest {
     private static final GroupLimits LIMITS =
             new GroupLimits(100, 1, 100_000, 0, 5_000, Long.MAX_VALUE, Long.MAX_VALUE / 4);
     private static final int SESSION_MS = 30_000;
     private static final int GROUPS = 6;
-    private static final OffsetCommits.Committer ANYBODY = new OffsetCommits.Committer("", null, -1);
+    private static final CommittedOffsets.Committer ANYBODY = new CommittedOffsets.Committer("", null, -1);
 
     private final ChargedBytes groups = new ChargedBytes();
     private final ChargedBytes offsets = new ChargedBytes();
@@ -80,7 +85,7 @@ class GroupMemoryTest {
     /** The decoded records keep these buffers. */
     private static final ByteBufAllocator HEAP = new UnpooledByteBufAllocator(false, true);
 
-    /** Ten topics of three partitions. */
+    /** Ten topics with three partitions each. */
     private static final Topics TOPICS = new Topics() {
         @Override
         public Topic byName(String name) {
@@ -172,7 +177,7 @@ class GroupMemoryTest {
         machine.onOffsetCommit(
                 group,
                 ANYBODY,
-                List.of(new OffsetCommits.Commit(topic, Uuid.ZERO, partition, 5, -1, -1, metadata)),
+                List.of(new CommittedOffsets.Commit(topic, Uuid.ZERO, partition, 5, -1, -1, metadata)),
                 nowMs,
                 reply(answers -> error[0] = answers.get(0)));
         return error[0];
@@ -221,10 +226,10 @@ class GroupMemoryTest {
                     machine.onTransactionalOffsetCommit(
                             "offsets-" + group,
                             ANYBODY,
-                            new OffsetCommits.InTransaction(
+                            new CommittedOffsets.InTransaction(
                                     random.nextInt(3),
                                     (short) 0,
-                                    List.of(new OffsetCommits.Commit(
+                                    List.of(new CommittedOffsets.Commit(
                                             topic, Uuid.ZERO, random.nextInt(4), 5, -1, -1, text))),
                             nowMs,
                             reply(answers -> {}));
@@ -239,7 +244,7 @@ class GroupMemoryTest {
         assertThat(groups.bytes).isPositive();
         assertThat(offsets.bytes).isPositive();
 
-        // nobody says anything any more, and what is left is deleted
+        // no member sends anything, and the remaining state is deleted
         for (int i = 0; i < 100; i++) {
             nowMs += 100_000;
             machine.onTick(nowMs);
@@ -293,7 +298,7 @@ class GroupMemoryTest {
         void grow(int number);
     }
 
-    /** Holds what is charged against what the machine takes, for one state at a time. */
+    /** Compares the charged size with the heap size of the machine, for one type of state at a time. */
     private void assertEstimate(String state, ChargedBytes charged, int count, Growth growth) {
         machine.onLoaded(nowMs);
         machine.onTopics(TOPICS);
@@ -308,7 +313,7 @@ class GroupMemoryTest {
         RetainedBytes.assertEstimate(state, charged.bytes - chargedBefore, RetainedBytes.of(machine) - retainedBefore);
     }
 
-    /** A text as a request brings it, which nobody shares. */
+    /** A text as decoded from a request, which is not shared. */
     private static String received(String text) {
         return new String(text.toCharArray());
     }
@@ -317,7 +322,7 @@ class GroupMemoryTest {
         return List.of(received("topic-1"), received("topic-2"));
     }
 
-    /** The machine's outbox is this test. */
+    /** Drops the data that only the test keeps, because it is the machine's outbox. */
     private void forgetWhatTheTestKeeps() {
         journal.clear();
         journal.trimToSize();
@@ -435,10 +440,10 @@ class GroupMemoryTest {
         machine.onTransactionalOffsetCommit(
                 group,
                 ANYBODY,
-                new OffsetCommits.InTransaction(
+                new CommittedOffsets.InTransaction(
                         producerId,
                         (short) 0,
-                        List.of(new OffsetCommits.Commit(received("topic"), Uuid.ZERO, partition, 5, -1, -1, ""))),
+                        List.of(new CommittedOffsets.Commit(received("topic"), Uuid.ZERO, partition, 5, -1, -1, ""))),
                 nowMs,
                 reply(answers -> {}));
     }

@@ -11,8 +11,10 @@ import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,7 +23,10 @@ import java.util.Random;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Many members in many groups, in simulated time: each change of a group costs one rebalance, and then there is quiet. */
+/**
+ * Many members in many groups, in simulated time: each change of a group causes one rebalance, and then the group is
+ * stable.
+ */
 class GroupScaleTest {
     private static final int GROUPS = 200;
     private static final int MEMBERS = 2_000;
@@ -53,29 +58,29 @@ class GroupScaleTest {
     @Test
     void shouldRebalanceOnceForEachChangeAndSettle() {
         machine.onLoaded(nowMs);
-        // given members that come within the first delay, in any order
+        // given members that join within the initial delay, in random order
         for (int i = 0; i < MEMBERS; i++) {
             members.add(new Member("g" + i % GROUPS));
         }
         Collections.shuffle(members, random);
         members.forEach(Member::join);
-        // who came within the delay had it begin once more
+        // members that joined within the delay extended it once
         pass(3_000);
         pass(3_000);
         assertEveryoneIsStable(1);
 
-        // when each group gets one more
+        // when one more member joins each group
         for (int i = 0; i < GROUPS; i++) {
             Member late = new Member("g" + i);
             members.add(late);
             late.join();
         }
-        // those who are there hear of it and join again
+        // the other members are informed and join again
         members.forEach(Member::join);
         pass(10);
         assertEveryoneIsStable(2);
 
-        // then nothing moves any more, as long as they live
+        // then nothing changes any more while they send heartbeats
         for (int i = 0; i < 10; i++) {
             pass(SESSION_MS / 2);
             members.forEach(Member::live);

@@ -11,8 +11,10 @@ import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -28,8 +30,8 @@ import java.util.Random;
 import java.util.function.Consumer;
 
 /**
- * One group under random clients, in one thread and simulated time: they join, sync, beat, commit, fall silent and leave;
- * the coordinator crashes and replays its records. Everything follows from the seed.
+ * One group with random clients, in one thread and simulated time. The clients join, sync, send heartbeats, commit,
+ * fall silent and leave. The coordinator crashes and replays its records. The seed determines everything.
  */
 final class GroupSimulation {
     private static final String GROUP = "g";
@@ -43,9 +45,9 @@ final class GroupSimulation {
     private final GroupBug bug;
     private final List<byte[][]> journal = new ArrayList<>();
     private final List<Client> clients = new ArrayList<>();
-    /** What was acknowledged last as committed, by partition: also what was set back on purpose. */
+    /** The last acknowledged committed offset of each partition, including offsets that were reset on purpose. */
     private final Map<Integer, Long> committed = new LinkedHashMap<>();
-    /** Owner of each partition in the newest generation that anybody knows. */
+    /** Owner of each partition in the newest generation that any client knows. */
     private final Map<Integer, Client> owners = new LinkedHashMap<>();
 
     private GroupMachine machine;
@@ -66,7 +68,7 @@ final class GroupSimulation {
         load();
     }
 
-    /** A machine that knows nothing but its records. */
+    /** Creates a machine from its records. */
     private void load() {
         GroupMachine[] loaded = new GroupMachine[1];
         loaded[0] = new GroupMachine(
@@ -89,7 +91,7 @@ final class GroupSimulation {
                 Unpooled.wrappedBuffer(record[0]), record[1] == null ? null : Unpooled.wrappedBuffer(record[1]));
     }
 
-    /** The journal as a coordinator reads it that has a bug. */
+    /** The journal as a coordinator with a bug reads it. */
     private List<byte[][]> journalWith(GroupBug itsBug) {
         List<byte[][]> read = new ArrayList<>(journal);
         int newest = newestCommit(read, read.size(), null);
@@ -104,7 +106,7 @@ final class GroupSimulation {
         return read;
     }
 
-    /** Index of the newest committed offset before an index; with that key, unless it is null. -1 when there is none. */
+    /** Index of the newest committed offset before an index, with this key unless it is null. -1 if there is none. */
     private static int newestCommit(List<byte[][]> records, int end, byte[] key) {
         for (int i = end - 1; i >= 0; i--) {
             boolean wanted = key == null
@@ -136,7 +138,7 @@ final class GroupSimulation {
         return bytes;
     }
 
-    /** Lets {@code events} random things happen. */
+    /** Runs {@code events} random events. */
     void run(int events) {
         for (int i = 0; i < events; i++) {
             event();
@@ -144,7 +146,7 @@ final class GroupSimulation {
         }
     }
 
-    /** Nobody falls silent any more: everybody is to have partitions, all of them together exactly the whole topic. */
+    /** No client falls silent any more. All clients must get partitions, and together exactly the whole topic. */
     void settle() {
         for (int i = 0; i < 400; i++) {
             pass(50);
@@ -188,21 +190,21 @@ final class GroupSimulation {
         }
     }
 
-    /** Somebody who is no member sets an offset back, which is allowed while there are no members. */
+    /** A client that is not a member resets an offset, which is allowed while there are no members. */
     private void reset() {
         int partition = random.nextInt(PARTITIONS);
         long offset = random.nextInt(3);
-        OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
+        CommittedOffsets.Commit commit = new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
         machine.onOffsetCommit(
                 GROUP,
-                new OffsetCommits.Committer("", null, -1),
+                new CommittedOffsets.Committer("", null, -1),
                 List.of(commit),
                 nowMs,
                 reply(clients.get(0), outcomes -> {
                     if (outcomes.get(0) == ErrorCode.NONE) {
                         String state = machine.describe(GROUP).groupState();
                         if (!state.equals("Empty")) {
-                            throw new AssertionError("an offset was set back in a group that is " + state);
+                            throw new AssertionError("an offset was reset in a group that is " + state);
                         }
                         committed.put(partition, offset);
                     }
@@ -231,7 +233,7 @@ final class GroupSimulation {
             @Override
             public void send(T answer) {
                 if (decided) {
-                    throw new AssertionError("answered twice");
+                    throw new AssertionError("replied twice");
                 }
                 decided = true;
                 if (client.life == life) {
@@ -241,12 +243,12 @@ final class GroupSimulation {
 
             @Override
             public void fail(ErrorCode error) {
-                throw new AssertionError("a machine alone cannot be unavailable");
+                throw new AssertionError("a machine without a host cannot be unavailable");
             }
         };
     }
 
-    /** A consumer as its protocol wants it. */
+    /** A consumer that follows the protocol. */
     private final class Client {
         private final int number;
         private String memberId = "";
@@ -260,7 +262,7 @@ final class GroupSimulation {
             this.number = number;
         }
 
-        /** Does what comes next in its life. */
+        /** Performs the next step of the client. */
         void live() {
             if (waits) {
                 return;
@@ -274,13 +276,13 @@ final class GroupSimulation {
             }
         }
 
-        /** Answers under way to it are lost with the coordinator. */
+        /** Responses that the coordinator has not sent are lost with it. */
         void loseAnswers() {
             life++;
             waits = false;
         }
 
-        /** Its process is started anew: it knows nothing. */
+        /** The client's process is restarted without any state. */
         void forget() {
             life++;
             reset();
@@ -377,7 +379,7 @@ final class GroupSimulation {
             }
         }
 
-        /** In one generation a partition has one owner. */
+        /** Checks that in one generation a partition has one owner. */
         private void own() {
             if (generation > ownersGeneration) {
                 ownersGeneration = generation;
@@ -413,10 +415,11 @@ final class GroupSimulation {
             int partition = partitions.get(random.nextInt(partitions.size()));
             CommittedOffset before = machine.offsets().get(GROUP, "t", partition);
             long offset = before == null ? 1 : before.offset() + random.nextInt(5);
-            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
+            CommittedOffsets.Commit commit =
+                    new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");
             machine.onOffsetCommit(
                     GROUP,
-                    new OffsetCommits.Committer(memberId, null, generation),
+                    new CommittedOffsets.Committer(memberId, null, generation),
                     List.of(commit),
                     nowMs,
                     reply(this, outcomes -> {
@@ -434,7 +437,10 @@ final class GroupSimulation {
                     }));
         }
 
-        /** Only who owns a partition in the newest generation, or did before a rebalance that is under way, commits. */
+        /**
+         * Checks that only the owner of a partition commits: in the newest generation, or before a rebalance that is in
+         * progress.
+         */
         private void onCommitted(int partition, long offset) {
             if (generation != ownersGeneration || owners.get(partition) != this) {
                 throw new AssertionError("client " + number + " of generation " + generation

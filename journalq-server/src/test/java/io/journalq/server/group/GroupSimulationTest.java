@@ -8,8 +8,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Random histories of a classic group. After every event: a partition has one owner in a generation, no fenced member has
- * committed, and committed offsets are those acknowledged last, also after a coordinator was loaded anew.
+ * Random histories of a classic group. Checked after every event: a partition has one owner in a generation, no fenced
+ * member has committed, and committed offsets are those that were acknowledged last, even after a coordinator was
+ * loaded again.
  */
 class GroupSimulationTest {
     private static final int SEEDS = Integer.getInteger("journalq.seeds", 60);

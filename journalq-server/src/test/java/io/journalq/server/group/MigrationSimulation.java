@@ -17,10 +17,12 @@ import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.EmbeddedProtocol;
 import io.journalq.server.group.consumer.Topics;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -35,10 +37,11 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * One group whose clients come and go with either protocol, cooperative ones of the classic protocol among them, in one
- * thread and simulated time; the coordinator crashes and replays its records. Everything follows from the seed.
+ * One group with clients of both protocols that come and go, in one thread and simulated time. Some clients of the
+ * classic protocol rebalance cooperatively. The coordinator crashes and replays its records. The seed determines
+ * everything.
  *
- * <p>After every event no partition is used by two clients that live.
+ * <p>After every event, no partition is used by two live clients.
  */
 final class MigrationSimulation {
     private static final String GROUP = "g";
@@ -99,7 +102,7 @@ final class MigrationSimulation {
         return bytes;
     }
 
-    /** Lets random things happen; then everybody lives on until the whole topic is in use. */
+    /** Runs random events. Then all clients stay until the whole topic is in use. */
     void run(int events) {
         for (int i = 0; i < events; i++) {
             int what = random.nextInt(100);
@@ -128,7 +131,7 @@ final class MigrationSimulation {
         }
     }
 
-    /** Whether members of both protocols met in what was written: the run is worth something only if that happens. */
+    /** Whether members of both protocols appeared in the records: only then is the run meaningful. */
     String kind() {
         return machine.list().get(0).groupType();
     }
@@ -155,7 +158,7 @@ final class MigrationSimulation {
                 && clients.stream().allMatch(Client::isStable);
     }
 
-    /** A client, and what it uses. */
+    /** A client and the partitions that it uses. */
     private abstract static class Client implements Comparable<Client> {
         final int number;
         Set<Integer> owned = new TreeSet<>();
@@ -183,7 +186,7 @@ final class MigrationSimulation {
         }
     }
 
-    /** An answer that may come later, if the asker still waits for it. */
+    /** A reply that may come later, if the client still waits for it. */
     private static <T> Reply<T> reply(Consumer<T> taken) {
         return new Reply<>() {
             @Override
@@ -198,12 +201,12 @@ final class MigrationSimulation {
         };
     }
 
-    /** Speaks the classic protocol and gives up only what is another's from now on. */
+    /** Uses the classic protocol and revokes only partitions that are assigned to others. */
     private final class Classic extends Client {
         private String memberId = "";
         private int generation = -1;
         private boolean wantsToJoin = true;
-        /** Grows with each request, so that answers to those given up are told apart. */
+        /** Incremented with each request, so that responses to abandoned requests are recognized. */
         private int asked;
 
         private boolean waits;
@@ -324,7 +327,7 @@ final class MigrationSimulation {
                     }));
         }
 
-        /** Spreads evenly, and gives nobody what another one still uses. */
+        /** Balances partitions, and does not assign a partition that another member still uses. */
         private Map<String, Set<Integer>> assign(JoinGroupResponse joined) {
             Map<Integer, String> users = new TreeMap<>();
             Map<String, Set<Integer>> targets = new TreeMap<>();
@@ -381,7 +384,7 @@ final class MigrationSimulation {
                         .assignedPartitions()
                         .forEach(topic -> assigned.addAll(topic.partitions()));
             }
-            // What is not assigned any more is given up, and others learn that by a join.
+            // Revokes partitions that are no longer assigned. The other members learn of it when this one joins.
             wantsToJoin = !assigned.containsAll(owned);
             owned = assigned;
         }
@@ -410,7 +413,7 @@ final class MigrationSimulation {
         }
     }
 
-    /** Speaks the consumer protocol. */
+    /** Uses the consumer protocol. */
     private final class Modern extends Client {
         private final String memberId;
         private int epoch;

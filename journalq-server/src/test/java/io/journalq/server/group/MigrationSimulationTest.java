@@ -7,9 +7,9 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * A group that clients of both protocols share, from many seeds. Seed 97 fails with "partition 5 has two users" when a group
- * that turns classic is handed over with the targets of its members instead of what they still use ({@code
- * TakeOver.snapshot}).
+ * Runs a group with clients of both protocols with many seeds. Seed 97 fails with "partition 5 has two users" if a
+ * group is converted to the classic protocol with the targets of its members instead of the partitions that they still
+ * use ({@code GroupProtocolMigration.snapshot}).
  */
 class MigrationSimulationTest {
     private static final int SEEDS = 400;

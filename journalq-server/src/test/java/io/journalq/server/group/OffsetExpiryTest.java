@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** How long committed offsets stay, and what becomes of those that point past their partition. */
+/** The retention of committed offsets, and the handling of offsets behind the end of their partition. */
 class OffsetExpiryTest {
     private static final long RETENTION_MS = 10_000;
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, RETENTION_MS, 1_000);
@@ -35,7 +37,7 @@ class OffsetExpiryTest {
         return machine.offsets()
                 .commit(
                         "g",
-                        List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, offset, 3, 4, metadata)),
+                        List.of(new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 3, 4, metadata)),
                         nowMs);
     }
 
@@ -95,14 +97,14 @@ class OffsetExpiryTest {
 
     @Test // seed 90013596
     void shouldGoByTheEpochOfThePartitionWhenTheClientDoesNotSayWhatItRead() {
-        // given one partition close by and one far away, which are kept in different ways
+        // given a partition with a low number and one with a high number, which are stored differently
         List<Integer> partitions = List.of(0, 1_000_000);
         for (int partition : partitions) {
             machine.offsets()
-                    .commit("g", List.of(new OffsetCommits.Commit("t", new Uuid(1, 1), partition, 7, -1, 4, "")), 0);
+                    .commit("g", List.of(new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, 7, -1, 4, "")), 0);
         }
 
-        // when epoch 4 has lost its tail, and records of epoch 5 have taken its place
+        // when epoch 4 has lost its tail, and records of epoch 5 have replaced it
         machine.offsets().moveBackInMemory((topic, partition, epoch) -> epoch == 4 ? 3 : 100);
 
         // then

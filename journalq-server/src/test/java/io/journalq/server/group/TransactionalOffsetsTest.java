@@ -7,6 +7,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.GroupLimits.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -17,11 +19,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Offsets that are committed with a transaction: in force when it commits, and never before. */
+/** Offsets that are committed with a transaction take effect when it commits, and never before. */
 class TransactionalOffsetsTest {
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, 10_000, 1_000);
     private static final Uuid TOPIC = new Uuid(1, 1);
-    private static final OffsetCommits.Committer ANYBODY = new OffsetCommits.Committer("", null, -1);
+    private static final CommittedOffsets.Committer ANYBODY = new CommittedOffsets.Committer("", null, -1);
 
     private final List<List<CoordinatorRecord>> journal = new ArrayList<>();
     private GroupMachine machine = newMachine();
@@ -77,15 +79,20 @@ class TransactionalOffsetsTest {
     }
 
     private List<ErrorCode> commit(
-            String group, OffsetCommits.Committer committer, long producerId, int epoch, int partition, long offset) {
+            String group,
+            CommittedOffsets.Committer committer,
+            long producerId,
+            int epoch,
+            int partition,
+            long offset) {
         Answer<List<ErrorCode>> answer = new Answer<>();
         machine.onTransactionalOffsetCommit(
                 group,
                 committer,
-                new OffsetCommits.InTransaction(
+                new CommittedOffsets.InTransaction(
                         producerId,
                         (short) epoch,
-                        List.of(new OffsetCommits.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
+                        List.of(new CommittedOffsets.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
                 7,
                 answer);
         return answer.value;
@@ -126,12 +133,12 @@ class TransactionalOffsetsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldKeepWhatWasCommittedLastWhenItWasOutsideOfTheTransaction(boolean committed) {
-        // given an offset of an open transaction, and a later one of none
+        // given an offset of an open transaction, and a later commit without one
         commit("g", ANYBODY, 11, 0, 4, 9);
         commit("g", ANYBODY, 11, 0, 5, 9);
         Answer<List<ErrorCode>> answer = new Answer<>();
         machine.onOffsetCommit(
-                "g", ANYBODY, List.of(new OffsetCommits.Commit("t", TOPIC, 4, 12, 2, 3, "later")), 8, answer);
+                "g", ANYBODY, List.of(new CommittedOffsets.Commit("t", TOPIC, 4, 12, 2, 3, "later")), 8, answer);
         assertThat(answer.value).containsExactly(ErrorCode.NONE);
 
         // when
@@ -227,7 +234,7 @@ class TransactionalOffsetsTest {
 
     @Test
     void shouldRefuseAMemberThatTheGroupDoesNotHave() {
-        assertThat(commit("g", new OffsetCommits.Committer("m", null, 4), 11, 0, 0, 5))
+        assertThat(commit("g", new CommittedOffsets.Committer("m", null, 4), 11, 0, 0, 5))
                 .containsExactly(ErrorCode.ILLEGAL_GENERATION);
         assertThat(machine.offsets().isPending("g", "t", 0)).isFalse();
         assertThat(commit("", ANYBODY, 11, 0, 0, 5)).containsExactly(ErrorCode.INVALID_GROUP_ID);

@@ -8,12 +8,12 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Header;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionJob;
-import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.journal.file.MemoryFileStore;
-import io.journalq.server.journal.read.TimestampOffset;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import io.journalq.server.journal.segment.SegmentSwap;
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.netty.buffer.ByteBuf;
@@ -34,9 +34,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random keyed writes, tombstones, codecs, compactions, cuts, restarts and kills at any change of a file; instead of cuts,
- * write-ahead files that still hold all of it at a restart. After every step the log must hold the newest value of each key,
- * under its old offset and unchanged, and nothing that never was.
+ * Random keyed writes, tombstones, codecs, compactions, truncations, restarts, and kills at any change of a file.
+ * Instead of truncations, some runs use write-ahead files that still contain everything at a restart. After every step
+ * the log must contain the newest value of each key, unchanged and with its original offset, and nothing that was never
+ * written.
  */
 class CompactionModelTest {
     private static final Path DATA = Path.of("data");
@@ -55,13 +56,13 @@ class CompactionModelTest {
     private Journal journal;
     private boolean covered;
     private long startOffset;
-    /** Nothing before this is cut off. */
+    /** Truncations never go below this offset. */
     private long stableOffset;
 
     private long clockMs = 1_000_000;
 
-    /** Nothing is ever taken out of the write-ahead files for it. */
-    private static final Covered NOWHERE_ELSE = new Covered() {
+    /** Its data never becomes durable anywhere else, so that it stays in the write-ahead files. */
+    private static final CoveredJournal NOWHERE_ELSE = new CoveredJournal() {
         @Override
         public long flushedOffset() {
             return 0;
@@ -137,7 +138,7 @@ class CompactionModelTest {
                 journal.close();
                 open();
             }
-            case 1 -> open(); // As after a kill: what was written is in the files.
+            case 1 -> open(); // As after a kill: written data is in the files.
             case 2, 3, 4 -> compact();
             case 5, 6 -> killWhileCompacting();
             case 7 -> clockMs += random.nextInt((int) (2 * DELETE_RETENTION_MS));
@@ -183,7 +184,7 @@ class CompactionModelTest {
 
     private CompactionResult compact() throws IOException {
         journal.flush();
-        // Room for 48 keys at least, or for 12 passes over the log.
+        // Room for at least 48 keys, so that at most 12 passes over the log are needed.
         KeyOffsets memory = new KeyOffsets(KeyOffsets.MIN_SIZE_BYTES, random.nextLong(), random.nextLong());
         stableOffset = Math.max(stableOffset, journal.writtenOffset() - random.nextInt(20));
         return journal.compact(
@@ -199,7 +200,7 @@ class CompactionModelTest {
             assertThat(killed).hasMessageContaining("killed");
         }
         if (store.hasCrashed()) {
-            // The process may go on for a while and serve what is in memory.
+            // The process may continue for a while and serve its data from memory.
             check();
         }
         open();
@@ -227,7 +228,7 @@ class CompactionModelTest {
         visible.values().forEach(entry -> newestVisible.put(entry.key, entry));
         for (Entry entry : newest.values()) {
             if (entry.value == null && !newestVisible.containsKey(entry.key)) {
-                continue; // Its time is over, and nothing older came back.
+                continue; // The tombstone has expired, and no older value came back.
             }
             if (!entry.equals(newestVisible.get(entry.key))) {
                 assertThat(newestVisible.get(entry.key)).isEqualTo(entry);
@@ -291,7 +292,7 @@ class CompactionModelTest {
                 reader.timestampMs());
     }
 
-    /** With nothing written any more, what is left in closed segments is one record for each living key. */
+    /** When nothing is written any more, the closed segments contain one record for each existing key. */
     private void settle() throws IOException {
         for (int i = 0; i < 3; i++) {
             append();

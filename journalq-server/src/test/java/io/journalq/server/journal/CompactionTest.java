@@ -8,16 +8,16 @@ import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
-import io.journalq.server.journal.compaction.CleaningRules;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionJob;
-import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionRules;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SyncNotBegunException;
-import io.journalq.server.journal.read.TimestampOffset;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import io.journalq.server.journal.segment.SegmentSwap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -31,7 +31,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What compaction keeps besides the newest of each key, and what it leaves alone. */
+/** The records that compaction keeps in addition to the newest of each key, and the ones that it does not touch. */
 class CompactionTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
     private static final long DAY_MS = 86_400_000L;
@@ -93,7 +93,7 @@ class CompactionTest {
         journal.write();
     }
 
-    /** Closes the segment that is written, and begins the next with a record. */
+    /** Closes the active segment, and starts the next one with a record. */
     private void roll() throws IOException {
         journal.setConfig(CONFIG.withSegmentSizeBytes(1));
         append(1_000, "other=" + journal.endOffset());
@@ -110,7 +110,10 @@ class CompactionTest {
                 stableOffset, producers, nowMs, new KeyOffsets(1 << 20, 1, 2), CompactionJob.Step::run, () -> false));
     }
 
-    /** Every record as {@code offset:key=value}; a batch without any as {@code offset-}, a marker as {@code offset!}. */
+    /**
+     * Every record as {@code offset:key=value}; a batch without records as {@code offset-}, a marker as
+     * {@code offset!}.
+     */
     private List<String> content() throws IOException {
         List<String> texts = new ArrayList<>();
         long next = 0;
@@ -211,10 +214,10 @@ class CompactionTest {
         assertThat(content()).containsExactly("0:a=before", "3:b=committed", "4!", "5!", "6:c=committed", "7!");
         append(1_000, "b=newer");
         roll();
-        compact(6_000); // The abort marker's data is gone: its time begins.
+        compact(6_000); // The data of the abort marker is gone, so its delay begins.
         assertThat(content()).contains("4!", "5!", "7!");
         roll();
-        compact(6_000 + DAY_MS); // That of 8's commit marker begins now.
+        compact(6_000 + DAY_MS); // The delay of the commit marker of producer 8 begins now.
 
         assertThat(content())
                 .contains("0:a=before", "5!", "6:c=committed", "7!")
@@ -301,7 +304,7 @@ class CompactionTest {
         // when
         assertThatThrownBy(() -> compact(5_000)).isInstanceOf(IOException.class);
 
-        // then the old segment is the truth, and a disk that failed is not asked again
+        // then the old segment is used, and a disk that failed is not used again
         faulty.directorySyncFails = false;
         assertThat(store.list(DIRECTORY)).noneMatch(name -> name.endsWith(".swap") || name.endsWith(".cleaned"));
         assertThatThrownBy(() -> compact(5_000)).hasMessageContaining("is fenced");
@@ -363,7 +366,7 @@ class CompactionTest {
 
     @Test // seed 93005921
     void shouldVouchForACompactedSegmentOnlyOnceItIsInItsPlace() throws IOException {
-        // given a compaction that comes no further than to name its new segment
+        // given a compaction that stops after it has named its new segment
         FileStore failing = new FilterFileStore(store) {
             @Override
             public void syncDirectory(Path directory) throws IOException {
@@ -390,7 +393,7 @@ class CompactionTest {
         }
         journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run);
 
-        // then the old segment is whole
+        // then the old segment is complete
         assertThat(content()).containsExactly("0:a=1", "1:a=2", "3:b=1");
     }
 
@@ -426,7 +429,7 @@ class CompactionTest {
     void shouldCountAProducerOfMarkersOnlyAsLiving() throws IOException {
         appendMarker(7, true);
         roll();
-        Map<Long, Long> living = Map.of(7L, CleaningRules.MARKERS_ONLY);
+        Map<Long, Long> living = Map.of(7L, CompactionRules.MARKERS_ONLY);
 
         compact(5_000, living, journal.writtenOffset());
         roll();

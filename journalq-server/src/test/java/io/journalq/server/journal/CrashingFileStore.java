@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** A store that stops to work at a chosen change of a file, as when the process is killed there. */
+/** A store that fails from a chosen change of a file on, as if the process were killed there. */
 final class CrashingFileStore extends FilterFileStore {
     private int changesLeft = Integer.MAX_VALUE;
     private boolean crashed;
@@ -17,7 +17,7 @@ final class CrashingFileStore extends FilterFileStore {
         super(delegate);
     }
 
-    /** Lets {@code changes} more go through, and none after that. */
+    /** Allows {@code changes} more changes, and none after that. */
     void crashAfter(int changes) {
         changesLeft = changes;
     }

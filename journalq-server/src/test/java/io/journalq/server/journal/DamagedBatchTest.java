@@ -5,6 +5,7 @@ import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
@@ -19,7 +20,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Damage in batches that no checkpoint covers costs the damaged batches, and no others. */
+/** Damage to batches that no checkpoint covers affects only the damaged batches. */
 class DamagedBatchTest {
     private static final Path DATA = Path.of("data");
     private static final Path DIRECTORY = DATA.resolve("topic-0");
@@ -56,7 +57,7 @@ class DamagedBatchTest {
         return store.read(LOG, Integer.MAX_VALUE);
     }
 
-    /** A start of the broker has recovered every journal, so that what follows was written during this boot. */
+    /** Marks every journal as recovered by a start of the broker, so that later data was written during this boot. */
     private void recoveredInThisBoot() throws IOException {
         RunMark.writeRunning(store, DATA, LastEnd.CLEAN, true);
     }
@@ -161,7 +162,7 @@ class DamagedBatchTest {
         header.setInt(whole.length + RecordBatch.LENGTH, 4 * batchBytes);
         inner.getBytes(0, torn, torn.length - batchBytes, batchBytes);
 
-        // when the process is killed while it writes it
+        // when the process is killed while it writes that batch
         Journal found = restarted(torn);
 
         // then

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * A journal of several segments is closed cleanly. Then one of its files is missing, empty, cut short, replaced by that of
- * another segment, or has a flipped bit, at every byte. What is healthy is served, and nothing else. The log names the file.
- * Derived files are rebuilt, and no log file is changed or deleted.
+ * A journal of several segments is closed cleanly. Then one of its files is missing, empty, truncated or replaced by
+ * that of another segment, or has a flipped bit at any byte. Healthy batches are served, and nothing else. The log
+ * names the file. Derived files are rebuilt, and no log file is changed or deleted.
  */
 class DamagedFilesTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
@@ -43,7 +43,7 @@ class DamagedFilesTest {
             JournalConfig.DEFAULT.withIndexIntervalBytes(150).withSegmentSizeBytes(600);
 
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    /** What reads said that could not be served; the broker logs it. */
+    /** Messages of failed reads; the broker logs them. */
     private final List<String> refusals = new ArrayList<>();
 
     private MemoryFileStore store = new MemoryFileStore();
@@ -89,7 +89,7 @@ class DamagedFilesTest {
         return contents;
     }
 
-    /** The healthy folder with one file changed, or missing when there is no content. */
+    /** The healthy directory with one file changed, or deleted if there is no content. */
     private void damage(String name, byte[] content) throws IOException {
         store = new MemoryFileStore();
         for (Map.Entry<String, byte[]> file : healthy.entrySet()) {
@@ -124,10 +124,12 @@ class DamagedFilesTest {
     private void assertNamed(String name) {
         List<String> said = new ArrayList<>(refusals);
         lines.list.forEach(line -> said.add(line.getFormattedMessage()));
-        assertThat(said).as("a line, or what a read says, that names the file").anyMatch(line -> line.contains(name));
+        assertThat(said)
+                .as("a log line, or the message of a failed read, that names the file")
+                .anyMatch(line -> line.contains(name));
     }
 
-    /** But for a torn tail, which is cut. */
+    /** Except for a torn tail, which is removed. */
     private void assertLogsUnchanged(String damaged, byte[] content) throws IOException {
         Map<String, byte[]> now = contents();
         for (Map.Entry<String, byte[]> file : healthy.entrySet()) {
@@ -140,7 +142,7 @@ class DamagedFilesTest {
         }
     }
 
-    /** What a reader gets who goes on behind each batch that cannot be read. */
+    /** The batches that a reader gets if it continues behind each batch that cannot be read. */
     private List<Long> readHealthy(Journal journal) throws IOException {
         List<Long> read = new ArrayList<>();
         long next = 0;
@@ -219,7 +221,7 @@ class DamagedFilesTest {
             for (int bit = 0; bit < batchBytes * Byte.SIZE; bit++) {
                 boolean inEpoch = bit / Byte.SIZE >= RecordBatch.LEADER_EPOCH && bit / Byte.SIZE < RecordBatch.MAGIC;
                 if (inEpoch) {
-                    continue; // Not covered by anything.
+                    continue; // Not covered by a checksum.
                 }
 
                 // when
@@ -398,7 +400,7 @@ class DamagedFilesTest {
         for (byte[] content : contents) {
             damage(name, content);
             try (Journal journal = open()) {
-                // without a snapshot everything is told again from the journal's beginning
+                // without a snapshot everything is added again from the journal's beginning
                 assertThat(journal.derivedState().restoreSnapshot()).isNull();
                 assertNamed(name);
             }
@@ -407,7 +409,7 @@ class DamagedFilesTest {
 
     @Test
     void shouldKeepWhatFollowsAnUnreadableHeaderWhenNoCheckpointVouchesForIt() throws IOException {
-        // given a write that went astray into the second batch of the newest segment, over its length too
+        // given a misdirected write into the second batch of the newest segment, including its length
         String name = segmentFile(2, ".log");
         int batchBytes = healthy.get(name).length / BATCHES_EACH;
         byte[] content = healthy.get(name).clone();
@@ -417,9 +419,9 @@ class DamagedFilesTest {
 
         // when
         try (Journal journal = open()) {
-            // then what follows has the offset and the epoch that it should have
+            // then the next batch has the correct offset and epoch
             List<Long> left = new ArrayList<>(offsets(0, 3 * BATCHES_EACH));
-            left.remove(2 * BATCHES_EACH + 1); // the one at that index
+            left.remove(2 * BATCHES_EACH + 1); // the batch at that index
             assertThat(readAll(journal, 0)).isEqualTo(left);
             assertNamed(name);
         }
@@ -427,7 +429,7 @@ class DamagedFilesTest {
 
     @Test
     void shouldNotTakeABatchOutOfAValueWhereverTheBatchAroundItIsTorn() throws IOException {
-        // given a last batch whose value is a batch of the offset that comes next, and whose header is lost
+        // given a last batch whose value is a batch with the next offset, and whose header is lost
         String name = segmentFile(2, ".log");
         byte[] inner = Arrays.copyOf(healthy.get(name), healthy.get(name).length / BATCHES_EACH);
         ByteBuffer.wrap(inner).putLong(0, BATCHES + 1);

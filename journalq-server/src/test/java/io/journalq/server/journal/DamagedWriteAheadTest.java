@@ -11,7 +11,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadScan;
@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Two journals lost records that only one of two write-ahead files holds. Then that file is missing, empty, cut short,
- * replaced by the other, or has a flipped bit, at every byte. The start goes on, the other records come back, nothing else
- * is served, and what is surely damaged is named and kept.
+ * Two journals lost records that only one of two write-ahead files contains. Then that file is missing, empty,
+ * truncated or replaced by the other, or has a flipped bit at any byte. The start succeeds, the other records are
+ * restored, nothing else is served, and a file that is certainly damaged is named and kept.
  */
 class DamagedWriteAheadTest {
     private static final Path DATA = Path.of("data");
@@ -41,8 +41,8 @@ class DamagedWriteAheadTest {
     private static final int BATCHES = 5;
     private static final int HEADER_BYTES = 20;
 
-    /** Nothing of it is ever safe elsewhere. */
-    private static final Covered UNSAFE = new Covered() {
+    /** Its data never becomes durable in its own files. */
+    private static final CoveredJournal UNSAFE = new CoveredJournal() {
         @Override
         public long flushedOffset() {
             return 0;
@@ -65,7 +65,7 @@ class DamagedWriteAheadTest {
     /** The first batch of each journal, which was synced. */
     private final List<byte[]> synced = new ArrayList<>();
 
-    /** Where the records begin; the last is where they end. Those of the two journals take turns. */
+    /** Where the records begin; the last element is where they end. The records of the two journals alternate. */
     private final List<Integer> begins = new ArrayList<>();
 
     @BeforeEach
@@ -126,7 +126,7 @@ class DamagedWriteAheadTest {
         return store.read(file, 1 << 20);
     }
 
-    /** What two journals hold after a start with {@code content} as the write-ahead file; null for none. */
+    /** The content of the two journals after a start with {@code content} as the write-ahead file; null for no file. */
     private List<List<Long>> startWith(byte[] content) throws IOException {
         store = new MemoryFileStore();
         lines.list.clear();
@@ -210,7 +210,8 @@ class DamagedWriteAheadTest {
 
                 List<List<Long>> read = startWith(flipped);
 
-                // A journal ends before what it lost, the other one is whole: if only the next record can be found.
+                // One journal ends before its lost record, the other one is complete, provided that the next record can
+                // be found.
                 boolean found = at >= begin + Integer.BYTES && hit < records - 1;
                 List<Long> ofHit = upTo(1 + hit / 2);
                 List<Long> ofOther = found ? upTo(BATCHES) : upTo(1 + (hit + 1) / 2);
@@ -242,7 +243,7 @@ class DamagedWriteAheadTest {
 
     @Test
     void shouldBringEverythingBackWhenTwoFilesChangedNames() throws IOException {
-        // given a second file, with what comes behind
+        // given a second file, with the following records
         store = new MemoryFileStore();
         synced.forEach(first -> assertThat(first).isNotEmpty());
         List<Path> files = List.of(FOLDER.resolve("01.wal"), FOLDER.resolve("02.wal"));

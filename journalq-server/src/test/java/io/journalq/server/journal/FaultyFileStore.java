@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A store that fills up, refuses to sync, and remembers which files were opened. */
+/** A store that fills up, fails to sync, and records which files were opened. */
 public final class FaultyFileStore extends FilterFileStore {
     final List<String> opened = new ArrayList<>();
     long writableBytes = Long.MAX_VALUE;
@@ -23,9 +23,9 @@ public final class FaultyFileStore extends FilterFileStore {
 
     private int directorySyncs;
     boolean directorySyncFails;
-    /** As when too many files are open. */
+    /** As if too many files were open. */
     boolean directoryOpensFail;
-    /** Saves time where power loss is not the matter. */
+    /** Saves time in tests without a power loss. */
     boolean syncSkipped;
 
     boolean truncateFails;
@@ -39,7 +39,7 @@ public final class FaultyFileStore extends FilterFileStore {
         setWritableBytes(full ? 0 : Long.MAX_VALUE);
     }
 
-    /** How much more can be written; of what is beyond, a part is. */
+    /** Sets how many more bytes can be written. A write beyond that is done in part. */
     public void setWritableBytes(long bytes) {
         writableBytes = bytes;
     }
@@ -59,7 +59,7 @@ public final class FaultyFileStore extends FilterFileStore {
         directorySyncDefect = defect;
     }
 
-    /** Syncs of directories that succeeded. */
+    /** Number of directory syncs that succeeded. */
     public int directorySyncs() {
         return directorySyncs;
     }

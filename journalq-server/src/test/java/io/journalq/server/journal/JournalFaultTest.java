@@ -33,7 +33,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Disks that fill up or fail under an open journal, and segments that go away under their readers. */
+/** Disks that fill up or fail under an open journal, and segments that are deleted under their readers. */
 class JournalFaultTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
 
@@ -60,7 +60,7 @@ class JournalFaultTest {
             assertThat(journal.endOffset()).isEqualTo(before);
             assertThat(readAll(journal, 0)).hasSize((int) before);
             store.writableBytes = Long.MAX_VALUE;
-            // What the failed write left goes first, for good: a power loss could mix it with what comes in its place.
+            // The bytes of the failed write are removed first, durably: a power loss could mix them with later ones.
             assertThatThrownBy(() -> append(journal, 1, 1, 50)).hasMessageContaining("a failed write");
             if (store.truncateFails) {
                 assertThatThrownBy(journal::flush).isInstanceOf(SyncNotBegunException.class);
@@ -95,7 +95,7 @@ class JournalFaultTest {
         assertThatThrownBy(() -> append(journal, 1, 1, 50)).isInstanceOf(IOException.class);
         store.writableBytes = Long.MAX_VALUE;
 
-        // when something is to be written while the next flush syncs for the first time
+        // when a write is due while the next flush syncs for the first time
         List<Throwable> refusals = new ArrayList<>();
         onSync[0] = () -> {
             onSync[0] = () -> {};
@@ -126,7 +126,7 @@ class JournalFaultTest {
 
     @Test
     void shouldFlushLaterWhenNoFileCouldBeOpenedForIt() throws IOException {
-        // given a new file, whose folder cannot be opened to be synced
+        // given a new file, whose directory cannot be opened for a sync
         Journal journal = open();
         append(journal, 3, 1, 50);
         store.directoryOpensFail = true;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.MemoryFileStore;
-import io.journalq.server.journal.read.TimestampOffset;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -20,14 +20,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random appends, reads, cuts, deletions, crashes and restarts, and after every step the journal must hold what a plain
- * list holds. Replay a failure by its seed, which is the test's argument.
+ * Random appends, reads, truncations, deletions, crashes and restarts. After every step the journal must have the same
+ * content as a plain list. Replay a failure by its seed, which is the test's argument.
  */
 class JournalModelTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
     private static final int STEPS = 400;
 
-    /** One record as the model knows it. */
+    /** One record of the model. */
     private record Entry(long offset, long batchOffset, long timestampMs, int epoch) {}
 
     private final MemoryFileStore store = new MemoryFileStore();
@@ -69,7 +69,7 @@ class JournalModelTest {
                 journal.close();
                 reopen();
             }
-            case 1 -> reopen(); // As after a kill: what was written is in the files.
+            case 1 -> reopen(); // As after a kill: written data is in the files.
             case 2 -> epoch += random.nextInt(3);
             case 3 -> truncate();
             case 4 -> deleteRecords();

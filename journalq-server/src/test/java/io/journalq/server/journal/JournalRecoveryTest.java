@@ -8,9 +8,9 @@ import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
-import io.journalq.server.journal.segment.EpochEndOffset;
-import io.journalq.server.journal.segment.SegmentExtent;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.journal.segment.SegmentState;
+import io.journalq.server.journal.segment.SegmentState.SegmentExtent;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -25,7 +25,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a journal makes of files that a crash, a disk or somebody's hand left behind. */
+/** Recovery of a journal from files that a crash, a disk or an operator changed. */
 class JournalRecoveryTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
     private static final Path LOG = DIRECTORY.resolve("00000000000000000000.log");
@@ -83,7 +83,7 @@ class JournalRecoveryTest {
         for (int at = 2 * batchBytes; at < 3 * batchBytes; at++) {
             boolean epochByte = at % batchBytes >= 12 && at % batchBytes < 16;
             if (epochByte) {
-                continue; // The CRC does not cover it, and it is mended.
+                continue; // The CRC does not cover it, and it is corrected.
             }
             byte[] flipped = whole.clone();
             flipped[at] ^= 0x11;
@@ -92,7 +92,7 @@ class JournalRecoveryTest {
 
             Journal journal = open(SMALL);
 
-            // An offset follows from the batches around it and is mended; any other damage costs one batch.
+            // An offset follows from the batches around it and is corrected; any other damage affects one batch.
             boolean offsetByte = at % batchBytes < 8;
             List<Long> left = offsetByte ? offsets(5) : List.of(0L, 1L, 3L, 4L);
             assertThat(readAll(journal, 0)).as("byte " + at).isEqualTo(left);
@@ -120,7 +120,7 @@ class JournalRecoveryTest {
         }
     }
 
-    @Test // what the target journal-files found
+    @Test // found by the fuzzing target journal-files
     void shouldUseNoCheckpointThatContradictsItselfThoughItsChecksumIsRight() throws IOException {
         Journal stopped = open(SMALL);
         append(stopped, 5, 1, 50);
@@ -147,7 +147,7 @@ class JournalRecoveryTest {
         }
     }
 
-    @Test // what the target journal-files found
+    @Test // found by the fuzzing target journal-files
     void shouldUseNoIndexThatContradictsItselfThoughItsChecksumIsRight() throws IOException {
         Journal stopped = open(SMALL);
         append(stopped, 20, 1, 50);
@@ -190,7 +190,7 @@ class JournalRecoveryTest {
                         .as("batch %d bit %d", batch, bit)
                         .isEqualTo(1);
                 assertThat(journal.endOffsetForEpoch(1)).isEqualTo(new EpochEndOffset(1, 5));
-                if (batch > 0) { // Before the first there is none to go by.
+                if (batch > 0) { // There is no batch before the first one to compare with.
                     assertThat(Arrays.equals(content(LOG), whole)).isTrue();
                 }
             }

@@ -24,18 +24,18 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a journal makes of a power loss that took writes before others that it left: nothing behind them was promised, and
- * a producer that sends again what is lost must find the log as it was then.
+ * A power loss that took some writes but left later ones. The later ones were not acknowledged as durable, and a
+ * producer that sends the lost batches again must find the log as it was before them.
  */
 class LostTailTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
     private static final JournalConfig CONFIG = JournalConfig.DEFAULT.withSegmentSizeBytes(400);
     private static final int VALUE_BYTES = 50;
-    /** What a disk writes as a whole or not at all. */
+    /** Size of the unit that a disk writes completely or not at all. */
     private static final int SECTOR_BYTES = 512;
 
     private final MemoryFileStore store = new MemoryFileStore();
-    /** What the journal would do in the background is not done before the test says so. */
+    /** The journal's background work, which the test runs explicitly. */
     private final Queue<Runnable> background = new ArrayDeque<>();
 
     private int smallBytes;
@@ -66,7 +66,7 @@ class LostTailTest {
         return LongStream.range(0, count).boxed().toList();
     }
 
-    /** Three segments of three batches each. */
+    /** Three segments with three batches each. */
     private Journal written() throws IOException {
         Journal journal = open();
         append(journal, 9, 1, VALUE_BYTES);
@@ -121,7 +121,7 @@ class LostTailTest {
 
     @Test // seed 130060737
     void shouldSyncWhatIsBeingDeletedBeforeTheNextSegmentCounts() throws IOException {
-        // given segments that are deleted before they were synced, while the deletion has not begun
+        // given segments that are deleted before they were synced, while the deletion has not started
         List<String> calls = new ArrayList<>();
         FileStore watched = new FilterFileStore(store) {
             @Override
@@ -150,7 +150,7 @@ class LostTailTest {
         // when
         journal.flush();
 
-        // then a crash that brings them back brings all of them
+        // then a crash that brings them back brings back all of them
         assertThat(calls).containsExactly("sync 0", "name 3.log", "sync 3", "name 6.log", "sync 6");
     }
 
@@ -180,7 +180,7 @@ class LostTailTest {
         assertThat(readAll(found, 0)).isEqualTo(offsets(2));
         assertThat(logs()).containsExactly("00000000000000000000.log");
 
-        // and it goes on from there
+        // and it continues from there
         append(found, 4, 1, VALUE_BYTES);
         assertThat(readAll(found, 0)).isEqualTo(offsets(6));
     }
@@ -285,7 +285,7 @@ class LostTailTest {
 
     @Test // seed 97153429
     void shouldDeleteOlderSegmentsBeforeNewerOnesWhicheverDeletionIsCarriedOutFirst() throws IOException {
-        // given two deletions that are under way
+        // given two deletions in progress
         Journal journal = written();
         journal.flush();
         background.clear();
@@ -294,7 +294,7 @@ class LostTailTest {
         journal.deleteRecordsBefore(6);
         Runnable second = background.remove();
 
-        // when the second comes first
+        // when the second one runs first
         second.run();
 
         // then
@@ -305,7 +305,7 @@ class LostTailTest {
 
     @Test // seed 74013772
     void shouldGoOnWithADeletionOnlyOnceWhatProducersSentThereCouldBeRead() throws IOException {
-        // given a process that is killed between the new beginning and the end of the files before it
+        // given a process that is killed between the change of the start offset and the deletion of the files before it
         Journal journal = written();
         journal.flush();
         journal.deleteRecordsBefore(6);
@@ -316,7 +316,7 @@ class LostTailTest {
         Journal found = open();
         runBackground();
 
-        // then they are there until the partition, which reads them, looks after its log
+        // then they exist until the partition, which reads them, maintains its log
         assertThat(found.startOffset()).isEqualTo(6);
         assertThat(logs())
                 .containsExactly("00000000000000000000.log", "00000000000000000003.log", "00000000000000000006.log");
@@ -368,7 +368,7 @@ class LostTailTest {
             journal.derivedState().writeDurableSnapshot(offset, ByteBuffer.wrap(new byte[] {offset}));
         }
 
-        // when a power loss takes what was not synced
+        // when a power loss takes the data that was not synced
         store.delete(segment(3, ".tail"));
         store.delete(segment(6, ".tail"));
         Journal found = open();
@@ -398,14 +398,14 @@ class LostTailTest {
         Journal journal = Journal.open(watched, DIRECTORY, config, background::add);
         append(journal, 2, 1, VALUE_BYTES);
 
-        // when all that is there is deleted during its sync
+        // when everything in the log is deleted during its sync
         onSync[0] = () -> journal.applyRetention(Long.MAX_VALUE / 2, 2);
         journal.flush();
         onSync[0] = () -> {};
         background.forEach(Runnable::run);
         append(journal, 1, 1, VALUE_BYTES);
 
-        // then a killed process leaves what came later
+        // then the later data survives a killed process
         Journal found = open();
         assertThat(found.startOffset()).isEqualTo(2);
         assertThat(readAll(found, 2)).containsExactly(2L);
@@ -463,7 +463,7 @@ class LostTailTest {
 
     @Test // seeds 91016046 and 91030165
     void shouldNotGoBackWhenSegmentsAreStillThereThatWereAboutToBeDeleted() throws IOException {
-        // given a log whose checkpoint says that everything is deleted
+        // given a log whose checkpoint lists everything as deleted
         Journal journal = written();
         journal.flush();
         byte[] old = content(segment(3, ".log"));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that a newer release wrote are told from damaged ones, and refused. */
+/** Files written by a newer release are distinguished from damaged ones, and rejected. */
 class NewerFormatTest {
     private static final int VERSION_AT = 4;
     private static final int NEWER = 99;
@@ -98,7 +98,7 @@ class NewerFormatTest {
         }
     }
 
-    /** As a newer release would write it: sound, but of a version that nobody here knows. */
+    /** Turns the file into one of a newer release: healthy, but with an unknown version. */
     private static void makeNewer(Path file, int crcAt) throws IOException {
         byte[] content = Files.readAllBytes(file);
         ByteBuffer.wrap(content).putInt(VERSION_AT, NEWER);

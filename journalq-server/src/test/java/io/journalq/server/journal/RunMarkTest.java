@@ -3,6 +3,7 @@ package io.journalq.server.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
@@ -12,7 +13,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How a start learns how the last run on a data directory ended. */
+/** How a start determines how the last run on a data directory ended. */
 class RunMarkTest {
     private static final Path DATA = Path.of("data");
     private static final String FIRST_BOOT = "6f1d1c0a-58b7-4e0e-9f0c-0c2f6a1f8e11";
@@ -82,7 +83,7 @@ class RunMarkTest {
         // when it is killed
         LastEnd afterKill = lastEnd();
 
-        // then producers may still come back that lost something, and what this boot wrote is there
+        // then producers that lost records may still return, and the data written during this boot is there
         assertThat(afterKill).isEqualTo(LastEnd.SYSTEM_DOWN);
         assertThat(RunMark.isEverythingThere(store, DATA)).isTrue();
         runs();

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When segments are closed by what Kafka's settings say beyond size and age, and when their files go. */
+/** When segments are closed because of Kafka's settings other than size and age, and when their files are deleted. */
 class SegmentLimitsTest {
     private static final long WRITTEN_MS = 1_000;
     private static final long MAX_AGE_MS = 100_000;

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.zip.CRC32C;
 
-/** Batches as a validated Produce request would bring them: uncompressed, base offset 0, values of arbitrary bytes. */
+/** Batches as in a validated Produce request: uncompressed, base offset 0, values of arbitrary bytes. */
 final class TestBatches {
     private TestBatches() {}
 

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
 
-/** Steps that several tests take with a journal. */
+/** Operations on a journal that several tests use. */
 final class TestJournals {
     private TestJournals() {}
 
@@ -21,7 +21,10 @@ final class TestJournals {
         journal.write();
     }
 
-    /** Reads from {@code from} to the end as a consumer does; base offsets of all batches, each checked by its CRC. */
+    /**
+     * Reads from {@code from} to the end as a consumer does. Returns the base offsets of all batches, whose CRCs are
+     * checked.
+     */
     static List<Long> readAll(Journal journal, long from) throws IOException {
         List<Long> baseOffsets = new ArrayList<>();
         long next = from;

@@ -12,7 +12,7 @@ import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.NewerFormatException;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadRecord;
@@ -28,7 +28,7 @@ import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-/** What write-ahead files hold comes back into journals, once and where it belongs. */
+/** The content of write-ahead files is restored into journals once, at its original position. */
 class WalReplayTest {
     private static final Path DATA = Path.of("data");
     private static final Path DIRECTORY = DATA.resolve("topic-0");
@@ -37,8 +37,8 @@ class WalReplayTest {
     private final MemoryFileStore store = new MemoryFileStore();
     private final Cover cover = new Cover();
 
-    /** Up to where a journal is safe, as the test says. */
-    private static final class Cover implements Covered {
+    /** An owner of data whose durable offset is set by the test. */
+    private static final class Cover implements CoveredJournal {
         long flushedOffset;
         boolean gone;
         int asked;
@@ -69,7 +69,7 @@ class WalReplayTest {
         return log;
     }
 
-    /** Has everything that the journal writes committed, write by write. */
+    /** Commits every write of the journal. */
     private void commitTo(WriteAheadLog log, Journal journal) {
         byte[] folder = DIRECTORY.getFileName().toString().getBytes(StandardCharsets.UTF_8);
         journal.setObserver((base, position, endOffset, batches) -> {
@@ -107,7 +107,10 @@ class WalReplayTest {
         return DATA.resolve(WriteAheadLog.FOLDER_NAME).resolve("01" + WriteAheadLog.FILE_SUFFIX);
     }
 
-    /** As a power loss leaves it: all before the newest segment was synced when that got its name, the rest may be gone. */
+    /**
+     * Leaves the files as after a power loss: all data before the newest segment was synced when that segment got its
+     * name, the rest may be lost.
+     */
     private void loseWhatIsNotSynced() throws IOException {
         List<String> names = store.list(DIRECTORY);
         for (String name : names) {
@@ -225,7 +228,7 @@ class WalReplayTest {
 
     @Test
     void shouldLeaveOlderSegmentsAloneWhateverIsInThem() throws IOException {
-        // given one that was written anew since, as compaction does, and no checkpoint that says so
+        // given a segment that was rewritten since, as compaction does, and no checkpoint that records it
         Journal journal = open(store);
         commitTo(log(1 << 20), journal);
         for (int i = 0; i < 20; i++) {
@@ -274,7 +277,7 @@ class WalReplayTest {
 
     @Test
     void shouldWriteNothingBehindAHole() throws IOException {
-        // given what only damage leaves: the file ends before the first record's place
+        // given a file that ends before the first record's position, which only damage can cause
         Journal journal = open(store);
         append(journal, 2, 2, 50);
         commitTo(log(1 << 20), journal);
@@ -327,7 +330,7 @@ class WalReplayTest {
         }
     }
 
-    /** How many files are open. */
+    /** Counts open files. */
     private static final class OpenFileCount extends FilterFileStore {
         int now;
         int most;
@@ -404,7 +407,7 @@ class WalReplayTest {
             }
         }
         assertThat(records()).hasSameSizeAs(whole).hasSize(2);
-        assertThat(records()).extracting(WriteAheadRecord::folder).containsOnly("topic-0");
+        assertThat(records()).extracting(WriteAheadRecord::directory).containsOnly("topic-0");
     }
 
     private long scannedEnd() throws IOException {
@@ -438,13 +441,13 @@ class WalReplayTest {
             append(journal, 1, 1, 100);
         }
 
-        // then nothing more is taken, and the journal is asked to flush
+        // then no more is accepted, and the journal is asked to flush
         int fit = taken.indexOf(false);
         assertThat(fit).isPositive();
         assertThat(cover.asked).isPositive();
         assertThat(records()).hasSize(fit);
 
-        // and when the journal has, it goes on, and what was there before is not seen again
+        // and when the journal has flushed, commits continue, and the old records are not seen again
         cover.flushedOffset = journal.writtenOffset();
         append(journal, 1, 1, 10);
         assertThat(taken.get(taken.size() - 1)).isTrue();
@@ -464,7 +467,7 @@ class WalReplayTest {
         assertThat(store.list(DATA.resolve(WriteAheadLog.FOLDER_NAME))).isEmpty();
         assertThat(log.commit(List.of(new WriteAheadFrames(1_000)))).isFalse();
 
-        // and it goes on when there is
+        // and commits continue when there is room
         faulty.writableBytes = Long.MAX_VALUE;
         log.makeSpare();
         assertThat(log.commit(List.of(new WriteAheadFrames(1_000)))).isTrue();

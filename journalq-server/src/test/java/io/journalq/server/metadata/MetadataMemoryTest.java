@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What metadata charges: nothing is lost and nothing stays, whatever happens in which order. */
+/** The memory charged for metadata: it matches the state after any sequence of operations. */
 class MetadataMemoryTest {
     private static final MetadataLimits LIMITS = new MetadataLimits(0, 1, 100, 1_000_000);
     private static final String SETTING = "retention.ms";
@@ -70,7 +70,7 @@ class MetadataMemoryTest {
         machine.snapshot().forEach(other::replay);
         assertThat(memory.bytes).isPositive().isEqualTo(afterRestart.bytes);
 
-        // and when all of it goes
+        // and when everything is deleted
         new ArrayList<>(machine.image().topics()).forEach(topic -> carryOut(machine.deleteTopic(topic.id())));
         machine.image().resources().byResource().forEach((resource, configs) -> {
             Map<String, String> changes = new HashMap<>();
@@ -125,7 +125,7 @@ class MetadataMemoryTest {
         RetainedBytes.assertEstimate(state, memory.bytes - chargedBefore, RetainedBytes.of(machine) - retainedBefore);
     }
 
-    /** A text as a request brings it, which nobody shares. */
+    /** A text as decoded from a request, which is not shared. */
     private static String received(String text) {
         return new String(text.toCharArray());
     }

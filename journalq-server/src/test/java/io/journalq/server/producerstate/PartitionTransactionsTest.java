@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.producerstate.ProducerDedup.Verdict;
 import org.junit.jupiter.api.Test;
@@ -34,17 +35,17 @@ class PartitionTransactionsTest {
         EndedTransaction second = mark(P2, EPOCH, false);
         transactions.onHighWatermark(endOffset);
 
-        // then the first still holds
+        // then the first one still determines the last stable offset
         assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
         assertThat(second).isEqualTo(new EndedTransaction(P2, 101, 103, 100, false));
 
-        // when the first one ends, but its end is not below the high watermark
+        // when the first one ends, but its marker is not below the high watermark
         EndedTransaction first = mark(P1, EPOCH, true);
         assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
         transactions.onHighWatermark(104);
         assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
 
-        // then it holds until it is
+        // then it determines the last stable offset until its marker is
         transactions.onHighWatermark(105);
         assertThat(transactions.firstUnstableOffset()).isEqualTo(PartitionTransactions.NONE);
         assertThat(first).isEqualTo(new EndedTransaction(P1, 100, 104, 105, true));
@@ -52,21 +53,21 @@ class PartitionTransactionsTest {
 
     @Test
     void shouldAdmitATransactionOnlyWhenTheCoordinatorKnows() {
-        // given nothing
+        // given no transaction
         assertThat(transactions.checkBatch(P1, true, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
         assertThat(transactions.checkBatch(P1, true, true)).isEqualTo(ErrorCode.NONE);
         assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.NONE);
 
-        // when it is open
+        // when one is open
         write(P1, 0);
 
-        // then nothing outside of it goes in
+        // then no batch outside of it is accepted
         assertThat(transactions.checkBatch(P1, true, true)).isEqualTo(ErrorCode.NONE);
         assertThat(transactions.checkBatch(P1, true, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
         assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
         assertThat(transactions.checkBatch(P2, false, false)).isEqualTo(ErrorCode.NONE);
 
-        // and when it has ended, everything does again
+        // and when it has ended, all batches are accepted again
         mark(P1, EPOCH, true);
         assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.NONE);
     }
@@ -86,17 +87,17 @@ class PartitionTransactionsTest {
 
     @Test
     void shouldNotEndTheNextTransactionWithAMarkerSentAgain() {
-        // given a transaction that ended with a grown epoch, and the next one of the same producer
+        // given a transaction that ended with an incremented epoch, and the next one of the same producer
         write(P1, 0);
         mark(P1, NEXT_EPOCH, true);
         assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, SECOND)).isEqualTo(MarkerVerdict.REPEATED);
         assertThat(transactions.repeatedMarkerOffset()).isEqualTo(101);
         write(P1, NEXT_EPOCH, 0);
 
-        // when the first one's marker comes again, it ends nothing
+        // when the first one's marker is repeated, it ends nothing
         assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, SECOND)).isEqualTo(MarkerVerdict.FENCED);
 
-        // and where epochs do not grow it would be the next one's own
+        // and with a protocol that does not increment epochs, it would be the marker of the next one
         assertThat(check(P1, NEXT_EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.APPEND);
     }
 
@@ -107,30 +108,30 @@ class PartitionTransactionsTest {
         assertThat(mark(P1, EPOCH, true)).isNull();
         assertThat(producers.check(P1, (short) (EPOCH - 1), 0, 1)).isEqualTo(Verdict.FENCED);
 
-        // then the same one changes nothing, another does
+        // then the same marker changes nothing, another one does
         assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.REPEATED);
         assertThat(transactions.repeatedMarkerOffset()).isEqualTo(100);
         assertThat(transactions.check(new TransactionMarker(P1, EPOCH, false, COORDINATOR_EPOCH), FIRST))
                 .isEqualTo(MarkerVerdict.APPEND);
 
-        // and after records it is another transaction's
+        // and after more records it belongs to another transaction
         write(P1, 0);
         assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.APPEND);
     }
 
     @Test
     void shouldBeginTheSequenceAnewWhenAMarkerCarriesANewEpoch() {
-        // given a transaction whose marker keeps the epoch: the sequence goes on
+        // given a transaction whose marker keeps the epoch: the sequence continues
         write(P1, 0);
         mark(P1, EPOCH, true);
         assertThat(producers.check(P1, EPOCH, 1, 1)).isEqualTo(Verdict.APPEND);
         assertThat(producers.check(P1, EPOCH, 7, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
 
-        // when one brings a new epoch
+        // when a marker has a new epoch
         write(P1, 1);
         mark(P1, NEXT_EPOCH, true);
 
-        // then it begins at 0, and the epoch before is fenced
+        // then the sequence begins at 0, and the old epoch is fenced
         assertThat(producers.check(P1, EPOCH, 2, 1)).isEqualTo(Verdict.FENCED);
         assertThat(producers.check(P1, NEXT_EPOCH, 2, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
         assertThat(producers.check(P1, NEXT_EPOCH, 0, 1)).isEqualTo(Verdict.APPEND);
@@ -138,7 +139,7 @@ class PartitionTransactionsTest {
 
     @Test
     void shouldOpenATransactionAgainWhenItsMarkerIsLost() {
-        // given a transaction whose end, and all that its producer wrote behind it, is not below the high watermark
+        // given a transaction whose marker, and all later records of its producer, are not below the high watermark
         write(P1, 0);
         write(P2, 0);
         transactions.onHighWatermark(102);
@@ -150,7 +151,7 @@ class PartitionTransactionsTest {
         // when the journal loses all of it
         transactions.truncateTo(102);
 
-        // then it is as before
+        // then the state is as before
         assertThat(transactions.openCount()).isEqualTo(2);
         assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
         assertThat(producers.check(P1, EPOCH, 1, 1)).isEqualTo(Verdict.APPEND);
@@ -175,13 +176,13 @@ class PartitionTransactionsTest {
         write(P1, 0);
         producers.replay(P2, EPOCH, 0, 1, 200, -1, NOW_MS);
 
-        // when it is silent for long, and many others come
+        // when it is silent for a long time, and many others write
         producers.onTick(NOW_MS + 1_000_000, 1_000);
         for (long other = 100; other < 100 + ProducerDedup.MAX_PRODUCERS; other++) {
             producers.replay(other, EPOCH, 0, 1, other, -1, NOW_MS);
         }
 
-        // then its transaction is still to be ended
+        // then its transaction can still be ended
         assertThat(producers.producerCount()).isEqualTo(ProducerDedup.MAX_PRODUCERS);
         assertThat(transactions.openLongerThan(1_000, NOW_MS + 1_001)).isEqualTo(1);
         assertThat(mark(P1, EPOCH, false)).isNotNull();

@@ -31,9 +31,9 @@ class ProducerDedupTest {
         for (int i = 0; i < ProducerDedup.REMEMBERED_BATCHES; i++) {
             dedup.replay(PRODUCER, EPOCH, i * 10, 10, 100 + i * 10, 5_000 + i, NOW_MS);
         }
-        // when the oldest of them comes again
+        // when the oldest of them is sent again
         Verdict verdict = dedup.check(PRODUCER, EPOCH, 0, 10);
-        // then it is known with its offset and time
+        // then it is recognized, with its offset and time
         assertThat(verdict).isEqualTo(Verdict.DUPLICATE);
         assertThat(dedup.duplicateBaseOffset()).isEqualTo(100);
         assertThat(dedup.duplicateAppendTimeMs()).isEqualTo(5_000);
@@ -61,10 +61,10 @@ class ProducerDedupTest {
         // given
         replay(EPOCH, 0, 3, 0);
         dedup.onPossibleLoss(3);
-        // when a batch comes that leaves a gap, and the one behind it
+        // when a batch leaves a gap, and the one behind it arrives too
         assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.SEND_AGAIN);
         assertThat(dedup.check(PRODUCER, EPOCH, 8, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
-        // then the first of them is accepted when it comes again, and no other gap is any more
+        // then the first of them is accepted when it is sent again, and no other gap is accepted any more
         assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
         replay(EPOCH, 7, 1, 3);
         assertThat(dedup.check(PRODUCER, EPOCH, 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
@@ -78,7 +78,7 @@ class ProducerDedupTest {
         // given a producer that lost nothing
         replay(EPOCH, 0, 3, 0);
         dedup.onPossibleLoss(3);
-        // when its second batch under way arrives before its first
+        // when its second batch in flight arrives before its first
         assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
         // then the first is appended, and the second behind it
         assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND);
@@ -122,9 +122,9 @@ class ProducerDedupTest {
         replay(EPOCH, 0, 3, 5);
         replay(EPOCH, 3, 1, 8);
         dedup.truncateTo(5);
-        // when the next start knows of the loss
+        // when the next start detects the loss
         dedup.onPossibleLoss(5);
-        // then the producer goes on behind them
+        // then the producer continues behind them
         assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND);
     }
 
@@ -134,9 +134,9 @@ class ProducerDedupTest {
         dedup.onPossibleLoss(5);
         replay(EPOCH, 0, 1, 5);
         dedup.truncateTo(5);
-        // when its second batch under way arrives, again and again
+        // when its second batch in flight arrives repeatedly
         assertThat(dedup.check(PRODUCER, EPOCH, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
-        // then it does not get in before the first
+        // then it is not appended before the first
         replay(EPOCH, 0, 1, 5);
         dedup.truncateTo(5);
         assertThat(dedup.check(PRODUCER, EPOCH, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
@@ -153,7 +153,7 @@ class ProducerDedupTest {
         assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
         replay(EPOCH, 3, 1, 3);
         dedup.truncateTo(3);
-        // then it does not get in before that one
+        // then it is not appended before that one
         assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
     }
 
@@ -164,7 +164,7 @@ class ProducerDedupTest {
         replay(EPOCH, 0, 3, 0);
         transactions.replayBatch(PRODUCER, 0, NOW_MS);
         dedup.onPossibleLoss(3);
-        // then it cannot go on as if nothing was missing
+        // then it cannot continue as if nothing were missing
         assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
         assertThat(dedup.check(PRODUCER, EPOCH, 7, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
     }
@@ -175,7 +175,7 @@ class ProducerDedupTest {
         dedup.onPossibleLoss(2);
         assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
         assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND_AFTER_LOSS);
-        // and what is behind is no gap
+        // and the batch behind it leaves no gap
         assertThat(dedup.check(PRODUCER, EPOCH, Integer.MAX_VALUE - 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
     }
 
@@ -196,9 +196,9 @@ class ProducerDedupTest {
 
     @Test
     void shouldFenceAnOlderEpochAndBeginANewOneAtZero() {
-        // given a producer that bumped its epoch
+        // given a producer that incremented its epoch
         replay((short) 3, 0, 1, 0);
-        // then the old epoch is fenced, a newer one begins with sequence 0
+        // then the old epoch is fenced, and a newer one begins with sequence 0
         assertThat(dedup.check(PRODUCER, (short) 2, 1, 1)).isEqualTo(Verdict.FENCED);
         assertThat(dedup.check(PRODUCER, (short) 4, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
         assertThat(dedup.check(PRODUCER, (short) 4, 0, 1)).isEqualTo(Verdict.APPEND);
@@ -218,13 +218,13 @@ class ProducerDedupTest {
 
     @Test
     void shouldForgetASilentProducerOnly() {
-        // given one producer that is silent and one that is not
+        // given a silent producer and an active one
         dedup.replay(1, EPOCH, 0, 1, 0, NO_APPEND_TIME, 1_000);
         dedup.replay(2, EPOCH, 0, 1, 1, NO_APPEND_TIME, 1_000);
         dedup.replay(1, EPOCH, 1, 1, 2, NO_APPEND_TIME, 5_000);
         // when time passes
         dedup.onTick(6_000, 2_000);
-        // then the silent one may begin anywhere, the other not
+        // then the silent one may continue with any sequence, the active one may not
         assertThat(dedup.producerCount()).isEqualTo(1);
         assertThat(dedup.check(2, EPOCH, 9, 1)).isEqualTo(Verdict.APPEND);
         assertThat(dedup.check(1, EPOCH, 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
@@ -243,7 +243,7 @@ class ProducerDedupTest {
         // given a batch that was staged but not written
         replay(EPOCH, 0, 1, 0);
         replay(EPOCH, 1, 1, 1);
-        // when it is cut
+        // when it is truncated
         dedup.truncateTo(1);
         // then it is neither a duplicate nor out of order
         assertThat(dedup.check(PRODUCER, EPOCH, 1, 1)).isEqualTo(Verdict.APPEND);
@@ -252,13 +252,13 @@ class ProducerDedupTest {
 
     @Test
     void shouldStillKnowWhatIsStoredWhenAsManyBatchesCannotBeWritten() {
-        // given five batches that are stored, whose producer heard of none, and five that it has under way behind them
+        // given five stored batches whose acknowledgements were lost, and five more in flight behind them
         for (int i = 0; i < 2 * ProducerDedup.REMEMBERED_BATCHES; i++) {
             replay(EPOCH, i, 1, i);
         }
-        // when those cannot be written
+        // when the five more cannot be written
         dedup.truncateTo(ProducerDedup.REMEMBERED_BATCHES);
-        // then the first may come again
+        // then the first of them may be sent again
         assertThat(dedup.check(PRODUCER, EPOCH, 0, 1)).isEqualTo(Verdict.DUPLICATE);
         assertThat(dedup.check(PRODUCER, EPOCH, ProducerDedup.REMEMBERED_BATCHES, 1))
                 .isEqualTo(Verdict.APPEND);
@@ -266,27 +266,27 @@ class ProducerDedupTest {
 
     @Test
     void shouldWaitForTheFirstLostBatchWhenTheJournalLostAllThatIsRemembered() {
-        // given more batches than are kept in any way, and all but the first three are cut
+        // given more batches than the ring holds, and all but the first three are truncated
         int batches = 2 * ProducerDedup.REMEMBERED_BATCHES + 3;
         for (int i = 0; i < batches; i++) {
             replay(EPOCH, i, 1, i);
         }
         dedup.truncateTo(3);
-        // then what is under way behind them does not slip in before they are sent again
+        // then the later batches in flight are not appended before they are sent again
         assertThat(dedup.check(PRODUCER, EPOCH, batches, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
         assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND);
     }
 
     @Test
     void shouldReadASnapshotOfTheFirstVersion() throws IOException {
-        // given a file that version 1 wrote: a producer with a full ring, one with one batch, one with none
+        // given a file written by version 1: a producer with a full ring, one with one batch, one with none
         ByteBuffer bytes;
         try (InputStream file = getClass().getResourceAsStream("/snapshots/producers-v1.bin")) {
             bytes = ByteBuffer.wrap(file.readAllBytes());
         }
         // when
         PartitionTransactions read = ProducerSnapshot.decode(bytes);
-        // then every producer goes on where it was
+        // then every producer continues where it was
         ProducerDedup producers = read.producers();
         assertThat(producers.producerCount()).isEqualTo(3);
         assertThat(producers.check(7, (short) 3, 30, 10)).isEqualTo(Verdict.DUPLICATE);
@@ -315,7 +315,10 @@ class ProducerDedupTest {
         }
     }
 
-    /** Against a model that remembers everything: the same verdict, with restarts from a snapshot in between. */
+    /**
+     * Compares with a model that remembers everything: the verdicts must be equal, with restarts from a snapshot in
+     * between.
+     */
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void shouldJudgeAsAModelThatRemembersEverything(long seed) {
@@ -349,7 +352,7 @@ class ProducerDedupTest {
         }
     }
 
-    /** Mostly the right next batch, else one sent again, a gap, or another epoch. */
+    /** Usually the next batch in sequence, otherwise a repeated batch, a gap, or another epoch. */
     private static Batch nextBatch(Random random, List<Batch> model, long offset) {
         int count = 1 + random.nextInt(50);
         if (model.isEmpty()) {
@@ -403,12 +406,12 @@ class ProducerDedupTest {
 
     @Test
     void shouldChargeEachProducerOnceAndGiveEverythingBackWhenThePartitionEnds() {
-        // given two producers that were there before the partition had an account
+        // given two producers that existed before the partition had an account
         replay(EPOCH, 0, 1, 0);
         dedup.replay(PRODUCER + 1, EPOCH, 0, 1, 1, NO_APPEND_TIME, NOW_MS);
         ChargedBytes memory = new ChargedBytes();
 
-        // when it begins, one producer comes, one goes on and one is silent for too long
+        // when charging begins, a producer is added, one continues, and one is silent for too long
         dedup.begin(memory);
         assertThat(memory.bytes).isEqualTo(2L * ProducerDedup.PRODUCER_BYTES);
         dedup.replay(PRODUCER + 2, EPOCH, 0, 1, 2, NO_APPEND_TIME, NOW_MS + 100);
@@ -417,7 +420,7 @@ class ProducerDedupTest {
         dedup.onTick(NOW_MS + 100, 50);
         assertThat(memory.bytes).isEqualTo(2L * ProducerDedup.PRODUCER_BYTES);
 
-        // then nothing is charged once it ends, nor what comes afterwards
+        // then nothing is charged once it ends, and nothing is charged afterwards
         dedup.end();
         dedup.replay(PRODUCER + 3, EPOCH, 0, 1, 4, NO_APPEND_TIME, NOW_MS);
         assertThat(memory.bytes).isZero();

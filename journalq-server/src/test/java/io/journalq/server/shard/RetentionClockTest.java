@@ -12,7 +12,7 @@ import java.time.ZoneOffset;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Retention by time does not believe every clock. */
+/** Retention by time does not trust every clock. */
 class RetentionClockTest {
     private static final Path DIRECTORY = Path.of("data");
     private static final long DAY_MS = TimeUnit.DAYS.toMillis(1);
@@ -49,7 +49,7 @@ class RetentionClockTest {
         assertThat(clock.nowMs()).isEqualTo(clockMs);
     }
 
-    /** The broker runs, and its clock with it. */
+    /** Lets the broker and its clock run. */
     private void run(long ms) {
         passedMs += ms;
         clockMs += ms;
@@ -164,7 +164,7 @@ class RetentionClockTest {
         assertThat(told.nowMs()).isEqualTo(clockMs);
         told.save();
 
-        // then the next start need not be told
+        // then the next start needs no time of a record
         RetentionClock clock = start();
         assertThat(clock.nowMs()).isEqualTo(clockMs);
         assertThat(clock.isWaiting()).isFalse();

@@ -4,20 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.TransactionMarker;
-import io.journalq.server.producerstate.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.producerstate.ProducerDedup;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A partition with the very state that the broker keeps of its producers and transactions, one record a batch, and what
- * its readers of committed records are shown.
+ * A partition with the broker's own state of producers and transactions, one record in each batch, and the records that
+ * its read-committed consumers see.
  *
- * @param <T> what records are of
+ * @param <T> identifies the transaction of a record
  */
 final class PartitionModel<T> {
     private static final long NOW_MS = 0;
@@ -27,7 +29,7 @@ final class PartitionModel<T> {
     private final ProducerDedup producers = new ProducerDedup();
     private final PartitionTransactions transactions = new PartitionTransactions(producers);
 
-    /** What the record at each offset is of; null for a marker. */
+    /** The transaction of the record at each offset; null for a marker. */
     private final List<T> records = new ArrayList<>();
 
     private final List<Long> producerIds = new ArrayList<>();
@@ -40,7 +42,7 @@ final class PartitionModel<T> {
         this.bug = bug;
     }
 
-    /** Appends a record that the coordinator admitted; whether the partition took it. */
+    /** Appends a record that the coordinator admitted; returns whether the partition accepted it. */
     boolean write(ProducerClaim claim, T transaction) {
         long producerId = claim.producerId();
         short epoch = claim.producerEpoch();
@@ -58,7 +60,7 @@ final class PartitionModel<T> {
         return true;
     }
 
-    /** Appends a marker; whether it ended a transaction. */
+    /** Appends a marker; returns whether it ended a transaction. */
     boolean mark(MarkerRequest request) {
         TransactionMarker marker =
                 new TransactionMarker(request.producerId(), request.producerEpoch(), request.commit(), 0);
@@ -81,7 +83,7 @@ final class PartitionModel<T> {
         transactions.onHighWatermark(records.size());
     }
 
-    /** What readers of committed records are shown, in order. */
+    /** The records that read-committed consumers see, in order. */
     List<T> committed() {
         List<T> shown = new ArrayList<>();
         long stable = bug == TransactionBug.SHOWS_OPEN_TRANSACTIONS
@@ -106,7 +108,7 @@ final class PartitionModel<T> {
         return false;
     }
 
-    /** All records, of whatever outcome. */
+    /** All records, whatever their transaction's outcome. */
     List<T> written() {
         return records.stream().filter(record -> record != null).toList();
     }

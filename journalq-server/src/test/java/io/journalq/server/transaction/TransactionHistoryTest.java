@@ -9,6 +9,8 @@ import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,10 +24,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random producers of both generations, their retries, successors and time-outs, with crashes between any two records,
- * against partitions that take records and markers. No outcome that was told is taken back, none differs between
- * partitions, nothing stays open; readers of committed records never see a record of an open or an aborted transaction,
- * and in the end see every one that committed.
+ * Random producers of both transaction versions, with retries, successors and timeouts, and with crashes between any
+ * two records, against partitions that accept records and markers. Checked: no reported outcome is reverted, the
+ * outcome is the same in all partitions, and no transaction stays open. Read-committed consumers never see a record of
+ * an open or aborted transaction, and in the end see every record that was committed.
  */
 class TransactionHistoryTest {
     private static final int STEPS = 400;
@@ -73,11 +75,11 @@ class TransactionHistoryTest {
         history.finish();
     }
 
-    /** One transaction as the outside sees it. */
+    /** One transaction, as observed from outside. */
     private static final class Observed {
-        /** What the producer was told; null when nothing. */
+        /** The outcome reported to the producer; null for none. */
         Boolean told;
-        /** What the partitions were told; null when none was yet. */
+        /** The outcome reported to the partitions; null for none yet. */
         Boolean marked;
         /** Its partitions that have records and no marker yet. */
         final List<TopicPartition> open = new ArrayList<>();
@@ -90,7 +92,7 @@ class TransactionHistoryTest {
         long producerId = -1;
         short epoch = -1;
         Observed transaction = new Observed();
-        /** The request that it waits for, and sends again as it may have got lost; null while it may do other things. */
+        /** The request that it waits for, and repeats because it may have been lost; null if it is idle. */
         Runnable asking;
 
         boolean dead;
@@ -101,7 +103,7 @@ class TransactionHistoryTest {
         }
     }
 
-    /** What a partition knows of a producer id. */
+    /** A partition's state of a producer id. */
     private static final class Entry {
         short epoch;
         Observed open;
@@ -163,7 +165,7 @@ class TransactionHistoryTest {
             ask(producer, () -> init(producer, false));
         }
 
-        /** A producer asks for one thing at a time, until it is answered. */
+        /** A producer sends one request at a time, and waits for its response. */
         private static void ask(Producer producer, Runnable request) {
             if (!producer.dead) {
                 if (producer.asking == null) {
@@ -173,7 +175,7 @@ class TransactionHistoryTest {
             }
         }
 
-        /** Whether an answer ends the producer's waiting well. */
+        /** Whether a response completes the producer's request successfully. */
         private static boolean isAnswered(Producer producer, short error) {
             if (error == ErrorCode.CONCURRENT_TRANSACTIONS.code()
                     || error == ErrorCode.COORDINATOR_NOT_AVAILABLE.code()) {
@@ -186,7 +188,7 @@ class TransactionHistoryTest {
 
         private void withProducer(Consumer<Producer> action) {
             if (!producers.isEmpty()) {
-                // The newest ones most often, older ones as zombies.
+                // Usually the newest ones, sometimes older ones as zombies.
                 int back = Math.min(producers.size(), 1 + random.nextInt(1 + random.nextInt(5)));
                 action.accept(producers.get(producers.size() - back));
             }
@@ -242,7 +244,7 @@ class TransactionHistoryTest {
                 transaction.open.add(partition);
                 observed.add(transaction);
             }
-            // Nobody else writes under this epoch, and nothing is written behind a transaction's end.
+            // No other producer writes with this epoch, and nothing is written behind a transaction's end.
             assertThat(entry.open).isSameAs(transaction);
             assertThat(transaction.marked).isNull();
             assertThat(journals.get(partition).write(claim, transaction)).isTrue();
@@ -253,7 +255,7 @@ class TransactionHistoryTest {
             journals.keySet().forEach(this::checkReaders);
         }
 
-        /** Nobody who reads committed records sees what is open or aborted. */
+        /** Checks that no read-committed consumer sees records of open or aborted transactions. */
         private void checkReaders(TopicPartition partition) {
             for (Observed seen : journals.get(partition).committed()) {
                 assertThat(seen.marked).isTrue();
@@ -283,7 +285,7 @@ class TransactionHistoryTest {
             }));
         }
 
-        /** One marker of one decided transaction reaches its partition. */
+        /** Delivers one marker of one decided transaction to its partition. */
         private void writeMarker() {
             if (world.markers.isEmpty()) {
                 return;
@@ -304,7 +306,7 @@ class TransactionHistoryTest {
             assertThat(request.producerEpoch()).isGreaterThanOrEqualTo(entry.epoch);
             entry.epoch = request.producerEpoch();
             Observed transaction = entry.open;
-            // A marker has an effect once, however often it is told.
+            // A marker has an effect once, however often it is delivered.
             assertThat(journals.get(partition).mark(request)).isEqualTo(transaction != null);
             if (transaction == null) {
                 return;
@@ -323,7 +325,7 @@ class TransactionHistoryTest {
             for (String id : IDS) {
                 var described = world.machine.describe(id);
                 if (described.errorCode() == 0) {
-                    // What nobody was told may be undone by a crash, the rest never.
+                    // A crash may revert outcomes that were not reported, but no others.
                     assertThat(described.producerEpoch())
                             .isGreaterThanOrEqualTo(newestTold(id, described.producerId()));
                 }
@@ -340,7 +342,7 @@ class TransactionHistoryTest {
             return newest;
         }
 
-        /** Everything that is under way ends, or its time is up. */
+        /** Completes all transactions, or lets them time out. */
         void finish() {
             for (int round = 0; round < 4; round++) {
                 world.nowMs += TIMEOUT_MS;

@@ -10,11 +10,13 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.server.coordinator.BoundedPattern;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** What transactions do, step by step; time stands still unless a test moves it. */
+/** The behaviour of transactions, step by step; time advances only when a test advances it. */
 class TransactionMachineTest {
     private static final String ID = "payments";
     private static final int TIMEOUT_MS = 5_000;
@@ -33,7 +35,7 @@ class TransactionMachineTest {
         assertThat(world.state(ID)).isEqualTo("Ongoing");
         // when it is committed
         EndTxnResponse ended = end(FIRST, producer.producerId(), producer.producerEpoch(), true);
-        // then every partition is told, and the next one begins only after that
+        // then every partition is informed, and the next one begins only after that
         assertThat(ended.errorCode()).isZero();
         MarkerRequest request = world.markers.get(ID);
         assertThat(request)
@@ -58,7 +60,7 @@ class TransactionMachineTest {
         assertThat(ended.producerId()).isEqualTo(producer.producerId());
         assertThat(ended.producerEpoch()).isEqualTo((short) (producer.producerEpoch() + 1));
         assertThat(world.markers.get(ID).producerEpoch()).isEqualTo(ended.producerEpoch());
-        // what is asked again gets the same answer, once the partitions know
+        // a repeated request gets the same response, once the partitions are informed
         assertThat(end(SECOND, producer.producerId(), producer.producerEpoch(), false)
                         .errorCode())
                 .isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
@@ -72,13 +74,13 @@ class TransactionMachineTest {
 
     @Test
     void shouldNotTakeAProducerForAnOldOneWhenItEndsTheNextTransactionBeforeTheLastIsComplete() {
-        // given a transaction whose end the producer knows, and its partitions do not yet
+        // given a transaction whose end is known to the producer, but not to its partitions yet
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
         EndTxnResponse ended = end(SECOND, producer.producerId(), producer.producerEpoch(), true);
-        // when it aborts the next one, and nothing of that arrived
+        // when it aborts the next one before any of its records arrived
         EndTxnResponse early = end(SECOND, ended.producerId(), ended.producerEpoch(), false);
-        // then it is to ask again, and is served once the partitions know
+        // then it must retry, and succeeds once the partitions are informed
         assertThat(early.errorCode()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
         world.completeMarkers(world.markers.get(ID));
         EndTxnResponse again = end(SECOND, ended.producerId(), ended.producerEpoch(), false);
@@ -95,10 +97,10 @@ class TransactionMachineTest {
                 SECOND, endRequest(producer.producerId(), (short) 0, true), world.nowMs, world.reply(answer::set));
         assertThat(answer.get()).isNull();
         assertThat(world.markers).isEmpty();
-        // a crash takes it back
+        // a crash reverts it
         world.crash(true);
         assertThat(world.state(ID)).isEqualTo("Ongoing");
-        // and once safe it stays, whatever happens
+        // and once it is safe it is permanent
         end(SECOND, producer.producerId(), producer.producerEpoch(), true);
         MarkerRequest told = world.markers.get(ID);
         world.crash(true);
@@ -109,7 +111,7 @@ class TransactionMachineTest {
     void shouldAbortAndFenceWhenAnotherProducerTakesOver() {
         InitProducerIdResponse first = init();
         add(first.producerId(), first.producerEpoch());
-        // when another comes, the open transaction is aborted first
+        // when another producer starts, the open transaction is aborted first
         assertThat(init().errorCode()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
         MarkerRequest abort = world.markers.get(ID);
         assertThat(abort.commit()).isFalse();
@@ -118,7 +120,7 @@ class TransactionMachineTest {
         InitProducerIdResponse second = init();
         assertThat(second.producerId()).isEqualTo(first.producerId());
         assertThat(second.producerEpoch()).isEqualTo((short) 2);
-        // then the first is fenced, in the words that its version knows
+        // then the first is fenced, with the error of its version
         assertThat(add(first.producerId(), first.producerEpoch())).isEqualTo(ErrorCode.PRODUCER_FENCED);
         assertThat(end((short) 1, first.producerId(), first.producerEpoch(), true)
                         .errorCode())
@@ -133,9 +135,9 @@ class TransactionMachineTest {
         InitProducerIdResponse first = init();
         InitProducerIdResponse recovered = init(4, first.producerId(), first.producerEpoch());
         assertThat(recovered.producerEpoch()).isEqualTo((short) 1);
-        // asked again, for the answer got lost
+        // repeated, because the response was lost
         assertThat(init(4, first.producerId(), first.producerEpoch())).isEqualTo(recovered);
-        // once another took over, no more
+        // no longer once another producer has taken over
         InitProducerIdResponse other = init();
         assertThat(other.producerEpoch()).isEqualTo((short) 2);
         assertThat(init(4, first.producerId(), first.producerEpoch()).errorCode())
@@ -148,7 +150,7 @@ class TransactionMachineTest {
     void shouldTakeAnotherProducerIdWhenEpochsAreUsedUp() {
         InitProducerIdResponse producer = init();
         short epoch = producer.producerEpoch();
-        while (epoch < Transaction.LAST_EPOCH) {
+        while (epoch < TransactionMetadata.LAST_EPOCH) {
             epoch = end(SECOND, producer.producerId(), epoch, false).producerEpoch();
         }
         add(producer.producerId(), epoch);
@@ -159,7 +161,7 @@ class TransactionMachineTest {
         MarkerRequest markers = world.markers.get(ID);
         assertThat(markers.producerId()).isEqualTo(producer.producerId());
         assertThat(markers.producerEpoch()).isEqualTo(Short.MAX_VALUE);
-        // what comes under the new id waits for the end
+        // then requests with the new id wait for the end
         AtomicReference<ErrorCode> added = new AtomicReference<>();
         world.machine.onProduce(
                 new ProducerClaim(ID, ended.producerId(), (short) 0), PARTITIONS, world.nowMs, world.reply(added::set));
@@ -202,7 +204,7 @@ class TransactionMachineTest {
         world.nowMs += 100 * TransactionWorld.LIMITS.idExpirationMs();
         world.tick();
         assertThat(world.state(ID)).isEqualTo("Empty");
-        // and what is open is aborted all the same
+        // and open transactions are still aborted
         add(idle.producerId(), idle.producerEpoch());
         world.nowMs += TIMEOUT_MS;
         world.tick();

@@ -12,6 +12,8 @@ import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.memory.RetainedBytes;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -21,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What transactional ids charge: nothing stays when they are gone, and what does not fit is refused. */
+/**
+ * The memory charged for transactional ids: nothing stays charged when they are gone, and requests beyond the limit are
+ * rejected.
+ */
 class TransactionMemoryTest {
     private static final int TIMEOUT_MS = 1_000;
     private static final long EXPIRATION_MS = 50_000;

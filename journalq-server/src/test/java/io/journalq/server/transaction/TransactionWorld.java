@@ -7,6 +7,7 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayDeque;
@@ -17,13 +18,13 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * A machine on a journal in memory: appends become safe when the test says so, answers and markers wait for that, and a
- * crash loses what is not safe.
+ * A machine with a journal in memory. Appends become safe when the test says so, responses and markers wait for that,
+ * and a crash loses appends that are not safe.
  */
 final class TransactionWorld {
     static final TransactionLimits LIMITS = new TransactionLimits(100_000, 1_000_000);
 
-    /** Asks for ids and decided transactions that nobody has carried out yet, by transactional id. */
+    /** Pending requests for ids and decided transactions, by transactional id. */
     final ArrayDeque<String> idQuestions = new ArrayDeque<>();
 
     final Map<String, MarkerRequest> markers = new LinkedHashMap<>();
@@ -109,7 +110,7 @@ final class TransactionWorld {
         }
     }
 
-    /** A reply as a host makes it. */
+    /** A reply like that of a host. */
     <T> Reply<T> reply(Consumer<T> send) {
         Incarnation asked = incarnation;
         return new Reply<>() {
@@ -122,7 +123,7 @@ final class TransactionWorld {
 
             @Override
             public void fail(ErrorCode error) {
-                throw new AssertionError("the machine fails nothing itself");
+                throw new AssertionError("the machine itself never fails a reply");
             }
         };
     }
@@ -139,11 +140,14 @@ final class TransactionWorld {
 
     void makeAllSafe() {
         while (makeSafe()) {
-            // One append after the other, as answers may lead to more.
+            // One append after the other, because responses may cause more.
         }
     }
 
-    /** What is not safe is lost with the machine; another is loaded. Markers on their way go on, or not. */
+    /**
+     * Loses all appends that are not safe, together with the machine, and loads another machine. Markers that are being
+     * delivered continue, or are lost.
+     */
     void crash(boolean loseMarkers) {
         journal.subList(safe, journal.size()).clear();
         held.clear();
@@ -156,7 +160,7 @@ final class TransactionWorld {
         deliver();
     }
 
-    /** Answers the oldest question for an id. */
+    /** Responds to the oldest request for an id. */
     void giveProducerId(boolean found) {
         machine.onProducerId(idQuestions.remove(), found ? nextProducerId++ : ProducerIdSource.NONE, nowMs);
     }

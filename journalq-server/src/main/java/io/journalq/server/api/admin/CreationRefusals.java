@@ -6,7 +6,7 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.StatePart;
-import io.journalq.server.metadata.TopicNames;
+import io.journalq.server.metadata.TopicNameRules;
 
 /** Tells of topics and partitions that are not created. Any thread. */
 public final class CreationRefusals {
@@ -39,7 +39,7 @@ public final class CreationRefusals {
 
     private static Limit limitOf(String topic, int partitions, ErrorCode error) {
         return switch (error) {
-            case INVALID_TOPIC_EXCEPTION -> topic.length() > TopicNames.MAX_LENGTH ? Limit.TOPIC_NAME : null;
+            case INVALID_TOPIC_EXCEPTION -> topic.length() > TopicNameRules.MAX_LENGTH ? Limit.TOPIC_NAME : null;
             case INVALID_PARTITIONS -> partitions > 0 ? Limit.TOPIC_PARTITIONS : null;
             case POLICY_VIOLATION -> Limit.PARTITIONS;
             default -> null;

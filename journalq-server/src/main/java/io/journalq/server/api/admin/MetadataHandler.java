@@ -22,7 +22,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.metadata.TopicNames;
+import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.metadata.TopicSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -115,7 +115,9 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         }
         for (MetadataRequestTopic topic : request.topics()) {
             boolean named = topic.name() != null && topic.topicId().equals(Uuid.ZERO);
-            if (named && metadata.current().topic(topic.name()) == null && TopicNames.problem(topic.name()) == null) {
+            if (named
+                    && metadata.current().topic(topic.name()) == null
+                    && TopicNameRules.problem(topic.name()) == null) {
                 missing.add(new TopicSpec(topic.name(), TopicSpec.DEFAULT, TopicSpec.DEFAULT, List.of(), Map.of()));
             }
         }
@@ -225,7 +227,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         if (topic != null) {
             return found(topic);
         }
-        if (TopicNames.problem(wanted.name()) != null) {
+        if (TopicNameRules.problem(wanted.name()) != null) {
             return new MetadataResponseTopic()
                     .setName(wanted.name() == null ? "" : wanted.name())
                     .setErrorCode(ErrorCode.INVALID_TOPIC_EXCEPTION.code());

@@ -7,7 +7,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.producerstate.KnownProducer;
+import io.journalq.server.producerstate.PartitionTransactions.KnownProducer;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;

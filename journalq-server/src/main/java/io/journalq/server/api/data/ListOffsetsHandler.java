@@ -10,7 +10,7 @@ import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
-import io.journalq.server.shard.read.OffsetLookup;
+import io.journalq.server.shard.read.TimestampLookup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -144,13 +144,14 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     }
 
     private void lookByTime(
-            OffsetLookup lookup,
+            TimestampLookup lookup,
             long timestampMs,
             ListOffsetsResponse.ListOffsetsPartitionResponse response,
             Runnable done) {
         try {
             blockingPool.execute(() -> {
-                OffsetLookup.Found found = timestampMs == MAX_TIMESTAMP ? lookup.largest() : lookup.first(timestampMs);
+                TimestampLookup.Found found =
+                        timestampMs == MAX_TIMESTAMP ? lookup.largest() : lookup.first(timestampMs);
                 response.setErrorCode(found.error().code())
                         .setTimestamp(found.timestampMs())
                         .setOffset(found.offset())

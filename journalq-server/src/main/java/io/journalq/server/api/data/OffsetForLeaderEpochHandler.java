@@ -7,7 +7,7 @@ import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;

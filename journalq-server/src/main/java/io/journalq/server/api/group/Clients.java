@@ -1,7 +1,7 @@
 package io.journalq.server.api.group;
 
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 

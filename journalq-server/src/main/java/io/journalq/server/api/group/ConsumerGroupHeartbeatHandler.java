@@ -9,7 +9,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.function.Supplier;

@@ -7,8 +7,8 @@ import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
+import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupMachine;
-import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -49,14 +49,14 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
 
     @Override
     public void handle(RequestContext context, OffsetCommitRequest request) {
-        List<OffsetCommits.Commit> commits = new ArrayList<>();
+        List<CommittedOffsets.Commit> commits = new ArrayList<>();
         List<OffsetCommitResponse.OffsetCommitResponsePartition> committed = new ArrayList<>();
         OffsetCommitResponse response = prepare(context, request, commits, committed);
         if (commits.isEmpty()) {
             context.respond(response);
             return;
         }
-        OffsetCommits.Committer committer = new OffsetCommits.Committer(
+        CommittedOffsets.Committer committer = new CommittedOffsets.Committer(
                 request.memberId(), request.groupInstanceId(), request.generationIdOrMemberEpoch());
         groups.submit(
                 request.groupId(),
@@ -78,7 +78,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
     private OffsetCommitResponse prepare(
             RequestContext context,
             OffsetCommitRequest request,
-            List<OffsetCommits.Commit> commits,
+            List<CommittedOffsets.Commit> commits,
             List<OffsetCommitResponse.OffsetCommitResponsePartition> committed) {
         boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
         MetadataImage image = images.get();
@@ -103,7 +103,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
                     answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
                 } else {
                     committed.add(answer);
-                    commits.add(new OffsetCommits.Commit(
+                    commits.add(new CommittedOffsets.Commit(
                             topic.name(),
                             topic.id(),
                             partition.partitionIndex(),
@@ -117,7 +117,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
         return new OffsetCommitResponse().setTopics(topics);
     }
 
-    private static List<ErrorCode> all(ErrorCode error, List<OffsetCommits.Commit> commits) {
+    private static List<ErrorCode> all(ErrorCode error, List<CommittedOffsets.Commit> commits) {
         return Collections.nCopies(commits.size(), error);
     }
 

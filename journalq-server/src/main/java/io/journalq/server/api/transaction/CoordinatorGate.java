@@ -4,8 +4,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.shard.coordinator.Coordinators;
-import io.journalq.server.transaction.ProducerClaim;
 import io.journalq.server.transaction.TransactionMachine;
+import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.function.Consumer;
 
 /**

@@ -14,8 +14,8 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.api.group.GroupRefusals;
+import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupMachine;
-import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -92,9 +92,10 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                 request.groupId(),
                 (machine, nowMs, replies) -> machine.onTransactionalOffsetCommit(
                         request.groupId(),
-                        new OffsetCommits.Committer(
+                        new CommittedOffsets.Committer(
                                 request.memberId(), request.groupInstanceId(), request.generationId()),
-                        new OffsetCommits.InTransaction(request.producerId(), request.producerEpoch(), pending.commits),
+                        new CommittedOffsets.InTransaction(
+                                request.producerId(), request.producerEpoch(), pending.commits),
                         nowMs,
                         replies.to(
                                 outcomes -> {
@@ -109,7 +110,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
     private static final class Pending {
         private final RequestContext context;
         private final TxnOffsetCommitRequest request;
-        private final List<OffsetCommits.Commit> commits = new ArrayList<>();
+        private final List<CommittedOffsets.Commit> commits = new ArrayList<>();
         private final List<TxnOffsetCommitResponsePartition> waiting = new ArrayList<>();
         private final List<TxnOffsetCommitResponseTopic> topics = new ArrayList<>();
 
@@ -136,7 +137,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                         answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
                     } else {
                         waiting.add(answer);
-                        commits.add(new OffsetCommits.Commit(
+                        commits.add(new CommittedOffsets.Commit(
                                 topic.name(),
                                 topic.id(),
                                 index,

@@ -11,10 +11,11 @@ import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.group.consumer.CurrentAssignment.State;
-import io.journalq.server.group.consumer.Deadlines.Kind;
-import io.journalq.server.group.consumer.Deadlines.Subject;
+import io.journalq.server.group.consumer.MemberDeadlines.Kind;
+import io.journalq.server.group.consumer.MemberDeadlines.Subject;
+import io.journalq.server.group.consumer.MemberRules.RequestError;
 import io.journalq.server.group.consumer.assignor.Assignment;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
@@ -22,24 +23,25 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Members that still speak the classic protocol, in a group that has moved to the consumer protocol (KIP-848): the
- * coordinator assigns, and none of them leads. A member's epoch is its generation; it is told to join again whenever it is
- * to give something up or to get something. One thread: that of the coordinator's host.
+ * Members that still use the classic protocol, in a group that has been converted to the consumer protocol (KIP-848).
+ * The coordinator assigns partitions, and none of these members is a leader. A member's epoch is its generation. The
+ * member is asked to join again when partitions are to be revoked or assigned. One thread: that of the coordinator's
+ * host.
  */
 public final class ClassicMembers {
     private static final short FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS = 4;
 
     private final ConsumerGroupLimits limits;
-    private final Membership membership;
+    private final MemberLifecycle membership;
     private final Supplier<String> ids;
 
-    ClassicMembers(ConsumerGroupLimits limits, Membership membership, Supplier<String> ids) {
+    ClassicMembers(ConsumerGroupLimits limits, MemberLifecycle membership, Supplier<String> ids) {
         this.limits = limits;
         this.membership = membership;
         this.ids = ids;
     }
 
-    /** Answers a request to join, at once; refusals carry an error and the member's id only. */
+    /** Responds to a JoinGroup request at once. A rejection carries an error and only the member's id. */
     public JoinGroupResponse join(
             ConsumerGroup group, Origin origin, short version, JoinGroupRequest request, long nowMs) {
         List<ClassicSnapshot.Protocol> protocols = new ArrayList<>();
@@ -67,10 +69,10 @@ public final class ClassicMembers {
             change.addAll(membership.replacement(group, replaced, memberId));
         }
         int rebalanceTimeoutMs = version == 0 ? request.sessionTimeoutMs() : request.rebalanceTimeoutMs();
-        change.add(ConsumerRecords.member(
+        change.add(ConsumerGroupRecords.member(
                 group.groupId(),
                 memberId,
-                TakeOver.metadata(
+                GroupProtocolMigration.metadata(
                         origin,
                         instanceId,
                         rebalanceTimeoutMs,
@@ -90,7 +92,7 @@ public final class ClassicMembers {
                 .setProtocolType(EmbeddedProtocol.TYPE)
                 .setProtocolName(protocols.get(0).name())
                 .setLeader("");
-        // It may have taken the place of the last member of the consumer protocol.
+        // It may have replaced the last member of the consumer protocol.
         membership.turnClassic(group, nowMs);
         return response;
     }
@@ -132,11 +134,11 @@ public final class ClassicMembers {
         if (member != null && !member.isClassic()) {
             return ErrorCode.UNKNOWN_MEMBER_ID;
         }
-        Fault full = MemberRules.full(group, request.memberId(), limits);
+        RequestError full = MemberRules.full(group, request.memberId(), limits);
         return full == null ? ErrorCode.NONE : full.code();
     }
 
-    /** Answers a request for an assignment. */
+    /** Responds to a SyncGroup request. */
     public SyncGroupResponse sync(ConsumerGroup group, SyncGroupRequest request, long nowMs) {
         ErrorCode error = checkMember(group, request.memberId(), request.groupInstanceId(), request.generationId());
         SyncGroupResponse response = new SyncGroupResponse().setAssignment(Unpooled.EMPTY_BUFFER);
@@ -153,7 +155,8 @@ public final class ClassicMembers {
             return response.setErrorCode(ErrorCode.INCONSISTENT_GROUP_PROTOCOL.code());
         }
         CurrentAssignment current = group.current(memberId);
-        // A member that is to give something up has joined already: it must hear what it keeps before it joins again.
+        // A member with partitions to revoke has joined already: it must learn which partitions it keeps before it
+        // joins again.
         if (current.memberEpoch() < group.epoch() && current.state() != State.UNREVOKED_PARTITIONS) {
             membership.awaitOnce(group, memberId, Kind.REBALANCE, nowMs);
             return response.setErrorCode(ErrorCode.REBALANCE_IN_PROGRESS.code());
@@ -166,7 +169,7 @@ public final class ClassicMembers {
                         EmbeddedProtocol.bytes(current.assigned(), membership.topics(), preferred.metadata())));
     }
 
-    /** A member shows that it lives; answers whether it is to join again. */
+    /** Responds to a heartbeat, and tells whether the member must join again. */
     public ErrorCode heartbeat(ConsumerGroup group, HeartbeatRequest request, long nowMs) {
         String memberId = request.memberId();
         ErrorCode error = checkMember(group, memberId, request.groupInstanceId(), request.generationId());
@@ -181,7 +184,7 @@ public final class ClassicMembers {
         return ErrorCode.REBALANCE_IN_PROGRESS;
     }
 
-    /** Whether the member would move on if it joined again. */
+    /** Whether the member's assignment would change if it joined again. */
     private static boolean hasNews(ConsumerGroup group, String memberId) {
         CurrentAssignment current = group.current(memberId);
         if (current.memberEpoch() < group.epoch() || current.state() == State.UNREVOKED_PARTITIONS) {
@@ -194,7 +197,7 @@ public final class ClassicMembers {
                                 .size();
     }
 
-    /** Members leave by their ids or, when they are static, by their fixed names. */
+    /** Removes members by their ids or, if they are static, by their group instance ids. */
     public LeaveGroupResponse.MemberResponse leave(
             ConsumerGroup group, LeaveGroupRequest.MemberIdentity leaving, long nowMs) {
         String holder = leaving.groupInstanceId() == null ? null : group.memberOfInstance(leaving.groupInstanceId());

@@ -1,14 +1,14 @@
 package io.journalq.server.group.consumer;
 
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * A group whose members speak the classic protocol, on its way from one kind of group to the other. Immutable; nobody
- * changes the bytes.
+ * A group whose members use the classic protocol, during a conversion between group types. Immutable; the byte arrays
+ * are not modified.
  *
- * @param generation the generation, or epoch, that its members are in
+ * @param generation the generation, or epoch, of its members
  */
 public record ClassicSnapshot(String groupId, int generation, List<Member> members) {
     public ClassicSnapshot {
@@ -18,11 +18,11 @@ public record ClassicSnapshot(String groupId, int generation, List<Member> membe
     /**
      * A member.
      *
-     * @param instanceId the static member's name; null for a dynamic one
-     * @param rebalanceTimeoutMs how long it may take to join again
-     * @param sessionTimeoutMs it is gone after such a silence
-     * @param protocols those that it can follow, the preferred one first
-     * @param assignment what it was assigned, as consumers read it
+     * @param instanceId the group instance id of a static member; null for a dynamic one
+     * @param rebalanceTimeoutMs how long it may take to join again, in milliseconds
+     * @param sessionTimeoutMs the member is removed after this time without a heartbeat, in milliseconds
+     * @param protocols the protocols that it supports, the preferred one first
+     * @param assignment its assignment, in the format that consumers read
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Member(
@@ -38,7 +38,7 @@ public record ClassicSnapshot(String groupId, int generation, List<Member> membe
         }
     }
 
-    /** A protocol by name, and what the member says of itself in it. */
+    /** A protocol's name and the member's metadata for it. */
     @SuppressWarnings("ArrayRecordComponent") // compared by sameAs only
     public record Protocol(String name, byte[] metadata) {
         /** Whether name and bytes are the same. */

@@ -17,8 +17,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A group of the consumer protocol as its records have it. Records may come in any order while loading; whatever follows
- * from several of them is derived after. Changed by {@link ConsumerGroups} only, on its thread.
+ * A group of the consumer protocol, as defined by its records. While the group is loaded, records may come in any
+ * order, so state derived from several records is computed afterwards. Changed only by {@link ConsumerGroups}, on its
+ * thread.
  */
 public final class ConsumerGroup implements Group {
     private final String groupId;
@@ -29,7 +30,10 @@ public final class ConsumerGroup implements Group {
     private final SortedMap<String, SortedSet<String>> topicNamesByPattern = new TreeMap<>();
     private final SortedMap<String, String> memberByInstance = new TreeMap<>();
     private final SortedMap<Uuid, SortedMap<Integer, String>> owners = new TreeMap<>();
-    /** Whether two members held the same partition when the group was loaded: one of them gives up what it did not own. */
+    /**
+     * Whether two members held the same partition when the group was loaded: the one that does not own it must revoke
+     * it.
+     */
     private boolean hasContested;
 
     private boolean hasEpoch;
@@ -40,14 +44,14 @@ public final class ConsumerGroup implements Group {
     private long assignedAtMs;
     private int classicMemberCount;
     private boolean isLive;
-    /** The topics for which the epoch and the target were last looked at; null when something changed since. */
+    /** The topics for which epoch and target were last checked; null if something has changed since. */
     private Topics settledFor;
 
     ConsumerGroup(String groupId) {
         this.groupId = groupId;
     }
 
-    // What records change.
+    // Changed by records.
 
     void setEpoch(int newEpoch, long newSubscriptionHash) {
         hasEpoch = true;
@@ -72,7 +76,7 @@ public final class ConsumerGroup implements Group {
         assignmentEpoch = 0;
     }
 
-    /** Null removes, here and below. */
+    /** Null removes the member; the same applies below. */
     void putMember(String memberId, MemberMetadata member) {
         settledFor = null;
         MemberMetadata before = member == null ? members.remove(memberId) : members.put(memberId, member);
@@ -112,7 +116,10 @@ public final class ConsumerGroup implements Group {
         return member == null ? 0 : GroupSize.MEMBER_BYTES + GroupSize.of(memberId) + member.sizeBytes();
     }
 
-    /** Half of what is assigned is its target; the other half is what is in force, with who owns each partition. */
+    /**
+     * Half of the size of an assignment is for the target, the other half for the assignment in effect and the owners
+     * of its partitions.
+     */
     private static long sizeOfTarget(Assignment target) {
         return target == null ? 0 : (long) target.topicCount() * GroupSize.ASSIGNED_TOPIC_BYTES / 4;
     }
@@ -145,7 +152,7 @@ public final class ConsumerGroup implements Group {
         return size;
     }
 
-    /** All records are there: derives who owns what. */
+    /** Derives the owners of partitions once all records are replayed. */
     void onLoaded() {
         if (!isLive) {
             isLive = true;
@@ -154,8 +161,9 @@ public final class ConsumerGroup implements Group {
     }
 
     /**
-     * A power loss may have taken the record by which one member gave up what another one was given after it. Then it is
-     * the newer one's; the other is told to give it up like anything that is not meant for it.
+     * Sets the owners of a loaded assignment. A power loss may have taken the record in which a member revoked a
+     * partition that was then assigned to another member. In this case the newer assignment counts, and the other
+     * member is asked to revoke the partition.
      */
     private void takeLoaded(String memberId, CurrentAssignment current) {
         current.owned().forEach((topicId, partition) -> owners.computeIfAbsent(topicId, id -> new TreeMap<>())
@@ -188,7 +196,7 @@ public final class ConsumerGroup implements Group {
         });
     }
 
-    // What there is.
+    // Queries.
 
     public String groupId() {
         return groupId;
@@ -219,7 +227,7 @@ public final class ConsumerGroup implements Group {
         return MemberRules.offsetAccess(this, memberId, memberEpoch, false);
     }
 
-    /** When the last member went, the targets were computed for the last time. */
+    /** When the targets were last computed, which happened when the last member left. */
     @Override
     public long emptySinceMs() {
         return members.isEmpty() ? assignedAtMs : -1;
@@ -228,14 +236,14 @@ public final class ConsumerGroup implements Group {
     @Override
     public List<CoordinatorRecord> tombstones() {
         List<CoordinatorRecord> records = new ArrayList<>();
-        members.keySet().forEach(memberId -> records.addAll(ConsumerRecords.withoutMember(groupId, memberId)));
-        topicNamesByPattern.keySet().forEach(pattern -> records.add(ConsumerRecords.noPattern(groupId, pattern)));
-        records.add(ConsumerRecords.noTargetEpoch(groupId));
-        records.add(ConsumerRecords.noEpoch(groupId));
+        members.keySet().forEach(memberId -> records.addAll(ConsumerGroupRecords.withoutMember(groupId, memberId)));
+        topicNamesByPattern.keySet().forEach(pattern -> records.add(ConsumerGroupRecords.noPattern(groupId, pattern)));
+        records.add(ConsumerGroupRecords.noTargetEpoch(groupId));
+        records.add(ConsumerGroupRecords.noEpoch(groupId));
         return records;
     }
 
-    /** When the next assignment may be made at the earliest: at once for the first one, and when nobody is left. */
+    /** The earliest time of the next assignment: at once for the first one, and when no members are left. */
     long assignmentDueMs(int intervalMs) {
         return members.isEmpty() || assignmentEpoch == 0 ? 0 : assignedAtMs + intervalMs;
     }
@@ -245,7 +253,7 @@ public final class ConsumerGroup implements Group {
         return epoch;
     }
 
-    /** The change for which targets were computed last. */
+    /** The change for which targets were last computed. */
     public int assignmentEpoch() {
         return assignmentEpoch;
     }
@@ -255,7 +263,7 @@ public final class ConsumerGroup implements Group {
         return members.isEmpty();
     }
 
-    /** Whether there is nothing of it at all. */
+    /** Whether no record of the group is left. */
     boolean isGone() {
         return !hasEpoch
                 && !hasAssignmentEpoch
@@ -265,12 +273,12 @@ public final class ConsumerGroup implements Group {
                 && topicNamesByPattern.isEmpty();
     }
 
-    /** How many members it has, of either protocol. */
+    /** Number of members of either protocol. */
     public int memberCount() {
         return members.size();
     }
 
-    /** Whether members are there, and all speak the classic protocol. */
+    /** Whether there are members, and all of them use the classic protocol. */
     boolean hasClassicMembersOnly() {
         return !members.isEmpty() && classicMemberCount == members.size();
     }
@@ -283,12 +291,12 @@ public final class ConsumerGroup implements Group {
         return Collections.unmodifiableSortedMap(members);
     }
 
-    /** The member of that id; null when there is none. */
+    /** The member with this id; null if there is none. */
     MemberMetadata member(String memberId) {
         return members.get(memberId);
     }
 
-    /** Id of the static member of that name; null when there is none. */
+    /** Id of the static member with this group instance id; null if there is none. */
     String memberOfInstance(String instanceId) {
         return memberByInstance.get(instanceId);
     }
@@ -305,7 +313,7 @@ public final class ConsumerGroup implements Group {
         return Collections.unmodifiableSortedMap(topicNamesByPattern);
     }
 
-    /** Whether nobody but perhaps this member owns the partition. */
+    /** Whether the partition is unowned or owned by this member. */
     boolean isFreeFor(String memberId, Uuid topicId, int partition) {
         SortedMap<Integer, String> ofTopic = owners.get(topicId);
         String owner = ofTopic == null ? null : ofTopic.get(partition);
@@ -337,7 +345,7 @@ public final class ConsumerGroup implements Group {
         return "Stable";
     }
 
-    /** Every member with those of its topics that exist. */
+    /** Every member with the topics of its subscription that exist. */
     List<Subscriber> subscribers(Topics topics) {
         List<Subscriber> subscribers = new ArrayList<>(members.size());
         members.forEach((memberId, member) -> {

@@ -6,13 +6,13 @@ import io.journalq.server.group.consumer.assignor.UniformAssignor;
 import java.util.List;
 
 /**
- * How groups of the consumer protocol are bounded.
+ * Limits of groups of the consumer protocol.
  *
- * @param sizeMax most members of a group
- * @param heartbeatIntervalMs how often members are told to send heartbeats, until {@link ConsumerGroups#onTimes}
- * @param sessionTimeoutMs a member is gone after such a silence, until then
+ * @param sizeMax maximum number of members of one group
+ * @param heartbeatIntervalMs heartbeat interval of members, until {@link ConsumerGroups#onTimes}
+ * @param sessionTimeoutMs session timeout of members, until {@link ConsumerGroups#onTimes}
  * @param migration which groups may change their protocol while they have members
- * @param assignors those on offer, the default first
+ * @param assignors available assignors, the default first
  */
 public record ConsumerGroupLimits(
         int sizeMax,
@@ -20,7 +20,7 @@ public record ConsumerGroupLimits(
         int sessionTimeoutMs,
         MigrationPolicy migration,
         List<Assignor> assignors) {
-    /** As a broker has them whose settings nobody changed. */
+    /** The limits of a broker with default settings. */
     public static final ConsumerGroupLimits DEFAULT = new ConsumerGroupLimits(
             10_000, 5_000, 45_000, MigrationPolicy.BIDIRECTIONAL, List.of(new UniformAssignor(), new RangeAssignor()));
 
@@ -28,7 +28,7 @@ public record ConsumerGroupLimits(
         assignors = List.copyOf(assignors);
     }
 
-    /** The one of that name; null when it is not on offer. */
+    /** The assignor with this name; null if it is not available. */
     Assignor assignor(String name) {
         for (Assignor assignor : assignors) {
             if (assignor.assignorName().equals(name)) {

@@ -8,7 +8,7 @@ import io.journalq.server.group.consumer.assignor.Assignment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Groups and assignments in the words of answers. Pure functions. */
+/** Converts groups and assignments to responses. Pure functions. */
 final class ConsumerGroupViews {
     private static final byte CLASSIC_MEMBER = 0;
     private static final byte CONSUMER_MEMBER = 1;
@@ -54,7 +54,7 @@ final class ConsumerGroupViews {
                 .setMemberType(member.isClassic() ? CLASSIC_MEMBER : CONSUMER_MEMBER);
     }
 
-    /** Without topics that were deleted meanwhile: they have no name any more. */
+    /** Omits deleted topics, because their names are no longer known. */
     private static ConsumerGroupDescribeResponse.Assignment describe(Assignment assignment, Topics topics) {
         List<ConsumerGroupDescribeResponse.TopicPartitions> described = new ArrayList<>();
         for (Uuid topicId : assignment.topicIds()) {

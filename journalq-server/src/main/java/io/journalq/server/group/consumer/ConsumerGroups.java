@@ -6,11 +6,12 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
-import io.journalq.server.group.consumer.Deadlines.Kind;
-import io.journalq.server.group.consumer.Deadlines.Subject;
+import io.journalq.server.group.consumer.MemberDeadlines.Kind;
+import io.journalq.server.group.consumer.MemberDeadlines.Subject;
+import io.journalq.server.group.consumer.MemberRules.RequestError;
 import io.journalq.server.group.consumer.Reconciliation.Claim;
 import io.journalq.server.group.consumer.assignor.Assignment;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.StatePart;
 import java.util.ArrayList;
@@ -22,53 +23,54 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * The groups of the consumer protocol (KIP-848) of one coordinator: the part of its machine that answers
- * ConsumerGroupHeartbeat and lets members go that fall silent or keep what they were to give up. Answers are returned; they
- * hold once what was appended meanwhile is safe. One thread: that of the coordinator's host.
+ * The groups of the consumer protocol (KIP-848) of one coordinator. This part of its machine handles
+ * ConsumerGroupHeartbeat, and removes members that time out or do not revoke partitions in time. Responses are
+ * returned, and are valid once the records appended in the meantime are safe. One thread: that of the coordinator's
+ * host.
  */
 public final class ConsumerGroups {
     private final ConsumerGroupLimits limits;
     private final Outbox outbox;
     private final MemoryAccount memory;
     private final Supplier<String> memberIds;
-    private final Membership membership;
+    private final MemberLifecycle membership;
     private final ClassicMembers classicMembers;
-    private final ConsumerReplay replay;
+    private final ConsumerGroupReplay replay;
     private final SortedMap<String, ConsumerGroup> groups = new TreeMap<>();
 
     /**
-     * Makes a part without groups, and without topics until {@link #onTopics} brings them.
+     * Creates an instance without groups, and without topics until {@link #onTopics} is called.
      *
-     * @param memory asked for room before groups become larger
-     * @param memberIds a new id each time, for members that bring none
-     * @param classicTurn hears of groups that are to be classic again
+     * @param memory checked for room before a group grows
+     * @param memberIds generates a unique id for each member that does not bring one
+     * @param classicTurn called with each group that must be converted back to a classic group
      */
     public ConsumerGroups(
             ConsumerGroupLimits limits,
             Outbox outbox,
             MemoryAccount memory,
             Supplier<String> memberIds,
-            Membership.ClassicTurn classicTurn) {
+            MemberLifecycle.ClassicTurn classicTurn) {
         this.memory = memory;
         this.limits = limits;
         this.outbox = outbox;
         this.memberIds = memberIds;
-        this.membership = new Membership(limits, outbox, classicTurn);
+        this.membership = new MemberLifecycle(limits, outbox, classicTurn);
         this.classicMembers = new ClassicMembers(limits, membership, memberIds);
-        this.replay = new ConsumerReplay(groups);
+        this.replay = new ConsumerGroupReplay(groups);
     }
 
-    /** Members of the classic protocol in these groups. */
+    /** Members of these groups that use the classic protocol. */
     public ClassicMembers classicMembers() {
         return classicMembers;
     }
 
-    /** Takes a record in. Returns the id of its group; null when it is no record of consumer groups. */
+    /** Applies a record. Returns the id of its group; null if it is not a record of consumer groups. */
     public String replay(CoordinatorRecord record) {
         return replay.replay(record.key(), record.value());
     }
 
-    /** All records are there. */
+    /** Called after all records are replayed. */
     public void onLoaded(long nowMs) {
         membership.deadlines().clear();
         replay.onLoaded();
@@ -80,19 +82,22 @@ public final class ConsumerGroups {
         }
     }
 
-    /** The topics are others now. Groups follow with their next heartbeats. */
+    /** Replaces the topics. Each group is updated with its next heartbeat. */
     public void onTopics(Topics newTopics) {
         membership.setTopics(newTopics);
     }
 
-    /** What groups do by the clock is something else now; deadlines that are set stay as they are. */
+    /** Replaces the timeouts and intervals; deadlines that are set stay as they are. */
     public void onTimes(GroupTimes.Lookup newTimes) {
         membership.setTimes(newTimes);
     }
 
-    /** Lets members go whose time is up, and makes assignments that had to wait. Returns when to call again at the latest. */
+    /**
+     * Removes members whose deadline has passed, and makes delayed assignments. Returns the latest time for the next
+     * call.
+     */
     public long onTick(long nowMs) {
-        Deadlines deadlines = membership.deadlines();
+        MemberDeadlines deadlines = membership.deadlines();
         for (Subject due = deadlines.pollDue(nowMs); due != null; due = deadlines.pollDue(nowMs)) {
             ConsumerGroup group = groups.get(due.groupId());
             if (group != null && due.kind() == Kind.ASSIGNMENT) {
@@ -104,22 +109,22 @@ public final class ConsumerGroups {
         return deadlines.nextMs();
     }
 
-    /** The group of that id; null when there is none of this protocol. */
+    /** The group with this id; null if there is none of this protocol. */
     public ConsumerGroup group(String groupId) {
         return groups.get(groupId);
     }
 
-    /** Every group, by id. */
+    /** All groups, by id. */
     public Collection<ConsumerGroup> all() {
         return Collections.unmodifiableCollection(groups.values());
     }
 
-    /** Answers ConsumerGroupHeartbeat, versions 0 and 1. */
+    /** Handles ConsumerGroupHeartbeat, versions 0 and 1. */
     public ConsumerGroupHeartbeatResponse onHeartbeat(
             Origin client, short version, ConsumerGroupHeartbeatRequest request, long nowMs) {
-        Fault fault = HeartbeatRules.problem(request, version, limits);
-        if (fault != null) {
-            return refuse(fault.code(), fault.message());
+        RequestError error = HeartbeatRules.problem(request, version, limits);
+        if (error != null) {
+            return refuse(error.code(), error.message());
         }
         if (request.memberEpoch() < 0) {
             return leave(request, nowMs);
@@ -133,14 +138,14 @@ public final class ConsumerGroups {
             group.onLoaded();
         }
         String memberId = request.memberId().isEmpty() ? memberIds.get() : request.memberId();
-        fault = MemberRules.problem(group, memberId, request, limits);
-        if (fault != null) {
-            return refuse(fault.code(), fault.message());
+        error = MemberRules.problem(group, memberId, request, limits);
+        if (error != null) {
+            return refuse(error.code(), error.message());
         }
         if (!memory.hasRoom(GroupGrowth.of(group, memberId, request, membership.topics()))) {
             return refuse(
                     ErrorCode.GROUP_MAX_SIZE_REACHED,
-                    "Groups take as much memory as they may (" + StatePart.GROUPS.setting() + ").");
+                    "The memory limit of groups is reached (" + StatePart.GROUPS.setting() + ").");
         }
         groups.put(group.groupId(), group);
         return heartbeat(group, memberId, client, request, nowMs);
@@ -157,7 +162,7 @@ public final class ConsumerGroups {
                 .setMemberId(memberId)
                 .setMemberEpoch(current.memberEpoch())
                 .setHeartbeatIntervalMs(membership.timesOf(group).heartbeatIntervalMs());
-        // A member that says what it owns may have missed the answer that told it.
+        // A member that reports what it owns may have missed the response with its assignment.
         boolean asksForAll = request.memberEpoch() == 0 || request.topicPartitions() != null;
         if (asksForAll || !current.assigned().equals(before)) {
             response.setAssignment(ConsumerGroupViews.heartbeatAssignment(current.assigned()));
@@ -187,12 +192,12 @@ public final class ConsumerGroups {
         }
         MemberMetadata after = updated(before, client, request);
         if (!after.equals(group.member(memberId))) {
-            records.add(ConsumerRecords.member(group.groupId(), memberId, after));
+            records.add(ConsumerGroupRecords.member(group.groupId(), memberId, after));
         }
         return records;
     }
 
-    /** What the member told until now, with what it tells anew; nothing stays when it joins. */
+    /** The member's previous metadata, updated from the request. When a member joins, all of it is replaced. */
     private static MemberMetadata updated(MemberMetadata before, Origin client, ConsumerGroupHeartbeatRequest request) {
         boolean joins = request.memberEpoch() == 0 || before == null;
         String regex = request.subscribedTopicRegex();
@@ -233,22 +238,23 @@ public final class ConsumerGroups {
         if (request.memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH
                 && group.member(memberId).instanceId() != null) {
             CurrentAssignment away = group.current(memberId).awayForAWhile();
-            outbox.append(List.of(ConsumerRecords.current(group.groupId(), memberId, away)));
+            outbox.append(List.of(ConsumerGroupRecords.current(group.groupId(), memberId, away)));
         } else {
             membership.remove(group, memberId, nowMs);
         }
         return new ConsumerGroupHeartbeatResponse().setMemberId(memberId).setMemberEpoch(request.memberEpoch());
     }
 
-    /** Why the members of a classic group cannot be taken over by one who joins it so; null when they can. */
-    public Fault takeOverProblem(ClassicSnapshot classic, ConsumerGroupHeartbeatRequest request, short version) {
-        Fault fault = HeartbeatRules.problem(request, version, limits);
-        if (fault != null) {
-            return fault;
+    /** Why the client that sends this request cannot convert the classic group; null if it can. */
+    public RequestError conversionError(ClassicSnapshot classic, ConsumerGroupHeartbeatRequest request, short version) {
+        RequestError error = HeartbeatRules.problem(request, version, limits);
+        if (error != null) {
+            return error;
         }
-        boolean canRead = classic.members().stream().allMatch(TakeOver::isReadable);
+        boolean canRead = classic.members().stream().allMatch(GroupProtocolMigration::isReadable);
         if (request.memberEpoch() != 0 || !limits.migration().upgrades() || !canRead) {
-            return new Fault(ErrorCode.GROUP_ID_NOT_FOUND, "Group " + request.groupId() + " is not a consumer group.");
+            return new RequestError(
+                    ErrorCode.GROUP_ID_NOT_FOUND, "Group " + request.groupId() + " is not a consumer group.");
         }
         boolean replaces = classic.members().stream()
                 .anyMatch(member ->
@@ -257,26 +263,25 @@ public final class ConsumerGroups {
     }
 
     /**
-     * Takes over the members of a classic group, each with what it was assigned; they are told to join again when that
-     * changes.
+     * Converts a classic group. Its members keep their assignments, and are asked to join again when these change.
      *
-     * @param end the records by which the classic group goes, appended together with those of the new one
+     * @param end the records that delete the classic group, appended together with those of the new group
      */
-    public void takeOver(ClassicSnapshot classic, List<CoordinatorRecord> end, long nowMs) {
+    public void convert(ClassicSnapshot classic, List<CoordinatorRecord> end, long nowMs) {
         List<CoordinatorRecord> records = new ArrayList<>(end);
-        records.addAll(TakeOver.records(classic, membership.topics(), nowMs));
+        records.addAll(GroupProtocolMigration.records(classic, membership.topics(), nowMs));
         outbox.append(records);
         ConsumerGroup group = groups.get(classic.groupId());
         group.members().keySet().forEach(memberId -> membership.awaitLife(group, memberId, nowMs));
     }
 
-    /** The members of a group that is left to the classic protocol; nothing is awaited of them here any more. */
-    public ClassicSnapshot handOver(ConsumerGroup group) {
+    /** The members of a group that is converted to the classic protocol. Cancels their deadlines here. */
+    public ClassicSnapshot convertToClassic(ConsumerGroup group) {
         group.members().keySet().forEach(memberId -> membership.deadlines().cancelAll(group.groupId(), memberId));
-        return TakeOver.snapshot(group, membership.topics());
+        return GroupProtocolMigration.snapshot(group, membership.topics());
     }
 
-    /** A group as ConsumerGroupDescribe shows it. */
+    /** Describes a group for ConsumerGroupDescribe. */
     public DescribedGroup describe(String groupId) {
         ConsumerGroup group = groups.get(groupId);
         if (group == null) {

@@ -3,18 +3,18 @@ package io.journalq.server.group.consumer;
 import io.journalq.server.group.consumer.assignor.Assignment;
 
 /**
- * Where a member is on the way to its target. Immutable.
+ * The progress of a member towards its target. Immutable.
  *
- * @param memberEpoch the epoch that it is in; {@link #STATIC_LEFT_EPOCH} while a static member is away
- * @param previousMemberEpoch the one before, which it sends when it missed an answer
- * @param assigned what it may use
- * @param pendingRevocation what it must give up before it goes on; still its own
+ * @param memberEpoch the member's epoch; {@link #STATIC_LEFT_EPOCH} while a static member is away
+ * @param previousMemberEpoch the epoch before that, which the member sends if it missed a response
+ * @param assigned partitions that it may use
+ * @param pendingRevocation partitions that it still owns and must revoke before it continues
  */
 record CurrentAssignment(
         int memberEpoch, int previousMemberEpoch, State state, Assignment assigned, Assignment pendingRevocation) {
-    /** A static member left and will come back. */
+    /** A static member that left and will return. */
     static final int STATIC_LEFT_EPOCH = -2;
-    /** A member leaves for good. */
+    /** A member that leaves permanently. */
     static final int LEAVE_EPOCH = -1;
     /** A member that has just joined. */
     static final CurrentAssignment JOINING =
@@ -22,11 +22,11 @@ record CurrentAssignment(
 
     /** What a member waits for. */
     enum State {
-        /** For nothing. */
+        /** The member has reached its target. */
         STABLE(0),
-        /** For itself to give up partitions. */
+        /** The member must revoke partitions. */
         UNREVOKED_PARTITIONS(1),
-        /** For others to give up partitions. */
+        /** Other members must revoke partitions that are assigned to this member. */
         UNRELEASED_PARTITIONS(2);
 
         private final byte number;
@@ -35,12 +35,12 @@ record CurrentAssignment(
             this.number = (byte) number;
         }
 
-        /** Its number in records. */
+        /** Number of the state in records. */
         byte number() {
             return number;
         }
 
-        /** The state of that number; one that this release does not know is as good as stable. */
+        /** The state for a number; an unknown number counts as stable. */
         static State of(byte number) {
             for (State state : values()) {
                 if (state.number == number) {
@@ -51,7 +51,7 @@ record CurrentAssignment(
         }
     }
 
-    /** All partitions that nobody else may have. */
+    /** All partitions that no other member may have. */
     Assignment owned() {
         return assigned.union(pendingRevocation);
     }

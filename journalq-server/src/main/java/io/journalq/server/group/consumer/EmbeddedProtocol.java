@@ -16,16 +16,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What consumers of the classic protocol tell each other through the coordinator, which hands it around unread until it
- * has to know: subscriptions and assignments, each behind its version. Pure functions.
+ * The messages that consumers of the classic protocol exchange through the coordinator: subscriptions and assignments,
+ * each preceded by its version. The coordinator decodes them only when it has to. Pure functions.
  */
 public final class EmbeddedProtocol {
-    /** What consumers call the type of their protocols. */
+    /** The protocol type of consumers. */
     public static final String TYPE = "consumer";
 
     private EmbeddedProtocol() {}
 
-    /** What a consumer says of itself; nothing when the bytes are no subscription. */
+    /** The subscription in a consumer's metadata; empty if the bytes are not a subscription. */
     public static Optional<ConsumerProtocolSubscription> subscription(byte[] metadata) {
         try {
             MessageReader in = new MessageReader(Unpooled.wrappedBuffer(metadata));
@@ -33,7 +33,7 @@ public final class EmbeddedProtocol {
             if (version < 0) {
                 return Optional.empty();
             }
-            // Later versions only add fields behind those that are known.
+            // Later versions only add fields behind the known ones.
             short known = (short) Math.min(version, ConsumerProtocolSubscription.HIGHEST_VERSION);
             return Optional.of(ConsumerProtocolSubscription.read(in, known));
         } catch (BadFrameException notASubscription) {
@@ -41,7 +41,7 @@ public final class EmbeddedProtocol {
         }
     }
 
-    /** The partitions in an assignment that exist; none when the bytes are no assignment. */
+    /** The partitions of an assignment that exist; none if the bytes are not an assignment. */
     static Assignment assignment(byte[] bytes, Topics topics) {
         Assignment.Builder assignment = new Assignment.Builder();
         try {
@@ -60,7 +60,7 @@ public final class EmbeddedProtocol {
         return assignment.build();
     }
 
-    /** The partitions that exist of those that a consumer says it owns. */
+    /** The partitions that a consumer reports as owned, as far as they exist. */
     static Assignment owned(ConsumerProtocolSubscription subscription, Topics topics) {
         Assignment.Builder owned = new Assignment.Builder();
         for (var topic : subscription.ownedPartitions()) {
@@ -80,9 +80,9 @@ public final class EmbeddedProtocol {
     }
 
     /**
-     * An assignment as a consumer reads it.
+     * Encodes an assignment in the format that consumers read.
      *
-     * @param metadata what the consumer said of itself: the assignment is in the same version
+     * @param metadata the consumer's metadata: the assignment is encoded in the same version
      */
     static byte[] bytes(Assignment assignment, Topics topics, byte[] metadata) {
         List<ConsumerProtocolAssignment.TopicPartition> partitions = new ArrayList<>();

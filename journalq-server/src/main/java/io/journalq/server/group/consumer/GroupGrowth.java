@@ -7,13 +7,15 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * By how much a group of the consumer protocol becomes larger when a member is let in, or subscribes to something else: what
- * it says, and all that it may be assigned. Stateless.
+ * Estimates by how much a group of the consumer protocol grows when a member joins or changes its subscription: by the
+ * member's metadata and its largest possible assignment. Stateless.
  */
 final class GroupGrowth {
     private GroupGrowth() {}
 
-    /** An upper bound in bytes; 0 for a heartbeat that changes no subscription. The request was checked. */
+    /**
+     * An upper bound in bytes; 0 for a heartbeat that does not change the subscription. The request has been checked.
+     */
     static long of(ConsumerGroup group, String memberId, ConsumerGroupHeartbeatRequest request, Topics topics) {
         MemberMetadata before = group.member(memberId);
         long bytes = before == null ? GroupSize.MEMBER_BYTES + GroupSize.of(memberId) : 0;
@@ -24,7 +26,7 @@ final class GroupGrowth {
         String regex = request.subscribedTopicRegex();
         if (regex != null && !regex.isEmpty()) {
             names.addAll(group.topicNamesByPattern()
-                    .getOrDefault(regex, TopicPattern.compile(regex).matches(topics.all())));
+                    .getOrDefault(regex, SubscriptionPattern.compile(regex).matches(topics.all())));
         }
         if (before != null) {
             names.removeAll(before.topicNames());

@@ -2,25 +2,26 @@ package io.journalq.server.group.consumer;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.server.group.consumer.MemberRules.RequestError;
 import io.journalq.server.group.consumer.assignor.Assignor;
 import java.util.stream.Collectors;
 
-/** What a heartbeat must look like before anything is known of its group. Pure functions. */
+/** Validates a heartbeat independently of its group. Pure functions. */
 final class HeartbeatRules {
     private static final short FIRST_VERSION_WITH_CLIENT_MADE_IDS = 1;
 
     private HeartbeatRules() {}
 
-    /** What is wrong with the request; null when nothing is. */
-    static Fault problem(ConsumerGroupHeartbeatRequest request, short version, ConsumerGroupLimits limits) {
+    /** Why the request is invalid; null if it is valid. */
+    static RequestError problem(ConsumerGroupHeartbeatRequest request, short version, ConsumerGroupLimits limits) {
         String malformed = malformed(request, version);
         if (malformed != null) {
-            return new Fault(ErrorCode.INVALID_REQUEST, malformed);
+            return new RequestError(ErrorCode.INVALID_REQUEST, malformed);
         }
         if (request.serverAssignor() != null && limits.assignor(request.serverAssignor()) == null) {
             String known =
                     limits.assignors().stream().map(Assignor::assignorName).collect(Collectors.joining(", "));
-            return new Fault(
+            return new RequestError(
                     ErrorCode.UNSUPPORTED_ASSIGNOR,
                     "ServerAssignor " + request.serverAssignor() + " is not supported. Supported assignors: " + known
                             + ".");
@@ -28,15 +29,15 @@ final class HeartbeatRules {
         return patternProblem(request.subscribedTopicRegex());
     }
 
-    private static Fault patternProblem(String pattern) {
+    private static RequestError patternProblem(String pattern) {
         if (pattern == null || pattern.isEmpty()) {
             return null;
         }
         try {
-            TopicPattern.compile(pattern);
+            SubscriptionPattern.compile(pattern);
             return null;
         } catch (IllegalArgumentException e) {
-            return new Fault(
+            return new RequestError(
                     ErrorCode.INVALID_REGULAR_EXPRESSION,
                     "SubscribedTopicRegex `" + pattern + "` is not a valid regular expression: " + e.getMessage()
                             + ".");

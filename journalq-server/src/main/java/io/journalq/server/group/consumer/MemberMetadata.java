@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a member told of itself. Immutable; the bytes of protocols are not changed by anybody.
+ * The metadata of a member. Immutable; the byte arrays of protocols are not modified.
  *
- * @param instanceId the static member's name; null for a dynamic one
- * @param rackId its rack; null when it told none
- * @param clientId as its requests carry it
- * @param clientHost the address it last joined from
- * @param topicNames topics it subscribes to by name, ascending
- * @param topicRegex pattern of topics it subscribes to; null for none
- * @param rebalanceTimeoutMs how long it may take to give up partitions
- * @param serverAssignor the assignor it asks for; null when it leaves that to the coordinator
- * @param classic what it told in the classic protocol; null when it speaks the consumer protocol
+ * @param instanceId the group instance id of a static member; null for a dynamic one
+ * @param rackId its rack; null if it has none
+ * @param clientId from its requests
+ * @param clientHost the address from which it last joined
+ * @param topicNames topics that it subscribes to by name, ascending
+ * @param topicRegex pattern of topics that it subscribes to; null for none
+ * @param rebalanceTimeoutMs how long it may take to revoke partitions, in milliseconds
+ * @param serverAssignor the assignor that it requests; null for the coordinator's choice
+ * @param classic its metadata in the classic protocol; null if it uses the consumer protocol
  */
 record MemberMetadata(
         String instanceId,
@@ -36,9 +36,9 @@ record MemberMetadata(
     }
 
     /**
-     * What a member of the classic protocol told.
+     * The metadata of a member of the classic protocol.
      *
-     * @param sessionTimeoutMs it is gone after such a silence
+     * @param sessionTimeoutMs the member is removed after this time without a heartbeat, in milliseconds
      * @param protocols embedded protocols, the preferred one first
      */
     record Classic(int sessionTimeoutMs, List<ClassicSnapshot.Protocol> protocols) {
@@ -51,7 +51,7 @@ record MemberMetadata(
         }
     }
 
-    /** What it takes of the heap, about, without the member's id. */
+    /** Estimated heap size, without the member's id. */
     long sizeBytes() {
         long bytes = GroupSize.of(instanceId)
                 + GroupSize.of(rackId)
@@ -76,7 +76,7 @@ record MemberMetadata(
         return topicNames.equals(other.topicNames) && Objects.equals(topicRegex, other.topicRegex);
     }
 
-    /** A number that changes with the member and with what it subscribes to; a static member is one under any id. */
+    /** A hash of the member and its subscription. For a static member it does not depend on the member id. */
     long subscriptionHash(String memberId) {
         long hash = mix(mix(HASH_SEED, instanceId == null ? memberId : ""), instanceId == null ? "" : instanceId);
         for (String topic : topicNames) {
@@ -94,7 +94,7 @@ record MemberMetadata(
         return (mixed ^ 0xff) * HASH_PRIME;
     }
 
-    /** Spreads what the last bytes changed over all bits, so that sums of hashes do not collide. */
+    /** Spreads the last bytes over all bits, so that sums of hashes do not collide. */
     static long finish(long hash) {
         long mixed = (hash ^ (hash >>> 33)) * 0xff51afd7ed558ccdL;
         return mixed ^ (mixed >>> 33);

@@ -3,12 +3,12 @@ package io.journalq.server.group.consumer;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 
-/** Whether a member may do what it asks for, given its group. Pure functions. */
+/** Checks whether a member may do what it requests, given its group. Pure functions. */
 public final class MemberRules {
     private MemberRules() {}
 
-    /** Why the heartbeat is refused; null when it is not. Changes nothing. */
-    static Fault problem(
+    /** Why the heartbeat is rejected; null if it is not. Changes nothing. */
+    static RequestError problem(
             ConsumerGroup group, String memberId, ConsumerGroupHeartbeatRequest request, ConsumerGroupLimits limits) {
         String holder = request.instanceId() == null ? null : group.memberOfInstance(request.instanceId());
         boolean isHeldByOther = holder != null && !holder.equals(memberId);
@@ -16,43 +16,48 @@ public final class MemberRules {
             return isHeldByOther ? unreleased(group, holder, request) : full(group, memberId, limits);
         }
         if (isHeldByOther) {
-            return new Fault(
+            return new RequestError(
                     ErrorCode.FENCED_INSTANCE_ID,
                     "Static member " + memberId + " with instance id " + request.instanceId() + " was fenced by member "
                             + holder + ".");
         }
         if (group.member(memberId) == null) {
-            return new Fault(ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
+            return new RequestError(
+                    ErrorCode.UNKNOWN_MEMBER_ID, "Member " + memberId + " is not a member of the group.");
         }
         return epochProblem(group.current(memberId), request);
     }
 
-    private static Fault unreleased(ConsumerGroup group, String holder, ConsumerGroupHeartbeatRequest request) {
-        // A static member of the classic protocol does not say that it leaves: whoever takes its name replaces it.
+    private static RequestError unreleased(ConsumerGroup group, String holder, ConsumerGroupHeartbeatRequest request) {
+        // A static member of the classic protocol does not announce that it leaves: a member with its instance id
+        // replaces it.
         if (group.member(holder).isClassic()
                 || group.current(holder).memberEpoch() == CurrentAssignment.STATIC_LEFT_EPOCH) {
             return null;
         }
-        return new Fault(
+        return new RequestError(
                 ErrorCode.UNRELEASED_INSTANCE_ID,
                 "Static member with instance id " + request.instanceId() + " is used by member " + holder + ".");
     }
 
-    static Fault full(ConsumerGroup group, String memberId, ConsumerGroupLimits limits) {
+    static RequestError full(ConsumerGroup group, String memberId, ConsumerGroupLimits limits) {
         if (group.memberCount() < limits.sizeMax() || group.member(memberId) != null) {
             return null;
         }
         return tooMany(limits);
     }
 
-    static Fault tooMany(ConsumerGroupLimits limits) {
-        return new Fault(
+    static RequestError tooMany(ConsumerGroupLimits limits) {
+        return new RequestError(
                 ErrorCode.GROUP_MAX_SIZE_REACHED,
                 "The consumer group has reached its maximum capacity of " + limits.sizeMax() + " members.");
     }
 
-    /** One epoch behind is right after a lost answer, as long as the member uses nothing that it may not. */
-    private static Fault epochProblem(CurrentAssignment current, ConsumerGroupHeartbeatRequest request) {
+    /**
+     * Checks the member epoch. The previous epoch is valid after a lost response, if the member uses no partitions that
+     * it may not use.
+     */
+    private static RequestError epochProblem(CurrentAssignment current, ConsumerGroupHeartbeatRequest request) {
         int epoch = request.memberEpoch();
         if (epoch == current.memberEpoch()
                 || (epoch < current.memberEpoch()
@@ -60,9 +65,9 @@ public final class MemberRules {
                         && usesAssignedOnly(current, request))) {
             return null;
         }
-        return new Fault(
+        return new RequestError(
                 ErrorCode.FENCED_MEMBER_EPOCH,
-                "The member epoch " + epoch + " is not the one of the coordinator, " + current.memberEpoch()
+                "The member epoch " + epoch + " does not match the epoch of the coordinator, " + current.memberEpoch()
                         + ". The member must abandon all its partitions and rejoin.");
     }
 
@@ -73,11 +78,11 @@ public final class MemberRules {
     }
 
     /**
-     * Whether offsets may be committed, or fetched as a member.
+     * Whether the sender may commit or fetch offsets.
      *
-     * @param memberId empty or null, with a negative epoch, for one who is no member: an administrator, say
-     * @param isCommit whether they are to be changed: only members may, while there are members
-     * @return {@link ErrorCode#NONE} when they may
+     * @param memberId empty or null, with a negative epoch, for a sender that is not a member, such as an administrator
+     * @param isCommit whether offsets are changed: while there are members, only members may do that
+     * @return {@link ErrorCode#NONE} if it may
      */
     public static ErrorCode offsetAccess(ConsumerGroup group, String memberId, int memberEpoch, boolean isCommit) {
         boolean isAnonymous = memberEpoch < 0 && (memberId == null || memberId.isEmpty());
@@ -93,4 +98,7 @@ public final class MemberRules {
         }
         return member.isClassic() ? ErrorCode.ILLEGAL_GENERATION : ErrorCode.STALE_MEMBER_EPOCH;
     }
+
+    /** Why a request is rejected: the error code for the client and a message for its user. */
+    public record RequestError(ErrorCode code, String message) {}
 }

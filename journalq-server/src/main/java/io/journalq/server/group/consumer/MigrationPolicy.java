@@ -2,7 +2,10 @@ package io.journalq.server.group.consumer;
 
 /** Which groups may change their protocol while they have members (KIP-848). */
 public enum MigrationPolicy {
-    /** Groups go to the consumer protocol with its first member, and back to the classic one with its last. */
+    /**
+     * A group is converted to the consumer protocol when its first such member joins, and back when its last one
+     * leaves.
+     */
     BIDIRECTIONAL(true, true),
     /** To the consumer protocol only. */
     UPGRADE(true, false),

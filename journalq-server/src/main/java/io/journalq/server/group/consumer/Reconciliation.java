@@ -3,26 +3,32 @@ package io.journalq.server.group.consumer;
 import io.journalq.server.group.consumer.CurrentAssignment.State;
 import io.journalq.server.group.consumer.assignor.Assignment;
 
-/** The next step of a member towards its target (KIP-848): first it gives up, then it gets what is free. Pure functions. */
+/**
+ * Computes the next step of a member towards its target (KIP-848): it first revokes partitions, and then gets the ones
+ * that are free. Pure functions.
+ */
 final class Reconciliation {
     private Reconciliation() {}
 
-    /** What a member says that it uses; asked for membership only, so that any claim costs what its bytes cost. */
+    /**
+     * The partitions that a member reports as in use. Only queried for membership, so that a large claim uses no more
+     * memory than its bytes.
+     */
     interface Claim {
-        /** It did not say. */
+        /** The member did not report its partitions. */
         Claim UNKNOWN = partitions -> !partitions.isEmpty();
-        /** Nothing. */
+        /** The member uses no partitions. */
         Claim NOTHING = partitions -> false;
 
-        /** Whether it uses, or may use, one of {@code partitions}. */
+        /** Whether the member uses, or may use, one of {@code partitions}. */
         boolean usesAnyOf(Assignment partitions);
     }
 
     /**
-     * Where the member goes from {@code current}.
+     * The state that follows {@code current}.
      *
      * @param targetEpoch epoch of {@code target}
-     * @param isFree whether a partition has no owner but perhaps this member
+     * @param isFree whether a partition has no owner other than this member
      */
     static CurrentAssignment next(
             CurrentAssignment current, int targetEpoch, Assignment target, Claim claim, Assignment.Filter isFree) {

@@ -5,11 +5,11 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The topics of the cluster as of one moment, as groups need them. An instance never changes: when topics come, go or grow,
- * the host hands in another one, and only then.
+ * The topics of the cluster at one moment, as groups need them. An instance never changes. The host passes a new
+ * instance when topics are created, deleted or extended, and only then.
  */
 public interface Topics {
-    /** Before anything is known. */
+    /** Used until the topics are known. */
     Topics NONE = new Topics() {
         @Override
         public Topic byName(String name) {
@@ -27,21 +27,21 @@ public interface Topics {
         }
     };
 
-    /** The topic of that name; null when there is none. */
+    /** The topic with this name; null if there is none. */
     Topic byName(String name);
 
-    /** The topic of that id; null when there is none. */
+    /** The topic with this id; null if there is none. */
     Topic byId(Uuid id);
 
-    /** Every topic that a pattern may match: internal ones are not among them. */
+    /** Every topic that a pattern may match: all except internal ones. */
     Collection<Topic> all();
 
     /**
      * A topic.
      *
-     * @param id names this topic and no other, ever
+     * @param id identifies this topic permanently
      * @param name the name that clients use
-     * @param partitionCount partitions 0 to this, exclusive
+     * @param partitionCount the partitions are 0 to this, exclusive
      */
     record Topic(Uuid id, String name, int partitionCount) {}
 }

@@ -4,9 +4,9 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import java.util.List;
 
-/** A group of any kind, as far as committed offsets and listings need it. */
+/** A group of any type, as far as committed offsets and listings need it. */
 public interface Group {
-    /** What kinds there are, with the names that listings give them. */
+    /** The types of groups, with their names in listings. */
     enum Kind {
         CLASSIC("classic"),
         CONSUMER("consumer");
@@ -26,36 +26,46 @@ public interface Group {
 
     Kind kind();
 
-    /** The state by the name that the protocol gives it. */
+    /** The name of the state in the protocol. */
     String stateName();
 
-    /** What the members are, such as {@code consumer}; empty when that is not known. */
+    /** The protocol type of the members, such as {@code consumer}; empty if it is unknown. */
     String protocolType();
 
     /** Whether it has no members. */
     boolean isEmpty();
 
     /**
-     * Whether a member may commit offsets now.
+     * Whether the sender may commit offsets now.
      *
-     * @param memberId empty when it does not say
-     * @param instanceId null when it has none
-     * @param generation its generation or member epoch; negative when it has none
+     * @param memberId empty if the sender gives none
+     * @param instanceId null if it has none
+     * @param generation its generation or member epoch; negative if it has none
      */
     ErrorCode checkCommit(String memberId, String instanceId, int generation, long nowMs);
 
-    /** Whether a member may see the group's offsets; a negative epoch and no member always may. */
+    /** Whether the sender may read the group's offsets; a negative epoch without a member id always may. */
     ErrorCode checkFetch(String memberId, int memberEpoch);
 
-    /** Whether a member reads a topic, so that the offsets there are in use. */
+    /** Whether a member is subscribed to a topic, so that the offsets there are in use. */
     boolean isSubscribedTo(String topic);
 
-    /** Since when it has been without members, in milliseconds since 1970 UTC; -1 when it has members or never had any. */
+    /**
+     * Since when the group has had no members, in milliseconds since 1970 UTC; -1 if it has members or never had any.
+     */
     long emptySinceMs();
 
-    /** What it takes of the heap. */
+    /** The heap size of the group. */
     GroupSize size();
 
-    /** What is appended when the group goes. */
+    /** The records that delete the group. */
     List<CoordinatorRecord> tombstones();
+
+    /**
+     * The sender of a request.
+     *
+     * @param clientId name that the client gives itself
+     * @param clientHost its address, for people
+     */
+    public record Origin(String clientId, String clientHost) {}
 }

@@ -5,45 +5,47 @@ import io.journalq.server.memory.TextSize;
 import java.util.Map;
 
 /**
- * What one group takes of the heap, about. It is charged while the group is one of a machine's; what changes meanwhile is
- * charged at once. The numbers are estimates, which {@code GroupMemoryTest} holds against the heap. One thread, the
- * machine's.
+ * The estimated heap size of one group. It is charged while the group belongs to a machine, and changes are charged at
+ * once. {@code GroupMemoryTest} checks the estimates. One thread, the machine's.
  */
 public final class GroupSize {
-    /** A group without members, with its place in maps. */
+    /** A group without members, with its entries in maps. */
     public static final int GROUP_BYTES = 700;
 
-    /** A member without what it says of itself, with its deadlines, its address and its places in maps. */
+    /** A member without its metadata, with its deadlines, its address and its entries in maps. */
     public static final int MEMBER_BYTES = 800;
 
-    /** A member that is expected back, without its id. */
+    /** A member that is expected to join again, without its id. */
     public static final int EXPECTED_MEMBER_BYTES = 200;
 
-    /** A text, or some bytes, without its characters, with its place in a list. */
+    /** A text or byte array without its content, with its entry in a list. */
     public static final int TEXT_BYTES = 60;
 
-    /** A member's part of a topic in an assignment, which is kept as a target, as what is in force and by its owner. */
+    /**
+     * A member's part of a topic in an assignment, which is stored as the target, as the assignment in effect and by
+     * owner.
+     */
     public static final int ASSIGNED_TOPIC_BYTES = 400;
 
-    /** One partition of it. */
+    /** One partition of such a part. */
     public static final int ASSIGNED_PARTITION_BYTES = 60;
 
     private MemoryAccount account = MemoryAccount.UNBOUNDED;
     private long bytes = GROUP_BYTES;
 
-    /** The group is one of a machine's now. */
+    /** Starts charging the group to a machine. */
     public void begin(MemoryAccount machines) {
         account = machines;
         account.add(bytes);
     }
 
-    /** It is not any more. */
+    /** Stops charging the group. */
     public void end() {
         account.add(-bytes);
         account = MemoryAccount.UNBOUNDED;
     }
 
-    /** The group became larger, or smaller when negative. */
+    /** Adds to the size; negative to reduce it. */
     public void add(long moreBytes) {
         bytes += moreBytes;
         account.add(moreBytes);
@@ -72,7 +74,7 @@ public final class GroupSize {
         return content.length == 0 ? 0 : TEXT_BYTES + content.length;
     }
 
-    /** Size of what a leader gives to members. */
+    /** Size of the assignments that a leader makes. */
     public static long of(Map<String, byte[]> assignments) {
         return assignments.values().stream().mapToLong(GroupSize::of).sum();
     }

@@ -10,12 +10,12 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Decides what becomes of each batch of a log, from its first on: superseded and aborted records go, tombstones and the
- * markers of transactions without data go some time later. That time begins when a batch is cleaned for the first time
- * with such a record in it, and stands in the batch itself (KIP-534). One pass, one thread.
+ * Decides what to do with each batch of a log, from the first batch on. Superseded and aborted records are removed.
+ * Tombstones and the markers of transactions without data are removed after a delay. The delay begins when a batch with
+ * such a record is cleaned for the first time, and is stored in the batch itself (KIP-534). Single pass, one thread.
  */
 public final class BatchCleaner implements AutoCloseable {
-    private final CleaningRules rules;
+    private final CompactionRules rules;
     private final BatchReader reader;
     private final BatchRewriter rewriter;
     private final BitSet kept = new BitSet();
@@ -26,21 +26,21 @@ public final class BatchCleaner implements AutoCloseable {
     private int recordCount;
     private boolean hasTombstone;
 
-    /** What becomes of a batch. */
+    /** The decision on a batch. */
     public enum Fate {
-        /** It stays, byte for byte. */
+        /** The batch stays unchanged. */
         KEPT,
-        /** {@link BatchCleaner#takeReplacement} takes its place. */
+        /** {@link BatchCleaner#takeReplacement} returns the batch that replaces it. */
         REPLACED,
         DROPPED
     }
 
     /**
-     * A pass.
+     * Starts a pass.
      *
-     * @param reader whose current batch {@link #clean} looks at
+     * @param reader {@link #clean} reads its current batch
      */
-    public BatchCleaner(CleaningRules rules, BatchReader reader, ByteBufAllocator allocator) {
+    public BatchCleaner(CompactionRules rules, BatchReader reader, ByteBufAllocator allocator) {
         this.rules = rules;
         this.reader = reader;
         this.rewriter = new BatchRewriter(allocator);
@@ -49,8 +49,8 @@ public final class BatchCleaner implements AutoCloseable {
     /**
      * Decides on the reader's current batch.
      *
-     * @param payload what the reader reads
-     * @param mustStay whether something must be left of it, because nothing stands behind it yet
+     * @param payload the buffer that the reader reads
+     * @param mustStay whether a part of the batch must remain, because no batch follows it yet
      */
     public Fate clean(ByteBuf payload, boolean mustStay) {
         int at = reader.batchIndex();
@@ -89,14 +89,14 @@ public final class BatchCleaner implements AutoCloseable {
         return Fate.REPLACED;
     }
 
-    /** The batch that takes the place of the last one; the caller releases it. */
+    /** The replacement of the last batch; the caller releases it. */
     public ByteBuf takeReplacement() {
         ByteBuf taken = replacement;
         replacement = null;
         return taken;
     }
 
-    /** Keeps track of transactions; true for a marker whose transaction has no data left. */
+    /** Tracks transactions. Returns true for a marker whose transaction has no data left. */
     private boolean observe(ByteBuf payload, int at, boolean control) {
         if (!RecordBatch.isTransactional(payload, at)) {
             return false;

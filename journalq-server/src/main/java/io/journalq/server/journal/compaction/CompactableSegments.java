@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The oldest segments of a journal, as many as may be compacted now: closed ones, on the disk, stable and old enough. What
- * is not on the disk must not supersede what is, or a power cut could take both. Immutable; any thread.
+ * The oldest segments of a journal that may be compacted now: closed, durable, stable and old enough. Records that are
+ * not durable must not supersede durable ones, or a power loss could take both. Immutable; any thread.
  *
- * @param segments in ascending order; perhaps none
+ * @param segments in ascending order; may be empty
  * @param endOffset base offset of the segment behind them
  */
 public record CompactableSegments(List<Segment> segments, CompactionConfig config, long endOffset) {
-    /** Those of {@code log} as it is now; what lies at or behind {@code stableOffset} is left alone. */
+    /** The compactable segments of {@code log} as it is now; records at or behind {@code stableOffset} are excluded. */
     public static CompactableSegments of(CompactedLog log, long stableOffset, long nowMs) {
         Segment[] all = log.segments();
         CompactionConfig config = log.config();
@@ -31,9 +31,9 @@ public record CompactableSegments(List<Segment> segments, CompactionConfig confi
     }
 
     /**
-     * How much of them is to be done.
+     * How much of these segments needs compaction.
      *
-     * @param compactedOffset what lies before this is clean
+     * @param compactedOffset records before this are compacted
      */
     public CompactionDebt debt(long compactedOffset, long nowMs) {
         long cleanBytes = 0;
@@ -52,8 +52,8 @@ public record CompactableSegments(List<Segment> segments, CompactionConfig confi
     }
 
     /**
-     * Segments that become one: neighbours, as long as they fit into one together. Compaction would leave ever more small
-     * ones otherwise.
+     * Groups of neighbouring segments that fit into one segment together and are merged. Without merging, compaction
+     * would leave more and more small segments.
      */
     List<List<Segment>> groups(long upToOffset, int segmentSizeBytes) {
         List<List<Segment>> groups = new ArrayList<>();
@@ -79,7 +79,7 @@ public record CompactableSegments(List<Segment> segments, CompactionConfig confi
         return groups;
     }
 
-    /** Base offset of what stands behind {@code segment}. */
+    /** Base offset of the segment behind {@code segment}. */
     long offsetBehind(Segment segment) {
         int next = segments.indexOf(segment) + 1;
         return next < segments.size() ? segments.get(next).baseOffset() : endOffset;

@@ -6,55 +6,55 @@ import io.journalq.server.journal.transaction.TransactionIndex;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A log that is compacted: what compaction reads of it and does to it. Any thread but where it says otherwise. */
+/** A log that is compacted: the view of it that compaction has. Any thread, unless a method says otherwise. */
 public interface CompactedLog {
     Path directory();
 
-    /** In ascending order; the last one is still written to. */
+    /** In ascending order; the last one is the active segment. */
     Segment[] segments();
 
     CompactionConfig config();
 
-    /** A segment is closed before it would exceed this. */
+    /** A segment is closed before it would exceed this size. */
     int segmentSizeBytes();
 
     int indexIntervalBytes();
 
-    /** Everything before this is on the disk. */
+    /** All records before this offset are durable. */
     long flushedOffset();
 
-    /** What lies before this was compacted at least once. */
+    /** Records before this offset were compacted at least once. */
     long compactedOffset();
 
     TransactionIndex abortedTransactions();
 
     /**
-     * Makes durable everything up to now, and what is known besides the records, before some of them go: of a producer
-     * only the newest batch is left then. Blocks.
+     * Makes all records written up to now durable, together with the state derived from them, before some of the
+     * records are removed: compaction keeps only the newest batch of each producer. Blocks.
      *
      * @param owner of the log
-     * @return false when it has gone, or has something staged
+     * @return false if the log is closed or has staged batches
      */
     boolean keepDerivedState(CompactionJob.Owner owner) throws IOException;
 
-    /** Compaction came as far as {@code offset}. One at a time; blocks. */
+    /** Records that the log is compacted up to {@code offset}. One call at a time; blocks. */
     void compactedUpTo(long offset) throws IOException;
 
     /**
-     * Makes durable which files there are. Before a swap begins: without the segment behind it the new one would be the
-     * newest after a power loss, and of the newest a batch behind a gap is taken for what a torn write left. Blocks.
+     * Makes durable which files exist. Required before a swap begins: if a power loss took the segment behind the new
+     * one, the new one would be the newest, and recovery would treat a batch behind a gap as a torn write. Blocks.
      *
-     * @throws IOException when the disk failed, now or earlier
+     * @throws IOException if the disk failed, now or earlier
      */
     void syncDirectory() throws IOException;
 
     /**
-     * Lists the new segment of {@code swap} in place of the old ones. The log's owner only.
+     * Lists the new segment of {@code swap} instead of the old ones. The log's owner only.
      *
-     * @return false when some of them are gone
+     * @return false if some of the old ones are no longer listed
      */
     boolean beginSwap(SegmentSwap swap) throws IOException;
 
-    /** Carries through the swap that was begun last, also after a failure. Blocks. */
+    /** Completes the swap that was begun last, also after a failure. Blocks. */
     void completeSwap() throws IOException;
 }

@@ -1,21 +1,21 @@
 package io.journalq.server.journal.compaction;
 
 /**
- * What compaction would have to do in one journal.
+ * The amount of work for compaction in one journal.
  *
  * @param cleanSizeBytes size of the closed segments that were compacted before
- * @param dirtySizeBytes size of those that were not, and may be
- * @param overdue whether some of that waits for longer than it may
+ * @param dirtySizeBytes size of the closed segments that were not compacted and may be
+ * @param overdue whether a dirty segment has exceeded its maximum lag
  */
 public record CompactionDebt(long cleanSizeBytes, long dirtySizeBytes, boolean overdue) {
     static final CompactionDebt NONE = new CompactionDebt(0, 0, false);
 
-    /** The part that is dirty, 0 to 1. */
+    /** The ratio of dirty bytes, 0 to 1. */
     public double dirtyRatio() {
         return dirtySizeBytes == 0 ? 0 : (double) dirtySizeBytes / (cleanSizeBytes + dirtySizeBytes);
     }
 
-    /** Whether compaction is worth it, or must be. */
+    /** Whether compaction is worthwhile or overdue. */
     public boolean isDue(CompactionConfig config) {
         return dirtySizeBytes > 0 && (overdue || dirtyRatio() > config.minDirtyRatio());
     }

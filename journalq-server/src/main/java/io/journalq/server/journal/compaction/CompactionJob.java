@@ -5,15 +5,15 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
- * What one compaction of a journal is given.
+ * The parameters of one compaction of a journal.
  *
- * @param stableOffset what lies at or behind this may still change its meaning, and is left alone
- * @param lastBatchByProducer base offset of the last batch of each producer that is remembered; -1 for one with only
- *     markers
+ * @param stableOffset records at or behind this are not compacted, because they belong to transactions that may still
+ *     be aborted
+ * @param lastBatchByProducer base offset of the last batch of each remembered producer; -1 for one with only markers
  * @param nowMs in milliseconds since 1970 UTC
  * @param memory for keys; used by one compaction at a time
  * @param owner runs steps on the thread that owns the journal
- * @param stopped whether to give up; asked between batches
+ * @param stopped whether to stop early; called between batches
  */
 public record CompactionJob(
         long stableOffset,
@@ -26,16 +26,25 @@ public record CompactionJob(
     @FunctionalInterface
     public interface Owner {
         /**
-         * Runs a step there and waits for it.
+         * Runs a step on that thread and waits for it.
          *
-         * @return what the step returns; false when the owner has gone and nothing was run
+         * @return the result of the step; false if the journal is closed and the step did not run
          */
         boolean run(Step step) throws IOException;
     }
 
-    /** Something short. */
+    /** A short operation. */
     @FunctionalInterface
     public interface Step {
         boolean run() throws IOException;
     }
+
+    /**
+     * The result of one compaction.
+     *
+     * @param readSizeBytes size of the segments that were read, counted once for each pass
+     * @param freedSizeBytes the number of bytes by which the log shrank
+     * @param passes the number of passes over the log: more than one if the keys did not fit into memory
+     */
+    public record CompactionResult(long readSizeBytes, long freedSizeBytes, int passes) {}
 }

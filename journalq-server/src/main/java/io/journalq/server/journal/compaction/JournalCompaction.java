@@ -3,6 +3,7 @@ package io.journalq.server.journal.compaction;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CorruptBatchException;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.segment.BatchScanner;
@@ -17,10 +18,10 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * One compaction of a log. A pass notes the newest offset of each key of what is not compacted yet, as far as memory
- * allows, and then goes through the log from its beginning and writes it anew without what is superseded, a group of
- * segments at a time, oldest first: so an older value is never left when a newer one, or a tombstone, has gone. Passes
- * follow until all is compacted. One thread; blocks.
+ * One compaction of a log. A pass records the newest offset of each key in the part that is not compacted yet, as far
+ * as memory allows. It then rewrites the log from its beginning without superseded records, one group of segments at a
+ * time, oldest first. Therefore no older value survives a newer one or a tombstone that was removed. Passes are
+ * repeated until the whole log is compacted. One thread; blocks.
  */
 public final class JournalCompaction {
     private static final int LOOK_CHUNK_BYTES = 4 << 10;
@@ -30,7 +31,7 @@ public final class JournalCompaction {
     private final CompactionJob job;
     private final BatchReader reader = new BatchReader(PooledByteBufAllocator.DEFAULT);
 
-    /** Offsets of markers that the segment being written does not have any more. */
+    /** Offsets of the markers that the segment being written no longer has. */
     private final TreeSet<Long> goneMarkers = new TreeSet<>();
 
     private long readBytes;
@@ -43,7 +44,7 @@ public final class JournalCompaction {
         this.job = job;
     }
 
-    /** Compacts as much as may be compacted now. */
+    /** Compacts all segments that may be compacted now. */
     public CompactionResult run() throws IOException {
         log.completeSwap();
         while (!job.stopped().getAsBoolean()) {
@@ -60,7 +61,7 @@ public final class JournalCompaction {
                 work.segments().forEach(Segment::release);
             }
             if (log.compactedOffset() == before) {
-                break; // Stopped, or in the way of retention; or transactions that have not ended.
+                break; // The compaction was stopped or conflicts with retention, or transactions have not ended.
             }
         }
         return new CompactionResult(readBytes, freedBytes, passes);
@@ -82,7 +83,7 @@ public final class JournalCompaction {
         for (Segment segment : work.segments()) {
             int[] bad = segment.badRanges();
             if (bad.length > 0) {
-                throw new CorruptJournalException(segment.logPath(), bad[0], "damaged, so it is not compacted");
+                throw new CorruptJournalException(segment.logPath(), bad[0], "damaged, and therefore not compacted");
             }
         }
         long from = Math.max(log.compactedOffset(), work.segments().get(0).baseOffset());
@@ -93,7 +94,7 @@ public final class JournalCompaction {
             return;
         }
         passes++;
-        CleaningRules rules = new CleaningRules(
+        CompactionRules rules = new CompactionRules(
                 job.memory(),
                 upTo,
                 ends,
@@ -111,9 +112,12 @@ public final class JournalCompaction {
         log.compactedUpTo(upTo);
     }
 
-    // ---- what is known before anything is written
+    // ---- reading before anything is written
 
-    /** Returns where knowledge ends: {@code limit}, or less when too many transactions were aborted. */
+    /**
+     * Finds which transactions were aborted. Returns the offset up to which this is known: {@code limit}, or less if
+     * too many transactions were aborted.
+     */
     private long findEnds(long from, long limit, TransactionEnds ends) throws IOException {
         for (Segment segment : log.segments()) {
             if (segment.endOffset() <= from || (segment.baseOffset() >= limit && !ends.hasOpen())) {
@@ -165,7 +169,7 @@ public final class JournalCompaction {
         }
     }
 
-    /** Returns the offset up to which every key is noted. */
+    /** Returns the offset up to which every key is recorded. */
     private long noteKeys(CompactableSegments work, long from, long limit, TransactionEnds ends) throws IOException {
         KeyOffsets newest = job.memory();
         newest.clear();
@@ -183,7 +187,8 @@ public final class JournalCompaction {
                         return job.stopped().getAsBoolean() ? from : limit;
                     }
                     if (!noteKeys(newest, ends)) {
-                        // What could not be noted stays, for the next pass; a batch of more keys than fit, for good.
+                        // Keys that did not fit are left to the next pass. A batch that alone has too many keys stays
+                        // permanently.
                         return reader.baseOffset() > from ? reader.baseOffset() : reader.nextOffset();
                     }
                 }
@@ -206,10 +211,13 @@ public final class JournalCompaction {
 
     // ---- writing
 
-    /** Writes one segment for a group of them, and puts it in their place. False when the compaction cannot go on. */
+    /**
+     * Writes one segment for a group of segments and replaces the group with it. Returns false if the compaction cannot
+     * continue.
+     */
     private boolean clean(List<Segment> group, CompactableSegments work, BatchCleaner cleaner) throws IOException {
-        CleanedSegment target =
-                new CleanedSegment(store, log.directory(), group.get(0).baseOffset(), log.indexIntervalBytes());
+        CompactedSegmentWriter target =
+                new CompactedSegmentWriter(store, log.directory(), group.get(0).baseOffset(), log.indexIntervalBytes());
         SegmentSwap swap = null;
         try {
             boolean changed = group.size() > 1;
@@ -238,15 +246,15 @@ public final class JournalCompaction {
         return swap != null;
     }
 
-    /** Null when the owner or some of the group are gone. */
+    /** Returns null if the journal is closed or some of the group are no longer listed. */
     private SegmentSwap begin(Segment cleaned, List<Segment> group, long endOffset) throws IOException {
         log.syncDirectory();
         SegmentSwap swap = new SegmentSwap(store, log.directory(), cleaned, group, endOffset);
         return job.owner().run(() -> log.beginSwap(swap)) ? swap : null;
     }
 
-    /** Returns whether anything but copies was made. */
-    private boolean copy(Segment segment, CleanedSegment target, long endOffset, BatchCleaner cleaner)
+    /** Returns whether any batch was changed or removed. */
+    private boolean copy(Segment segment, CompactedSegmentWriter target, long endOffset, BatchCleaner cleaner)
             throws IOException {
         boolean changed = false;
         if (segment.sizeBytes() == 0) {
@@ -274,14 +282,17 @@ public final class JournalCompaction {
         return changed;
     }
 
-    /** Without its marker, readers would hide what an aborted transaction's producer wrote later. */
+    /**
+     * Records a removed marker. Without its marker, readers would hide later records of an aborted transaction's
+     * producer.
+     */
     private void noteMarker(boolean stays) {
         if (!stays && reader.isControlBatch()) {
             goneMarkers.add(reader.baseOffset());
         }
     }
 
-    private static void addReplacement(CleanedSegment target, ByteBuf batch) throws IOException {
+    private static void addReplacement(CompactedSegmentWriter target, ByteBuf batch) throws IOException {
         try {
             target.add(batch, 0, batch.readableBytes());
         } finally {

@@ -4,11 +4,11 @@ import io.netty.buffer.ByteBuf;
 import java.util.Arrays;
 
 /**
- * The newest offset of each key, in bounded memory: a key is known by a hash of 16 bytes, so an entry takes 24 whatever
- * the key. The table begins small and doubles up to its limit. Reusable; one thread.
+ * The newest offset of each key, in bounded memory. A key is identified by a 16-byte hash, so that an entry takes 24
+ * bytes for any key. The table starts small and doubles up to its limit. Reusable; one thread.
  */
 public final class KeyOffsets {
-    /** Smallest table in bytes. */
+    /** Minimum table size in bytes. */
     public static final int MIN_SIZE_BYTES = 24 * 64;
 
     public static final long NONE = -1L;
@@ -19,17 +19,18 @@ public final class KeyOffsets {
 
     private final SipHash hash;
     private final int maxCapacity;
-    /** For each slot the two halves of the hash, and the offset plus one: zero is a free slot. */
+    /** For each slot the two halves of the hash, and the offset plus one: zero marks a free slot. */
     private long[] slots = new long[FIRST_CAPACITY * ENTRY_LONGS];
 
     private int capacity = FIRST_CAPACITY;
     private int count;
 
     /**
-     * An empty table.
+     * Creates an empty table.
      *
-     * @param maxSizeBytes most memory that it takes, {@link #MIN_SIZE_BYTES} or more; rounded down to a power of two entries
-     * @param secret0 with {@code secret1} a random number that nobody else knows
+     * @param maxSizeBytes maximum memory of the table, {@link #MIN_SIZE_BYTES} or more; rounded down to a power of two
+     *     entries
+     * @param secret0 together with {@code secret1}, a random number that nobody else knows
      */
     public KeyOffsets(long maxSizeBytes, long secret0, long secret1) {
         this.hash = new SipHash(secret0, secret1);
@@ -38,7 +39,7 @@ public final class KeyOffsets {
         this.maxCapacity = (int) Long.highestOneBit(most);
     }
 
-    /** Forgets every key, and keeps the memory. */
+    /** Removes every key and keeps the memory. */
     public void clear() {
         Arrays.fill(slots, FREE);
         count = 0;
@@ -49,9 +50,10 @@ public final class KeyOffsets {
     }
 
     /**
-     * Notes that the key in the readable bytes of {@code key} stands at {@code offset}, behind all noted before.
+     * Records that the key in the readable bytes of {@code key} is at {@code offset}, which must be behind all recorded
+     * ones.
      *
-     * @return false, and nothing is noted, when there is no room for another key
+     * @return false, without a change, if there is no room for another key
      */
     public boolean put(ByteBuf key, long offset) {
         hash.hash(key);
@@ -72,13 +74,13 @@ public final class KeyOffsets {
         return true;
     }
 
-    /** The newest offset noted for a key; {@link #NONE} when there is none. */
+    /** The newest offset recorded for a key; {@link #NONE} if there is none. */
     public long offsetOf(ByteBuf key) {
         hash.hash(key);
         return slots[find() + 2] - 1;
     }
 
-    /** Three quarters is as full as linear probing bears. */
+    /** The table is full at three quarters, because linear probing becomes slow beyond that. */
     private boolean isFull() {
         return count >= capacity - capacity / 4;
     }
@@ -99,7 +101,7 @@ public final class KeyOffsets {
         return find(hash.first(), hash.second());
     }
 
-    /** Index of the slot that holds the hash, or of the free one where it belongs. */
+    /** Index of the slot that holds the hash, or of the free slot where it belongs. */
     private int find(long first, long second) {
         int slot = (int) first & (capacity - 1);
         while (true) {

@@ -3,8 +3,8 @@ package io.journalq.server.journal.compaction;
 import io.netty.buffer.ByteBuf;
 
 /**
- * SipHash-2-4 with a result of 128 bits: keys that go into one table cannot be chosen so that they collide, by somebody
- * who does not know the secret. Reusable; one thread.
+ * SipHash-2-4 with a 128-bit result. Nobody who does not know the secret can choose keys that collide in a table.
+ * Reusable; one thread.
  *
  * <p>Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF".
  */
@@ -35,7 +35,7 @@ final class SipHash {
         return second;
     }
 
-    /** Hashes the readable bytes of {@code input}, whose indexes stay. */
+    /** Hashes the readable bytes of {@code input} without changing its indexes. */
     void hash(ByteBuf input) {
         v0 = 0x736f6d6570736575L ^ secret0;
         v1 = 0x646f72616e646f6dL ^ secret1 ^ 0xee;

@@ -9,13 +9,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which transactions of a stretch of a log were aborted, learnt from the markers in it. A producer's transaction is all
- * that it wrote since its last marker, so an abort marker condemns what its producer wrote between the two. One thread.
+ * The aborted transactions in a range of a log, derived from the markers in it. A producer's transaction consists of
+ * everything it wrote since its last marker. An abort marker therefore aborts the records that its producer wrote
+ * between the two. One thread.
  *
  * <p>Source: KIP-98.
  */
 public final class TransactionEnds {
-    /** Most aborted transactions that are remembered; the stretch ends before the next one. */
+    /** Maximum number of aborted transactions that are remembered; the range ends before the next one. */
     public static final int MAX_ABORTED = 1_000_000;
 
     private static final int MARKER_KEY_SIZE_BYTES = 4;
@@ -23,19 +24,25 @@ public final class TransactionEnds {
     private static final short ABORT = 0;
     private static final short COMMIT = 1;
 
-    /** Of each producer, ascending: offsets behind which its aborted transactions begin, and those of their markers. */
+    /**
+     * For each producer, ascending pairs of the offset behind which an aborted transaction begins and the offset of its
+     * marker.
+     */
     private final Map<Long, List<long[]>> abortedByProducer = new HashMap<>();
-    /** Producers that wrote since their last marker, with the offset of that marker, or one less than what they wrote. */
+    /**
+     * Producers that wrote since their last marker, with the offset of that marker, or one less than their first
+     * record.
+     */
     private final Map<Long, Long> openSince = new HashMap<>();
 
     private int abortedCount;
 
-    /** A batch of a transaction stands at {@code offset}. Everything comes in the order of offsets. */
+    /** Records a batch of a transaction at {@code offset}. Batches and markers come in the order of offsets. */
     public void noteData(long producerId, long offset) {
         openSince.putIfAbsent(producerId, offset - 1);
     }
 
-    /** The current batch of {@code reader} is a control batch. */
+    /** Records the current batch of {@code reader}, which is a control batch. */
     public void noteMarker(BatchReader reader) {
         Long since = openSince.remove(reader.producerId());
         if (since != null && isAbort(reader)) {
@@ -48,7 +55,7 @@ public final class TransactionEnds {
 
     private static boolean isAbort(BatchReader reader) {
         if (!reader.next()) {
-            return false; // What compaction left of a marker.
+            return false; // Compaction removed the marker's record.
         }
         ByteBuf key = reader.key();
         if (key == null || key.readableBytes() < MARKER_KEY_SIZE_BYTES) {
@@ -56,17 +63,20 @@ public final class TransactionEnds {
         }
         short type = key.getShort(key.readerIndex() + MARKER_TYPE_INDEX);
         if (type != ABORT && type != COMMIT) {
-            return false; // Another kind of control record ends no transaction.
+            return false; // Other types of control record do not end a transaction.
         }
         return type == ABORT;
     }
 
-    /** Whether a producer wrote without a marker behind it yet: the walk must go on to know what became of that. */
+    /**
+     * Whether a producer has written records without a marker behind them: the scan must continue to find their
+     * outcome.
+     */
     public boolean hasOpen() {
         return !openSince.isEmpty();
     }
 
-    /** Offset of the first batch without a marker behind it; {@link Long#MAX_VALUE} when there is none. */
+    /** Offset of the first batch without a marker behind it; {@link Long#MAX_VALUE} if there is none. */
     public long firstOpenOffset() {
         long first = Long.MAX_VALUE;
         for (long since : openSince.values()) {
@@ -75,12 +85,12 @@ public final class TransactionEnds {
         return first;
     }
 
-    /** Whether no more can be remembered. */
+    /** Whether no more transactions can be remembered. */
     public boolean isFull() {
         return abortedCount >= MAX_ABORTED;
     }
 
-    /** Whether what a producer wrote at {@code offset} was aborted. */
+    /** Whether the producer's records at {@code offset} were aborted. */
     public boolean isAborted(long producerId, long offset) {
         List<long[]> aborted = abortedByProducer.get(producerId);
         if (aborted == null) {

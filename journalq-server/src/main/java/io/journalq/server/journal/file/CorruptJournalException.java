@@ -3,7 +3,7 @@ package io.journalq.server.journal.file;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A file of a journal holds bytes that cannot be what was written. Names the file and the position. */
+/** A file of a journal holds bytes that its writer cannot have written. Names the file and the position. */
 public final class CorruptJournalException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -6,21 +6,21 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * All that journals need of a file system: {@link SystemFileStore} is the real one, {@link MemoryFileStore} keeps
- * everything in memory. Any thread; every call may block.
+ * The file system operations that journals need. {@link SystemFileStore} is the real file system,
+ * {@link MemoryFileStore} keeps everything in memory. Any thread; every call may block.
  *
  * <p>A change of a directory (a file created, moved or deleted) is durable only after {@link #syncDirectory}.
  */
 public interface FileStore {
-    /** Creates {@code directory} and its parents where they are missing. */
+    /** Creates {@code directory} and any missing parents. */
     void createDirectories(Path directory) throws IOException;
 
     /**
-     * As {@link #createDirectories}, and makes the names of those that it creates durable: each one's before the next is
-     * made in it. The name of one that is there already is made durable too, because a process that was killed may have
-     * made it.
+     * Like {@link #createDirectories}, and makes the name of each created directory durable before the next is created
+     * in it. The name of the first existing directory is made durable too, because a process that was killed may have
+     * created it.
      *
-     * @throws SyncNotBegunException when the parent of one that it created cannot be opened
+     * @throws SyncNotBegunException if the parent of a created directory cannot be opened
      */
     default void createDurableDirectories(Path directory) throws IOException {
         Path parent = directory.getParent();
@@ -43,71 +43,72 @@ public interface FileStore {
             if (!present) {
                 throw notReadable;
             }
-            // Only its owner could have made names in it.
+            // Only the owner of the directory could have created names in it.
         }
     }
 
-    /** Whether there is a directory of that name. */
+    /** Whether {@code path} is a directory. */
     boolean isDirectory(Path path);
 
-    /** Whether {@code directory} lies on a file system that takes no writes. */
+    /** Whether {@code directory} is on a read-only file system. */
     default boolean isReadOnly(Path directory) throws IOException {
         return false;
     }
 
-    /** Names of what is in {@code directory}, in ascending order; empty when there is no such directory. */
+    /** Names of the entries of {@code directory} in ascending order; empty if there is no such directory. */
     List<String> list(Path directory) throws IOException;
 
     /**
      * Opens {@code file} for reading and writing.
      *
-     * @param create whether to create it when it is missing
-     * @throws java.nio.file.NoSuchFileException when it is missing and not to be created
+     * @param create whether to create the file if it is missing
+     * @throws java.nio.file.NoSuchFileException if it is missing and {@code create} is false
      */
     LogFile open(Path file, boolean create) throws IOException;
 
     /**
      * Size of {@code file} in bytes.
      *
-     * @throws java.nio.file.NoSuchFileException when it is missing
+     * @throws java.nio.file.NoSuchFileException if it is missing
      */
     long sizeBytes(Path file) throws IOException;
 
     /**
      * The content of a small file.
      *
-     * @throws java.nio.file.NoSuchFileException when it is missing
-     * @throws IOException when it holds more than {@code maxSizeBytes}
+     * @throws java.nio.file.NoSuchFileException if it is missing
+     * @throws IOException if it is larger than {@code maxSizeBytes}
      */
     byte[] read(Path file, int maxSizeBytes) throws IOException;
 
     /**
-     * Puts {@code content} in place of what {@code file} held, if anything: after a crash there is the old content or the
-     * new, never a mixture. Durable when this returns if {@code sync} is true.
+     * Replaces the content of {@code file}, if any, with {@code content}. After a crash the file has the old or the new
+     * content, never a mixture. Durable when this returns if {@code sync} is true.
      */
     void replace(Path file, ByteBuffer content, boolean sync) throws IOException;
 
-    /** Renames a file or a directory; a file already at {@code to} is replaced. */
+    /** Renames a file or a directory, and replaces a file that exists at {@code to}. */
     void move(Path from, Path to) throws IOException;
 
-    /** Deletes a file, or a directory with everything in it; nothing happens when it is missing. */
+    /** Deletes a file, or a directory with everything in it. Does nothing if it is missing. */
     void delete(Path path) throws IOException;
 
     /**
      * Makes earlier creations, moves and deletions in {@code directory} durable.
      *
-     * @throws SyncNotBegunException when nothing was asked of the disk; after any other failure nobody knows what it holds
+     * @throws SyncNotBegunException if the sync was not started; after any other failure the state of the disk is
+     *     unknown
      */
     void syncDirectory(Path directory) throws IOException;
 
-    /** Room that is left where {@code directory} lies, in bytes; {@link Long#MAX_VALUE} when nobody knows. */
+    /** Usable space on the file system of {@code directory}, in bytes; {@link Long#MAX_VALUE} if it is unknown. */
     default long usableBytes(Path directory) throws IOException {
         return Long.MAX_VALUE;
     }
 
     /**
-     * Identifies the machine's current boot. Everything that was written during a boot can be read until it ends, whether or
-     * not it was synced. Null when it is unknown.
+     * Identifies the machine's current boot. Data written during a boot can be read until the boot ends, whether or not
+     * it was synced. Null if it is unknown.
      */
     default String bootId() {
         return null;

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A store that passes every call on to another; subclasses change some of them. Threads as the other has it. */
+/** A store that delegates every call to another; subclasses override some of them. As thread-safe as the delegate. */
 public class FilterFileStore implements FileStore {
     protected final FileStore delegate;
 

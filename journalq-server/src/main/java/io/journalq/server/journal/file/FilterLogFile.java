@@ -4,7 +4,7 @@ import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** A file that passes every call on to another; subclasses change some of them. Threads as the other has it. */
+/** A file that delegates every call to another; subclasses override some of them. As thread-safe as the delegate. */
 public class FilterLogFile implements LogFile {
     protected final LogFile delegate;
 

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Files that live in this object and nowhere else: for tests, for simulation, and for data that need not outlive the
- * process. Any thread; a file keeps its content when it is closed and opened again.
+ * Files in memory: for tests, for simulation, and for data that need not outlive the process. Any thread. A file keeps
+ * its content when it is closed and opened again.
  */
 public final class MemoryFileStore implements FileStore {
     private static final int FIRST_CAPACITY_BYTES = 256;
@@ -21,12 +21,12 @@ public final class MemoryFileStore implements FileStore {
 
     @Override
     public void createDirectories(Path directory) {
-        // A directory is there as soon as a file in it is.
+        // A directory exists as soon as it holds a file.
     }
 
     @Override
     public void createDurableDirectories(Path directory) {
-        // As above, and nothing here outlives the process.
+        // Directories are implicit, and nothing in memory is durable.
     }
 
     @Override
@@ -63,7 +63,7 @@ public final class MemoryFileStore implements FileStore {
     public byte[] read(Path file, int maxSizeBytes) throws IOException {
         byte[] content = existing(file).copy();
         if (content.length > maxSizeBytes) {
-            throw new IOException(file + " holds " + content.length + " bytes, at most " + maxSizeBytes + " expected");
+            throw new IOException(file + " holds " + content.length + " bytes, expected at most " + maxSizeBytes);
         }
         return content;
     }
@@ -98,7 +98,7 @@ public final class MemoryFileStore implements FileStore {
 
     @Override
     public void syncDirectory(Path directory) {
-        // Nothing here outlives the process, so nothing can be more durable than it is.
+        // Nothing in memory is durable.
     }
 
     private synchronized MemoryFile existing(Path file) throws NoSuchFileException {
@@ -147,7 +147,7 @@ public final class MemoryFileStore implements FileStore {
 
         @Override
         public void sync() {
-            // As durable as it gets.
+            // Nothing in memory is durable.
         }
 
         @Override
@@ -157,7 +157,7 @@ public final class MemoryFileStore implements FileStore {
 
         @Override
         public void close() {
-            // The content stays, as a file's would.
+            // The content stays, as that of a closed file does.
         }
 
         synchronized byte[] copy() {
@@ -166,7 +166,7 @@ public final class MemoryFileStore implements FileStore {
 
         private void grow(long neededBytes) throws IOException {
             if (neededBytes > Integer.MAX_VALUE - 8) {
-                throw new IOException("a file in memory holds at most 2 GiB");
+                throw new IOException("a file in memory is limited to 2 GiB");
             }
             if (neededBytes > content.length) {
                 long doubled = Math.max(FIRST_CAPACITY_BYTES, 2L * content.length);

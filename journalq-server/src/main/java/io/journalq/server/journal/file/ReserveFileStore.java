@@ -8,35 +8,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reserves room on the disk for one directory, in a file of zeros. Whenever something in that directory cannot be written,
- * the file gives up a portion of its room. So a broker whose disk is full can still start, delete topics and move the ends
- * of logs. Each of these needs a few bytes and frees many. Other directories are written directly.
+ * Reserves room on the disk for one directory, in a file of zeros. When something in that directory cannot be written,
+ * a portion of the reserved room is freed. Therefore a broker with a full disk can still start, delete topics and
+ * advance the start of logs. Each of these operations needs a few bytes and frees many. Other directories do not use
+ * the reserve.
  *
  * <p>Any thread.
  */
 public final class ReserveFileStore extends FilterFileStore {
-    /** What the reserve's name ends with; it lies beside the folder. */
+    /** Suffix of the reserve's file name; the file is a sibling of the directory. */
     public static final String SUFFIX = ".reserve";
 
-    /** Size of a reserve that nothing was taken from, in bytes. */
+    /** Size of an unused reserve, in bytes. */
     public static final int SIZE_BYTES = 4 << 20;
 
-    /** What one failed write takes, in bytes: others may be faster to use it up. */
+    /** Bytes freed after one failed write. Other writers of the disk may use this room first. */
     static final int PORTION_BYTES = 64 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(ReserveFileStore.class);
 
-    private final Path folder;
+    private final Path directory;
     private final Path reserve;
 
-    /** @param folder whose files the room is for */
-    public ReserveFileStore(FileStore delegate, Path folder) {
+    /** @param directory the directory that the room is reserved for */
+    public ReserveFileStore(FileStore delegate, Path directory) {
         super(delegate);
-        this.folder = folder;
-        this.reserve = folder.resolveSibling(folder.getFileName() + SUFFIX);
+        this.directory = directory;
+        this.reserve = directory.resolveSibling(directory.getFileName() + SUFFIX);
     }
 
-    /** Makes the reserve as large as it should be, or as the disk allows. Blocks. */
+    /** Extends the reserve to its full size, or as far as the disk allows. Blocks. */
     public synchronized void fill() {
         try (LogFile file = delegate.open(reserve, true)) {
             ByteBuffer zeros = ByteBuffer.allocate(PORTION_BYTES);
@@ -44,7 +45,7 @@ public final class ReserveFileStore extends FilterFileStore {
                 file.write(zeros.clear(), size);
             }
         } catch (IOException full) {
-            LOG.warn("{}: no room to keep back: {}", reserve, full.toString());
+            LOG.warn("{}: cannot reserve room: {}", reserve, full.toString());
         }
     }
 
@@ -52,7 +53,7 @@ public final class ReserveFileStore extends FilterFileStore {
         void run() throws IOException;
     }
 
-    /** Tries again with what the reserve has left. */
+    /** Retries with the rest of the reserve. */
     private synchronized void withReserve(Attempt attempt, IOException first) throws IOException {
         IOException failure = first;
         while (giveUpPortion()) {
@@ -73,18 +74,18 @@ public final class ReserveFileStore extends FilterFileStore {
                 return false;
             }
             file.truncate(Math.max(0, size - PORTION_BYTES));
-            LOG.warn("{}: gave up a part of the room that is kept back, {} bytes are left", reserve, file.sizeBytes());
+            LOG.warn("{}: freed a part of the reserved room, {} bytes are left", reserve, file.sizeBytes());
             return true;
         } catch (NoSuchFileException none) {
             return false;
         } catch (IOException failure) {
-            LOG.warn("{}: cannot be used: {}", reserve, failure.toString());
+            LOG.warn("{}: cannot use the reserve: {}", reserve, failure.toString());
             return false;
         }
     }
 
     private boolean isReservedFor(Path file) {
-        return folder.equals(file.getParent());
+        return directory.equals(file.getParent());
     }
 
     @Override

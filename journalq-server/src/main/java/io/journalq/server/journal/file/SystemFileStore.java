@@ -23,17 +23,20 @@ import org.slf4j.LoggerFactory;
 
 /** The operating system's files. Stateless; any thread. */
 public final class SystemFileStore implements FileStore {
-    /** Ends the name under which {@link #replace} writes before it renames; what a crash leaves of it may be deleted. */
+    /**
+     * Suffix of the temporary file that {@link #replace} writes and then renames. One that a crash left behind may be
+     * deleted.
+     */
     public static final String TEMPORARY_SUFFIX = ".tmp";
 
-    /** Linux only; a container sees its host's. */
+    /** Linux only; a container sees the boot id of its host. */
     private static final Path BOOT_ID_FILE = Path.of("/proc/sys/kernel/random/boot_id");
 
     private static final Logger LOG = LoggerFactory.getLogger(SystemFileStore.class);
 
     /**
-     * Open for no other purpose than to be closed when too many files are open for a folder to be synced: files that are
-     * not synced yet stay open, so that without it none of them could ever be closed. Guarded by this.
+     * A spare file handle. It is closed when too many files are open to open a directory for a sync. Unsynced files
+     * stay open, so without the spare handle no sync could ever free a handle. Guarded by this.
      */
     private FileChannel spare;
 
@@ -94,12 +97,12 @@ public final class SystemFileStore implements FileStore {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             long sizeBytes = channel.size();
             if (sizeBytes > maxSizeBytes) {
-                throw new IOException(file + " holds " + sizeBytes + " bytes, at most " + maxSizeBytes + " expected");
+                throw new IOException(file + " holds " + sizeBytes + " bytes, expected at most " + maxSizeBytes);
             }
             ByteBuffer content = ByteBuffer.allocate((int) sizeBytes);
             while (content.hasRemaining()) {
                 if (channel.read(content) < 0) {
-                    throw new EOFException(file + " shrank while it was read");
+                    throw new EOFException(file + " became shorter while it was read");
                 }
             }
             return content.array();
@@ -165,8 +168,8 @@ public final class SystemFileStore implements FileStore {
     }
 
     /**
-     * Another name of the directory, for one use. Opening a path makes it keep its text for good, and journals keep their
-     * directories' paths: 100 bytes for each of very many partitions.
+     * A copy of the path, for one use. Opening a path makes it keep its text permanently, and journals keep their
+     * directories' paths: with very many partitions, that is 100 bytes for each.
      */
     private static Path onceOnly(Path directory) {
         return directory.resolve(".");
@@ -196,7 +199,7 @@ public final class SystemFileStore implements FileStore {
         try {
             given.close();
         } catch (IOException failure) {
-            LOG.debug("the spare file handle could not be closed: {}", failure.toString());
+            LOG.debug("cannot close the spare file handle: {}", failure.toString());
         }
         return true;
     }
@@ -206,7 +209,7 @@ public final class SystemFileStore implements FileStore {
             try {
                 spare = FileChannel.open(onceOnly(directory), StandardOpenOption.READ);
             } catch (IOException noneLeft) {
-                LOG.debug("no file handle is left to spare: {}", noneLeft.toString());
+                LOG.debug("cannot open a spare file handle: {}", noneLeft.toString());
             }
         }
     }
@@ -271,7 +274,7 @@ public final class SystemFileStore implements FileStore {
         }
     }
 
-    /** Netty's own region, which its native transports know how to send, but for a file that stays open. */
+    /** Netty's region, which its native transports can send, for a file that stays open. */
     private static final class Region extends DefaultFileRegion {
         private final Runnable onRelease;
 

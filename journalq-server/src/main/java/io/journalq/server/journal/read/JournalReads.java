@@ -9,15 +9,15 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 
 /**
- * Finds what a read returns, without waiting for the disk: by remembered positions first, then by an index in memory and a
- * short walk through the page cache. Anything else becomes a cold slice. Keeps count of old segments that reads opened.
- * Owner only.
+ * Finds the batches for a read without waiting for the disk: first from remembered positions, then from an index in
+ * memory and a short scan of the page cache. Otherwise it returns a cold slice. Also limits how many old segments stay
+ * open. Owner thread only.
  */
 public final class JournalReads {
-    /** Segments before the last two that may keep their files open after a read. */
+    /** Number of segments before the last two that may keep their files open after a read. */
     private static final int OPEN_OLD_SEGMENTS = 4;
 
-    /** Null until a batch is written or read: most of very many journals are idle. */
+    /** Null until a batch is written or read: with very many journals, most are idle. */
     private ReadPositions positions;
 
     /** Null until an old segment is read. */
@@ -30,7 +30,7 @@ public final class JournalReads {
         return positions;
     }
 
-    /** A batch was written at {@code position} of the newest segment. */
+    /** Records that a batch was written at {@code position} of the newest segment. */
     public void written(Segment segment, long baseOffset, int position) {
         positions().add(segment, baseOffset, position);
     }
@@ -40,9 +40,8 @@ public final class JournalReads {
             if (all[i].baseOffset() >= search.endOffsetExclusive()) {
                 break;
             }
-            // Compaction may leave a segment empty, and offsets without a record before the next; a segment may also
-            // hold
-            // nothing but bad bytes, and so no offset.
+            // Compaction may leave a segment empty, and offsets without a record before the next segment. A segment may
+            // also hold only bad bytes, and therefore no offset.
             boolean hasRecords = all[i].sizeBytes() > 0 && all[i].endOffset() > all[i].baseOffset();
             if (hasRecords && search.offset() < all[i].endOffset()) {
                 return readSegment(all[i], i >= all.length - 2, search, warmSizeBytes);
@@ -111,7 +110,10 @@ public final class JournalReads {
                 : segment.boundaryByIndex(start, limit, search.maxSizeBytes(), search.atLeastOneBatch());
     }
 
-    /** The batch behind a read is where the same consumer reads next; returns its offset, which stands in its header. */
+    /**
+     * Remembers the batch behind a read, because the same consumer reads it next. Returns its offset, which is in its
+     * header.
+     */
     private long rememberReadEnd(Segment segment, int end) throws IOException {
         BatchScanner scanner =
                 new BatchScanner(segment.file(), end, segment.sizeBytes(), RecordBatch.HEADER_SIZE_BYTES);
@@ -122,7 +124,7 @@ public final class JournalReads {
         return segment.endOffset();
     }
 
-    /** The last segment that begins at or before {@code offset}, else the first. */
+    /** Index of the last segment that begins at or before {@code offset}; otherwise of the first. */
     public static int segmentAt(Segment[] all, long offset) {
         int low = 0;
         int high = all.length - 1;
@@ -137,7 +139,10 @@ public final class JournalReads {
         return low;
     }
 
-    /** An old segment's file is about to be used; the one unused for longest may be closed for it. */
+    /**
+     * Notes that an old segment's file is about to be used, and closes the least recently used one if there are too
+     * many.
+     */
     public void opened(Segment segment) {
         if (openOldSegments == null) {
             openOldSegments = new ArrayDeque<>(OPEN_OLD_SEGMENTS + 1);
@@ -152,7 +157,7 @@ public final class JournalReads {
         }
     }
 
-    /** The segment goes away. */
+    /** Forgets a segment that is being removed. */
     public void forget(Segment segment) {
         if (openOldSegments != null) {
             openOldSegments.remove(segment);
@@ -160,7 +165,10 @@ public final class JournalReads {
         positions = null;
     }
 
-    /** Closes all files that nobody reads just now; one with unflushed data stays, so that its sync sees every error. */
+    /**
+     * Closes all files that are not being read. A file with unsynced data stays open, so that its sync sees every
+     * error.
+     */
     public void closeIdle(Segment[] all, long flushedOffset) {
         for (Segment segment : all) {
             if (segment.isOpen() && segment.endOffset() <= flushedOffset) {

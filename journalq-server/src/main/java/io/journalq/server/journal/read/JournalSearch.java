@@ -6,15 +6,15 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.segment.BatchScanner;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.segment.SegmentTimes;
+import io.journalq.server.journal.segment.SegmentState.SegmentTimes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 
 /**
- * Look-ups that read batches: by time, and all from an offset on. Works on the segments as they were when it was made, and
- * holds them until it is closed; any thread; every call may block.
+ * Lookups that read batches: by time, and all batches from an offset on. Works on the segments that it was created
+ * with, and holds them until it is closed. Any thread; every call may block.
  */
 public final class JournalSearch implements AutoCloseable {
     private static final int CHUNK_BYTES = 256 << 10;
@@ -22,7 +22,7 @@ public final class JournalSearch implements AutoCloseable {
     private final Segment[] segments;
     private final long startOffset;
 
-    /** @param segments each with a reference, which is given back here */
+    /** @param segments each with a reference, which {@link #close} releases */
     public JournalSearch(Segment[] segments, long startOffset) {
         this.segments = segments;
         this.startOffset = startOffset;
@@ -35,7 +35,7 @@ public final class JournalSearch implements AutoCloseable {
         }
     }
 
-    /** Says of a batch whether the walk goes on behind it. */
+    /** Returns whether to continue behind a batch. */
     @FunctionalInterface
     private interface Step {
         boolean goOn(BatchScanner scanner) throws IOException;
@@ -62,7 +62,7 @@ public final class JournalSearch implements AutoCloseable {
         }
     }
 
-    /** The first record at or after {@code timestampMs} that may be read; null when there is none. */
+    /** The first readable record at or after {@code timestampMs}; null if there is none. */
     public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
         for (Segment segment : segments) {
             if (segment.maxTimestampMs() >= timestampMs && segment.endOffset() > startOffset && segment.tryRetain()) {
@@ -93,7 +93,7 @@ public final class JournalSearch implements AutoCloseable {
         return found[0];
     }
 
-    /** The newest record, by its timestamp, that may be read: the first of them; null when none has a timestamp. */
+    /** The first readable record that has the largest timestamp; null if no record has a timestamp. */
     public TimestampOffset maxTimestamp() throws IOException {
         Segment newest = null;
         for (Segment segment : segments) {
@@ -114,7 +114,10 @@ public final class JournalSearch implements AutoCloseable {
         }
     }
 
-    /** Reads every batch behind the start offset that could hold the newest record: rare, after a deletion of records. */
+    /**
+     * Reads every batch behind the start offset that could hold the newest record. Only needed after records were
+     * deleted.
+     */
     private TimestampOffset newestAfterStart() throws IOException {
         TimestampOffset[] newest = new TimestampOffset[1];
         for (Segment segment : segments) {
@@ -170,7 +173,7 @@ public final class JournalSearch implements AutoCloseable {
         }
     }
 
-    /** Steps over the healthy batches from {@code from} on. */
+    /** Visits the healthy batches from position {@code from} on. */
     private static void walk(Segment segment, int from, Step step) throws IOException {
         int sizeBytes = segment.sizeBytes();
         int position = segment.healthyFrom(from);
@@ -189,4 +192,25 @@ public final class JournalSearch implements AutoCloseable {
             position = segment.healthyFrom(end);
         }
     }
+
+    /** Visits the batches of a journal in the order of their offsets. */
+    @FunctionalInterface
+    public interface BatchVisitor {
+        /**
+         * Visits one batch.
+         *
+         * @param header its header from index 0 on, for {@link io.journalq.common.record.RecordBatch}; for a control
+         *     batch the complete batch. Valid during the call
+         */
+        void visit(ByteBuf header);
+    }
+
+    /**
+     * A record found by time.
+     *
+     * @param timestampMs its timestamp in milliseconds since 1970 UTC
+     * @param offset its offset
+     * @param leaderEpoch epoch of the leader that wrote it, -1 if unknown
+     */
+    public record TimestampOffset(long timestampMs, long offset, int leaderEpoch) {}
 }

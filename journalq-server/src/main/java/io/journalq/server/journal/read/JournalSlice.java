@@ -14,12 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whole batches that one read found. It holds a reference on its segment, so that deleting the segment does not disturb
- * it, until one of {@link #toRecordsData}, {@link #readFully} or {@link #release} is called; a {@link #release} after that
- * does nothing. One thread at a time.
+ * Whole batches found by one read. A slice holds a reference on its segment until {@link #toRecordsData},
+ * {@link #readFully} or {@link #release} is called, so that a deletion of the segment does not affect it. A later
+ * {@link #release} does nothing. One thread at a time.
  *
- * <p>A warm slice was written a moment ago: the loop itself may hand it to the socket. A cold one has not been looked for
- * yet, because that may wait for the disk: {@link #load} does, on another thread, and makes it warm.
+ * <p>The data of a warm slice was written recently, so the loop may send it directly. The batches of a cold slice are
+ * not located yet, because that may wait for the disk: {@link #load} locates them on another thread and returns a warm
+ * slice.
  */
 public final class JournalSlice {
     private static final Logger LOG = LoggerFactory.getLogger(JournalSlice.class);
@@ -27,10 +28,10 @@ public final class JournalSlice {
     /** No batches. */
     public static final JournalSlice EMPTY = new JournalSlice(null, 0, 0, null, 0);
 
-    /** Below this a copy costs less than a file region's system call of its own. */
+    /** Below this size a copy costs less than the separate system call of a file region. */
     static final int COPY_BELOW_BYTES = 32 << 10;
 
-    /** What a cold slice has still to look for. */
+    /** The search that a cold slice still has to do. */
     public record Search(long offset, long endOffsetExclusive, int maxSizeBytes, boolean atLeastOneBatch) {
         BatchCheck.Limits limits() {
             return new BatchCheck.Limits(endOffsetExclusive, maxSizeBytes, atLeastOneBatch);
@@ -53,32 +54,38 @@ public final class JournalSlice {
     }
 
     /**
-     * Takes over one reference on {@code segment}.
+     * Creates a slice that takes over one reference on {@code segment}.
      *
-     * @param offsetLimit no record at or behind this is in the slice
+     * @param offsetLimit all records in the slice are below this offset
      */
     static JournalSlice warm(Segment segment, int position, int sizeBytes, long offsetLimit) {
         return new JournalSlice(segment, position, sizeBytes, null, offsetLimit);
     }
 
-    /** Takes over one reference on {@code segment}. */
+    /** Creates a slice that takes over one reference on {@code segment}. */
     static JournalSlice cold(Segment segment, Search search) {
         int most = Math.min(search.maxSizeBytes, segment.sizeBytes());
         long offsetLimit = Math.min(search.endOffsetExclusive, segment.endOffset());
         return new JournalSlice(segment, 0, most, search, offsetLimit);
     }
 
-    /** No record at or behind this is in the slice; for a cold one, whose end is not known yet, it may be far behind. */
+    /**
+     * All records in the slice are below this offset. The end of a cold slice is not known yet, so the limit may be far
+     * beyond it.
+     */
     public long offsetLimit() {
         return offsetLimit;
     }
 
-    /** Size in bytes; for a cold slice the most that is to be expected, unless its first batch alone is larger. */
+    /** Size in bytes; for a cold slice the maximum, unless its first batch alone is larger. */
     public int sizeBytes() {
         return sizeBytes;
     }
 
-    /** The most memory that {@link #toRecordsData} takes, once it is loaded: nothing for what goes out as it lies in the file. */
+    /**
+     * The maximum memory that {@link #toRecordsData} takes once the slice is loaded: nothing for data that is sent as a
+     * file region.
+     */
     public int copiedSizeBytes() {
         return isWarm() && sizeBytes >= COPY_BELOW_BYTES ? 0 : Math.min(sizeBytes, COPY_BELOW_BYTES);
     }
@@ -87,7 +94,7 @@ public final class JournalSlice {
         return segment == null;
     }
 
-    /** True when the bytes are in the page cache, so that reading them does not wait for the disk. */
+    /** True if the bytes are in the page cache, so that reading them does not wait for the disk. */
     public boolean isWarm() {
         return search == null;
     }
@@ -95,10 +102,10 @@ public final class JournalSlice {
     /**
      * The bytes for a response, as a copy or as a region of the file. Warm slices only. The caller owns the result.
      *
-     * @throws IOException when the file cannot be read; the slice is released then too
+     * @throws IOException if the file cannot be read; the slice is then released
      */
     public RecordsData toRecordsData(ByteBufAllocator allocator) throws IOException {
-        Check.that(isWarm(), "a cold slice is read on a thread that may block");
+        Check.that(isWarm(), "only a warm slice is read on this thread");
         if (segment == null) {
             return RecordsData.EMPTY;
         }
@@ -109,7 +116,7 @@ public final class JournalSlice {
         return RecordsData.of(readFully(allocator));
     }
 
-    /** A region that takes over the reference; null when the store has none. */
+    /** A region that takes over the reference; null if the store does not support regions. */
     private FileRegion region() throws IOException {
         Check.that(!finished, "a slice is used once");
         try {
@@ -123,11 +130,11 @@ public final class JournalSlice {
     }
 
     /**
-     * Finds the batches of a cold slice, reads them through a small buffer, which brings them into the page cache, and leaves
-     * off at the first damaged one. A warm slice is its own result. Any thread; blocks.
+     * Locates the batches of a cold slice and reads them through a small buffer, which brings them into the page cache.
+     * Stops at the first damaged batch. A warm slice is returned unchanged. Any thread; blocks.
      *
-     * @return a warm slice that takes over the reference; {@link #EMPTY} when the search found none
-     * @throws IOException when the file cannot be read or its first batch is corrupt; the slice is released then too
+     * @return a warm slice that takes over the reference; {@link #EMPTY} if the search found none
+     * @throws IOException if the file cannot be read or its first batch is corrupt; the slice is then released
      */
     public JournalSlice load() throws IOException {
         if (isWarm()) {
@@ -147,10 +154,10 @@ public final class JournalSlice {
     }
 
     /**
-     * Reads the batches into a new buffer, which the caller owns; empty when the search found none. Any thread; blocks
-     * when the slice is cold.
+     * Reads the batches into a new buffer, which the caller owns; empty if the search found none. Any thread; blocks if
+     * the slice is cold.
      *
-     * @throws IOException when the file cannot be read or is corrupt; the slice is released then too
+     * @throws IOException if the file cannot be read or is corrupt; the slice is then released
      */
     public ByteBuf readFully(ByteBufAllocator allocator) throws IOException {
         JournalSlice loaded = load();
@@ -182,7 +189,7 @@ public final class JournalSlice {
         return end == start ? EMPTY : warm(segment, start, end - start, check.endOffset());
     }
 
-    /** One batch near damage. */
+    /** A slice of one batch next to damaged bytes. */
     private JournalSlice soundBatch() throws IOException {
         SoundBatches.Batch batch = SoundBatches.find(segment, search.offset);
         boolean fits = search.atLeastOneBatch || batch.sizeBytes() <= search.maxSizeBytes;
@@ -202,7 +209,7 @@ public final class JournalSlice {
         }
     }
 
-    /** Gives the segment back without reading. */
+    /** Releases the segment without reading. */
     public void release() {
         if (segment != null && !finished) {
             finished = true;

@@ -4,15 +4,15 @@ import io.journalq.server.journal.segment.Segment;
 import java.util.Arrays;
 
 /**
- * Where the newest batches of the newest segment begin, every one of them, and where recent reads ended: consumers at the
- * tail ask for one of these almost always, and then no index is searched and no file is read. Owner only.
+ * The positions of the newest batches of the newest segment, and the positions where recent reads ended. Consumers at
+ * the tail almost always ask for one of these, and then no index is searched and no file is read. Owner thread only.
  */
 final class ReadPositions {
-    /** Batches remembered; a power of two. */
+    /** Number of batches remembered; a power of two. */
     private static final int MAX_BATCHES = 256;
 
     private static final int FIRST_BATCHES = 16;
-    /** Ends of reads remembered: about as many consumers that are not at the tail. */
+    /** Number of read ends remembered: enough for about as many consumers that are not at the tail. */
     private static final int READ_ENDS = 8;
 
     static final int UNKNOWN = -1;
@@ -29,7 +29,7 @@ final class ReadPositions {
     private Segment[] endSegments;
     private int nextEnd;
 
-    /** A batch was written behind the last one. */
+    /** Records that a batch was written behind the last one. */
     void add(Segment in, long offset, int position) {
         if (segment != in) {
             segment = in;
@@ -46,7 +46,7 @@ final class ReadPositions {
         added++;
     }
 
-    /** A read ended before {@code nextOffset}, which begins at {@code position}. */
+    /** Records that a read ended before {@code nextOffset}, whose batch begins at {@code position}. */
     void addReadEnd(Segment in, long nextOffset, int position) {
         if (endOffsets == null) {
             endOffsets = new long[READ_ENDS];
@@ -59,7 +59,7 @@ final class ReadPositions {
         nextEnd = (nextEnd + 1) % READ_ENDS;
     }
 
-    /** Where the batch that holds {@code offset} begins, or {@link #UNKNOWN}. */
+    /** Position of the batch that holds {@code offset}, or {@link #UNKNOWN}. */
     int find(Segment in, long offset) {
         if (in == segment && added > 0) {
             long found = floorBatch(offset, Integer.MAX_VALUE);
@@ -77,7 +77,7 @@ final class ReadPositions {
         return UNKNOWN;
     }
 
-    /** Where the last batch begins that begins at or before {@code position}, or {@link #UNKNOWN}. */
+    /** Position of the last batch that begins at or before {@code position}, or {@link #UNKNOWN}. */
     int floorByPosition(Segment in, int position) {
         if (in != segment || added == 0) {
             return UNKNOWN;
@@ -86,7 +86,7 @@ final class ReadPositions {
         return found < 0 ? UNKNOWN : positions[slot(found)];
     }
 
-    /** The last remembered batch that begins at or before both, or -1. */
+    /** Index of the last remembered batch that begins at or before both, or -1. */
     private long floorBatch(long offset, int position) {
         long oldest = Math.max(0, added - offsets.length);
         long low = oldest;

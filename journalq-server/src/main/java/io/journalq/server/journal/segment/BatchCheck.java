@@ -7,9 +7,9 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 
 /**
- * Checks batches of a segment as they lie on the disk before they are sent to anybody. A checkpoint vouches for what was
- * written, not for what the disk makes of it later. The CRC covers all of a batch but its offset, length and epoch, so this
- * also checks that offsets ascend. The caller holds a reference on the segment. One thread; blocks.
+ * Checks batches of a segment on the disk before they are sent to a client. A checkpoint covers the data as it was
+ * written, but the disk may damage it later. The CRC covers a batch except for its offset, length and epoch, so this
+ * class also checks that offsets ascend. The caller holds a reference on the segment. One thread; blocks.
  */
 public final class BatchCheck {
     /** Small enough to stay in a core's cache between the read and the checksum. */
@@ -22,22 +22,22 @@ public final class BatchCheck {
     private int at;
     private int previous;
     private long next;
-    /** Behind the batch before {@link #previous}, and so what {@link #next} was there. */
+    /** The offset behind the batch before {@link #previous}, which was the value of {@link #next} there. */
     private long nextOfPrevious;
 
     private boolean full;
     private boolean damaged;
 
     /**
-     * How much to take.
+     * Limits of the range to check.
      *
-     * @param endOffset no batch that ends behind this
-     * @param maxSizeBytes no more bytes than this
-     * @param atLeastOneBatch the first batch is taken even if it is larger
+     * @param endOffset only batches that end at or before this offset
+     * @param maxSizeBytes maximum size in bytes
+     * @param atLeastOneBatch the first batch is included even if it is larger
      */
     public record Limits(long endOffset, int maxSizeBytes, boolean atLeastOneBatch) {}
 
-    /** Checks from {@code start}, where a batch begins, to {@code end} at most. */
+    /** Checks the range from {@code start}, where a batch begins, to {@code end} at most. */
     public BatchCheck(Segment segment, int start, int end, Limits limits) {
         this.segment = segment;
         this.start = start;
@@ -50,10 +50,10 @@ public final class BatchCheck {
     }
 
     /**
-     * Finds where the healthy batches within the limits end. If two neighbours contradict each other, neither is taken for
-     * healthy. Called once.
+     * Finds where the healthy batches within the limits end. If two neighbours contradict each other, neither is
+     * considered healthy. Called once.
      *
-     * @throws IOException when the file cannot be read
+     * @throws IOException if the file cannot be read
      */
     public int healthyEnd() throws IOException {
         int capacity = Math.min(CHUNK_BYTES, Math.max(RecordBatch.HEADER_SIZE_BYTES, limits.maxSizeBytes));
@@ -74,7 +74,7 @@ public final class BatchCheck {
         return at;
     }
 
-    /** Whether {@link #healthyEnd} found damage at its end. */
+    /** Whether {@link #healthyEnd} stopped at a damaged batch. */
     public boolean isDamaged() {
         return damaged;
     }
@@ -85,7 +85,7 @@ public final class BatchCheck {
     }
 
     /**
-     * Goes through a chunk of the file that begins where the last one's last whole batch ended.
+     * Checks a chunk of the file that begins behind the last whole batch of the previous chunk.
      *
      * @return the minimum size of the next chunk, in bytes
      */
@@ -127,7 +127,10 @@ public final class BatchCheck {
         return 0;
     }
 
-    /** The offset of the last batch may be damaged: then the batch behind it, which is not taken, contradicts it. */
+    /**
+     * Compares the last batch with the one behind it, which is not included: a damaged offset of the last batch
+     * contradicts it.
+     */
     private void compareWithNext() throws IOException {
         BatchScanner behind = new BatchScanner(segment.file(), at, segment.sizeBytes(), RecordBatch.HEADER_SIZE_BYTES);
         if (behind.next() && behind.baseOffset() < next) {
@@ -141,7 +144,7 @@ public final class BatchCheck {
         next = nextOfPrevious;
     }
 
-    /** Size of the batch as far as can be seen of it. */
+    /** The size of the batch, as far as its header is in the chunk. */
     private static int wantedBytes(ByteBuf chunk, int index) {
         return chunk.writerIndex() - index < RecordBatch.HEADER_SIZE_BYTES
                 ? RecordBatch.HEADER_SIZE_BYTES
@@ -149,8 +152,8 @@ public final class BatchCheck {
     }
 
     /**
-     * Whether a header says nothing that no batch of ours could say, whatever its checksum: compaction leaves fewer records
-     * than offsets, never more.
+     * Whether a broker could have written this header, whatever its checksum: compaction leaves fewer records than
+     * offsets, never more.
      */
     static boolean isPossible(ByteBuf header, int at) {
         int lastOffsetDelta = RecordBatch.lastOffsetDelta(header, at);

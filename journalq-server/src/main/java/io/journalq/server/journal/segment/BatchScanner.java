@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Walks the batches in one stretch of a log file, header by header, without reading what is between them unless a CRC is
- * asked for. Bad bytes end the walk; they never raise anything. One thread.
+ * Reads the batch headers in one range of a log file, without the data between them unless a CRC is checked. Bad bytes
+ * end the scan; they never cause an exception. One thread.
  */
 public final class BatchScanner {
     private static final int CRC_CHUNK_BYTES = 64 << 10;
@@ -28,9 +28,9 @@ public final class BatchScanner {
     private int claimedEnd;
 
     /**
-     * @param from where the first batch begins
-     * @param end where the stretch ends; no batch reaches beyond it
-     * @param chunkSizeBytes how much to read at once, at most
+     * @param from position of the first batch
+     * @param end where the range ends; no batch reaches beyond it
+     * @param chunkSizeBytes maximum size of one read
      */
     public BatchScanner(LogFile file, int from, int end, int chunkSizeBytes) {
         this.file = file;
@@ -40,7 +40,7 @@ public final class BatchScanner {
         this.chunkTarget = ByteBuffer.wrap(chunk);
     }
 
-    /** Moves to the next batch. False at the end, and where the bytes cannot be a batch: see {@link #atEnd}. */
+    /** Moves to the next batch. Returns false {@linkplain #atEnd at the end}, or if the bytes cannot be a batch. */
     public boolean next() throws IOException {
         position += sizeBytes;
         sizeBytes = 0;
@@ -71,17 +71,17 @@ public final class BatchScanner {
         return position == end;
     }
 
-    /** Where the current batch begins, or where the walk stopped. */
+    /** Position of the current batch, or where the scan stopped. */
     public int position() {
         return position;
     }
 
-    /** Where the bytes at the current position say that the next batch begins, if they are wrong in something else. */
+    /** If bad bytes at the current position have a valid length, the position at which the next batch would begin. */
     public int claimedEnd() {
         return claimedEnd;
     }
 
-    /** Size of the current batch in bytes; 0 when there is none. */
+    /** Size of the current batch in bytes; 0 if there is none. */
     public int sizeBytes() {
         return sizeBytes;
     }
@@ -91,11 +91,11 @@ public final class BatchScanner {
         return header;
     }
 
-    /** All of the current batch, in a buffer of its own. */
+    /** The complete current batch, in a new buffer that the caller owns. */
     public ByteBuf readBatch() throws IOException {
         byte[] bytes = new byte[sizeBytes];
         if (file.read(ByteBuffer.wrap(bytes), position) < sizeBytes) {
-            throw new IOException("the file ends within a batch at byte " + position);
+            throw new IOException("the file ends inside a batch at byte " + position);
         }
         return Unpooled.wrappedBuffer(bytes);
     }
@@ -124,7 +124,10 @@ public final class BatchScanner {
         return (int) crc.getValue() == RecordBatch.crc(header, 0);
     }
 
-    /** Whether what stands between two positions has the CRC that {@code header} says, whatever size that says. */
+    /**
+     * Whether the bytes between two positions have the CRC in {@code header}, regardless of the length in
+     * {@code header}.
+     */
     static boolean crcMatches(LogFile file, int from, int to, ByteBuf header) throws IOException {
         return to - from >= RecordBatch.HEADER_SIZE_BYTES && crc(file, from, to) == RecordBatch.crc(header, 0);
     }
@@ -141,7 +144,7 @@ public final class BatchScanner {
         return (int) crc.getValue();
     }
 
-    /** True when nothing but zeros stands between the current position and the end. */
+    /** True if there are only zeros between the current position and the end. */
     public boolean onlyZerosLeft() throws IOException {
         for (int at = position; at < end; at++) {
             if (!fill(at, 1) || chunk[at - chunkPosition] != 0) {
@@ -151,7 +154,10 @@ public final class BatchScanner {
         return true;
     }
 
-    /** The first position behind {@code from} where a batch could begin, by its magic; {@code end} when there is none. */
+    /**
+     * The first position behind {@code from} at which a batch could begin, judged by its magic; {@code end} if there is
+     * none.
+     */
     public int nextCandidate(int from) throws IOException {
         for (int at = from; at <= end - RecordBatch.HEADER_SIZE_BYTES; at++) {
             if (!fill(at + RecordBatch.MAGIC, 1)) {

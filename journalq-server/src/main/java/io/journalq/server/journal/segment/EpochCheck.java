@@ -7,14 +7,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the leader epochs of batches that recovery reads into a journal's history, and mends those that cannot be right:
- * a batch's CRC covers neither its epoch nor its offset, as brokers set both. Epochs never decrease along a log, never
- * exceed the newest that its owner knows, and are those of the checkpoint for as far as it goes. A batch that breaks this
- * gets the epoch before it; its records are not in doubt.
+ * Adds the leader epochs of the batches that recovery reads to a journal's history, and corrects impossible ones. A
+ * batch's CRC covers neither its epoch nor its offset, because brokers set both. Epochs never decrease along a log,
+ * never exceed the newest epoch that the owner knows, and match those of the checkpoint in the part that it covers. A
+ * batch that breaks one of these rules is assigned the epoch before it; its records are not in doubt.
  *
- * <p>One damaged epoch is told from the first one of a new epoch by the two batches behind it. What cannot be found: a changed
- * epoch that lies between its neighbours', in the last batch of a log or in the first of a new epoch; two in a row; and
- * anything in the part of a log that a checkpoint vouches for, which is not read. Used once, while a journal opens.
+ * <p>The two batches behind a changed epoch tell whether it is damaged or starts a new epoch. These cases are not
+ * found: a changed epoch between those of its neighbours, in the last batch of a log, or in the first batch of a new
+ * epoch; two changed epochs in a row; and any change in the part of a log that a checkpoint covers, which is not read.
+ * Used once, while a journal opens.
  */
 public final class EpochCheck {
     private static final Logger LOG = LoggerFactory.getLogger(EpochCheck.class);
@@ -33,10 +34,10 @@ public final class EpochCheck {
         this.newestLeaderEpoch = newestLeaderEpoch;
     }
 
-    /** Another healthy batch was found, behind the last. */
+    /** Adds the next healthy batch. */
     void found(Segment segment, int position, long baseOffset, int epoch) throws IOException {
         if (last == null && epoch == epochs.latest() && epochs.epochAfter(baseOffset) == UNKNOWN) {
-            return; // As almost always: of the epoch in force.
+            return; // The usual case: the batch has the current epoch.
         }
         Batch next = new Batch(segment, position, baseOffset, epoch);
         if (beforeLast != null) {
@@ -46,7 +47,7 @@ public final class EpochCheck {
         last = next;
     }
 
-    /** There are no more. */
+    /** Processes the last batches; no more follow. */
     public void finish() throws IOException {
         if (beforeLast != null) {
             settle(beforeLast, last, null);
@@ -66,7 +67,9 @@ public final class EpochCheck {
         }
     }
 
-    /** Whether the epoch is newer than those behind it: of two against one, the one is damaged. */
+    /**
+     * Whether the epoch is newer than those of the two batches behind it. In this case this epoch is the damaged one.
+     */
     private boolean isAlone(Batch batch, Batch next, Batch nextButOne) {
         if (!isOlder(next, batch)) {
             return false;
@@ -90,7 +93,7 @@ public final class EpochCheck {
     private void mend(Batch batch) throws IOException {
         int before = epochs.epochOf(batch.baseOffset);
         LOG.error(
-                "{}: the batch at byte {}, offset {}, says leader epoch {}, which cannot be; it is taken for {}",
+                "{}: the batch at byte {}, offset {}, has the impossible leader epoch {}; corrected to {}",
                 batch.segment.logPath(),
                 batch.position,
                 batch.baseOffset,

@@ -14,8 +14,8 @@ public final class FlippedBit {
      * Finds the bit whose flip changes the CRC of {@code bytes} bytes by {@code difference}.
      *
      * @param difference the right CRC, XOR the wrong one
-     * @return the bit's number, counted from the first byte and, within a byte, from the least significant bit; {@link #NONE}
-     *     if there is none
+     * @return the bit's number, counted from the first byte and, within a byte, from the least significant bit;
+     *     {@link #NONE} if there is none
      */
     public static long find(int difference, long bytes) {
         int ofThisBit = 1;

@@ -3,11 +3,11 @@ package io.journalq.server.journal.segment;
 import java.util.Arrays;
 
 /**
- * At which offset each leader's epoch began: what a follower asks for to find where its log parts from the leader's
- * (KIP-101, KIP-279). Changed by the journal's owner; any thread may look up, as each change is a new value.
+ * The start offset of each leader epoch. A follower uses it to find where its log diverges from the leader's (KIP-101,
+ * KIP-279). Only the journal's owner changes it. Any thread may read it, because each change creates a new value.
  */
 public final class LeaderEpochs {
-    /** The answer when nothing is known of the epoch that was asked for. */
+    /** The result if the requested epoch is unknown. */
     static final EpochEndOffset UNKNOWN = new EpochEndOffset(-1, -1L);
 
     private static final Entries NONE = new Entries(new int[0], new long[0]);
@@ -29,13 +29,13 @@ public final class LeaderEpochs {
         entries = newEntries;
     }
 
-    /** The newest epoch, or -1 when there is none. */
+    /** The newest epoch, or -1 if there is none. */
     public int latest() {
         Entries now = entries;
         return now.count() == 0 ? -1 : now.epochs[now.count() - 1];
     }
 
-    /** Notes that a batch of {@code epoch} begins at {@code offset}; nothing happens unless the epoch is new. */
+    /** Records that a batch of {@code epoch} begins at {@code offset}. Does nothing unless the epoch is new. */
     public void assign(int epoch, long offset) {
         if (epoch <= latest()) {
             return;
@@ -49,7 +49,7 @@ public final class LeaderEpochs {
         entries = new Entries(epochs, startOffsets);
     }
 
-    /** Forgets what began at or behind {@code endOffset}. */
+    /** Removes the epochs that began at or behind {@code endOffset}. */
     public void truncateTo(long endOffset) {
         Entries now = entries;
         int kept = now.count();
@@ -61,7 +61,7 @@ public final class LeaderEpochs {
         }
     }
 
-    /** Forgets what ended before {@code startOffset}; the epoch in force there begins there. */
+    /** Removes the epochs that ended before {@code startOffset}. The epoch of {@code startOffset} now begins there. */
     public void truncateBefore(long startOffset) {
         Entries now = entries;
         int first = 0;
@@ -118,4 +118,12 @@ public final class LeaderEpochs {
         int answered = higher == 0 ? epoch : now.epochs[higher - 1];
         return new EpochEndOffset(answered, now.startOffsets[higher]);
     }
+
+    /**
+     * Where a leader epoch ends.
+     *
+     * @param epoch the epoch that was found, which may be older than the requested one; -1 if unknown
+     * @param endOffset the offset behind its last record; -1 if unknown
+     */
+    public record EpochEndOffset(int epoch, long endOffset) {}
 }

@@ -5,6 +5,8 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.segment.SegmentState.SegmentExtent;
+import io.journalq.server.journal.segment.SegmentState.SegmentTimes;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,29 +17,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One log file and its index, each opened when first needed. The journal's owner loop appends and truncates; any thread
- * that holds a reference may look up and read what {@link #extent} covers. The file is closed when the last reference is
- * given back, so that a slice on its way to a socket outlives its segment's deletion.
+ * One log file and its index, each opened when it is first needed. The journal's owner loop appends and truncates. Any
+ * thread that holds a reference may search and read the part that {@link #extent} covers. The file is closed when the
+ * last reference is released, so that a slice on its way to a socket outlives the deletion of its segment.
  */
 public final class Segment {
     public static final String LOG_SUFFIX = ".log";
 
     /**
-     * Ends the name of a log whose forerunner may not be on the disk yet: a power loss may take the end of that and leave
-     * this. Nothing in it is promised to anybody before it is {@link #settle settled}.
+     * Suffix of a log file whose predecessor may not be durable yet: a power loss may take the end of the predecessor
+     * and leave this file. Nothing in this file is acknowledged as durable until it is {@link #settle settled}.
      */
     public static final String TAIL_SUFFIX = ".tail";
 
     /** Digits of the first offset in the name of a segment's file. */
     public static final int OFFSET_DIGITS = 20;
 
-    /** Ends the names of files and directories that wait to be deleted. */
+    /** Suffix of files and directories that wait to be deleted. */
     public static final String DELETED_SUFFIX = ".deleted";
 
     /** Positions are 32-bit, and a batch may begin just below the limit. */
     public static final int MAX_SIZE_BYTES = 1 << 30;
 
-    /** One read of the walk from an index entry to the batch that is looked for. */
+    /** Size of one read while scanning from an index entry to the requested batch. */
     private static final int LOOK_UP_CHUNK_BYTES = 16 << 10;
 
     private static final int REWRITE_CHUNK_BYTES = 1 << 20;
@@ -51,18 +53,24 @@ public final class Segment {
     private final int indexIntervalBytes;
     private final AtomicInteger references = new AtomicInteger(1);
 
-    /** Size in bytes in the upper half, number of offsets in the lower one: one value, so that nobody sees half of it. */
+    /**
+     * Size in bytes in the upper half, number of offsets in the lower half: a single value, so that readers never see
+     * half an update.
+     */
     private volatile long extent;
 
     private volatile int[] badRanges = NO_BAD_RANGES;
-    /** Where the log file is when it is not where it stays in the end; else null, as for nearly all of very many. */
+    /**
+     * Where the log file is while it is not at its final path. Null otherwise, which is the case for almost all
+     * segments.
+     */
     private volatile Path otherLogPath;
 
     private volatile LogFile file;
     private volatile SparseIndex index;
-    /** What stands behind this was written since the journal was opened. Owner only. */
+    /** Data behind this position was written since the journal was opened. Owner thread only. */
     private int writtenFrom;
-    /** How much of the segment its index file covers. */
+    /** Number of bytes of the segment that its index file covers. */
     private volatile int indexedFileBytes;
 
     // Written by the owner before it publishes the extent.
@@ -77,19 +85,19 @@ public final class Segment {
         this.indexIntervalBytes = indexIntervalBytes;
     }
 
-    /** The one behind a segment that may not be synced. */
+    /** A segment behind one that may not be synced. */
     public static Segment following(FileStore store, Path directory, long baseOffset, int indexIntervalBytes) {
         return elsewhere(store, tailPath(directory, baseOffset), baseOffset, indexIntervalBytes);
     }
 
-    /** One whose log file is not yet in its place: {@link #moveTo} takes it there. */
+    /** A segment whose log file is not at its final path yet: {@link #moveTo} moves it there. */
     public static Segment elsewhere(FileStore store, Path logPath, long baseOffset, int indexIntervalBytes) {
         Segment segment = new Segment(store, logPath.getParent(), baseOffset, indexIntervalBytes);
         segment.setLogPath(logPath);
         return segment;
     }
 
-    /** As it was when its index file was last written. */
+    /** A segment in the state in which its index file was last written. */
     public static Segment restored(FileStore store, Path directory, SegmentState state, int interval) {
         Segment segment = new Segment(store, directory, state.extent().baseOffset(), interval);
         segment.restoreTimes(state.times());
@@ -100,7 +108,7 @@ public final class Segment {
         return segment;
     }
 
-    /** Twenty digits, the same in every country, so that names are in the order of offsets. */
+    /** A name of twenty digits, independent of the locale, so that names sort in the order of offsets. */
     public static String fileName(long offset, String suffix) {
         String digits = Long.toString(offset);
         return "0".repeat(OFFSET_DIGITS - digits.length()) + digits + suffix;
@@ -114,7 +122,7 @@ public final class Segment {
         return indexIntervalBytes;
     }
 
-    /** Where the log file is now. */
+    /** The current path of the log file. */
     public Path logPath() {
         Path other = otherLogPath;
         return other != null ? other : logPath(directory, baseOffset);
@@ -129,7 +137,7 @@ public final class Segment {
         return other != null && other.toString().endsWith(suffix);
     }
 
-    /** Where a segment of that base offset has its log file in the end. */
+    /** The final path of the log file for a base offset. */
     public static Path logPath(Path directory, long baseOffset) {
         return directory.resolve(fileName(baseOffset, LOG_SUFFIX));
     }
@@ -138,17 +146,20 @@ public final class Segment {
         return directory.resolve(fileName(baseOffset, TAIL_SUFFIX));
     }
 
-    /** Whether a file of that name is a segment's log. */
+    /** Whether a file with this name is a segment's log. */
     public static boolean isLog(String fileName) {
         return fileName.endsWith(LOG_SUFFIX) || fileName.endsWith(TAIL_SUFFIX);
     }
 
-    /** Whether all before it was on the disk when this was last said. */
+    /** Whether all data before this segment is known to be durable. */
     public boolean isSettled() {
         return !isNamed(TAIL_SUFFIX);
     }
 
-    /** Whether it is where it stays: until a {@link SegmentSwap} is through, a power loss may bring back what it replaces. */
+    /**
+     * Whether the log file is at its final path. Until a {@link SegmentSwap} is complete, a power loss may bring back
+     * the segments that it replaces.
+     */
     public boolean isInPlace() {
         return !isNamed(SegmentSwap.SWAP_SUFFIX);
     }
@@ -178,7 +189,7 @@ public final class Segment {
         writtenFrom = position;
     }
 
-    /** What stands behind this was written by this process and not long ago. Owner only. */
+    /** Data behind this position was written recently by this process. Owner thread only. */
     public int warmFrom(int warmSizeBytes) {
         return Math.max(writtenFrom, sizeBytes() - warmSizeBytes);
     }
@@ -213,7 +224,9 @@ public final class Segment {
         return indexedFileBytes;
     }
 
-    /** Takes in a batch that stands at {@code position} in the file. Owner only; {@link #setExtent} publishes it. */
+    /**
+     * Adds a batch at {@code position} of the file to the index. Owner thread only; {@link #setExtent} publishes it.
+     */
     public void note(ByteBuf header, int at, int position, SparseIndex into) {
         long batchOffset = RecordBatch.baseOffset(header, at);
         into.add(batchOffset, position, maxTimestampMs);
@@ -252,7 +265,7 @@ public final class Segment {
         return file != null;
     }
 
-    /** Closes the file unless somebody uses it, and forgets an index that its file holds too. Owner only. */
+    /** Closes the file unless it is in use, and drops the index if its file is complete. Owner thread only. */
     public boolean evict() {
         if (!references.compareAndSet(1, EVICTING)) {
             return false;
@@ -290,7 +303,7 @@ public final class Segment {
         return file;
     }
 
-    /** The index, read from its file or, when that is missing or bad, built from the log. May block. */
+    /** The index, read from its file, or rebuilt from the log if the file is missing or bad. May block. */
     public SparseIndex index() throws IOException {
         SparseIndex loaded = index;
         return loaded != null ? loaded : loadIndex();
@@ -321,7 +334,7 @@ public final class Segment {
             return SparseIndex.decode(indexPath(), content, baseOffset, sizeBytes, indexIntervalBytes)
                     .prefix(sizeBytes);
         } catch (CorruptJournalException | NoSuchFileException bad) {
-            LOG.warn("building {} anew: {}", indexPath(), bad.toString());
+            LOG.warn("rebuilding {}: {}", indexPath(), bad.toString());
             return rebuildIndex(sizeBytes);
         }
     }
@@ -349,7 +362,9 @@ public final class Segment {
         return rebuilt;
     }
 
-    /** Writes the index file for the first {@code sizeBytes} of the log. Any thread that holds the flush lock; blocks. */
+    /**
+     * Writes the index file for the first {@code sizeBytes} of the log. Any thread that holds the flush lock; blocks.
+     */
     public void saveIndex(int sizeBytes) throws IOException {
         SparseIndex loaded = index;
         if (loaded != null && sizeBytes > indexedFileBytes) {
@@ -358,7 +373,7 @@ public final class Segment {
         }
     }
 
-    /** The first position at or behind {@code position} that no bad range covers. */
+    /** The first position at or behind {@code position} that is not in a bad range. */
     public int healthyFrom(int position) {
         int[] bad = badRanges;
         int at = position;
@@ -370,7 +385,7 @@ public final class Segment {
         return at;
     }
 
-    /** Where the healthy stretch around {@code position} ends, at most {@code limit}. */
+    /** Where the healthy range around {@code position} ends, at most {@code limit}. */
     public int healthyUntil(int position, int limit) {
         int[] bad = badRanges;
         for (int i = 0; i < bad.length; i += 2) {
@@ -382,10 +397,10 @@ public final class Segment {
     }
 
     /**
-     * Position of the first batch that ends behind {@code offset}: the one that holds it, or the next after a gap. The
-     * segment's size when there is none. May block.
+     * Position of the first batch that ends behind {@code offset}: the one that holds it, or the next one after a gap.
+     * The segment's size if there is none. May block.
      *
-     * @param from where a batch begins that is not behind the one looked for
+     * @param from position of a batch at or before the requested one
      */
     public int locate(long offset, int from) throws IOException {
         int sizeBytes = sizeBytes();
@@ -430,11 +445,12 @@ public final class Segment {
     }
 
     /**
-     * Where to stop so that whole batches of at most {@code maxSizeBytes} are read from {@code start}. May block.
+     * The end of the largest range of whole batches from {@code start} that has at most {@code maxSizeBytes}. May
+     * block.
      *
-     * @param known where a batch is known to begin, not before {@code start} and within the limit
-     * @param limit where to stop at the latest; a batch begins or ends there
-     * @param atLeastOneBatch true to take the first batch even if it is larger
+     * @param known position of a batch that is not before {@code start} and is within the limit
+     * @param limit maximum end; a batch begins or ends there
+     * @param atLeastOneBatch true to include the first batch even if it is larger
      */
     int boundary(int start, int known, int limit, int maxSizeBytes, boolean atLeastOneBatch) throws IOException {
         int end = known;
@@ -454,13 +470,13 @@ public final class Segment {
         return end;
     }
 
-    /** As {@link #boundary}, beginning with what the index knows. May block. */
+    /** Like {@link #boundary}, starting with the index. May block. */
     public int boundaryByIndex(int start, int limit, int maxSizeBytes, boolean atLeastOneBatch) throws IOException {
         if (limit - start <= maxSizeBytes) {
             return limit;
         }
         int known = Math.max(start, index().floorByPosition(start + maxSizeBytes));
-        // What an index interval may leave out is not worth a read when most of the size is used.
+        // When most of the size is used, the rest of an index interval is not worth a read.
         boolean goodEnough = known - start > maxSizeBytes / 2;
         return goodEnough ? known : boundary(start, known, limit, maxSizeBytes, atLeastOneBatch);
     }
@@ -471,7 +487,7 @@ public final class Segment {
         }
     }
 
-    /** Writes everything from {@code from} on once more, as it is. Blocks. */
+    /** Writes all data from {@code from} on once more, unchanged. Blocks. */
     public void rewrite(int from) throws IOException {
         int sizeBytes = sizeBytes();
         ByteBuffer chunk = ByteBuffer.allocate(Math.max(0, Math.min(REWRITE_CHUNK_BYTES, sizeBytes - from)));
@@ -490,16 +506,19 @@ public final class Segment {
         }
     }
 
-    /** Takes the files out of sight; {@link #deleteRenamed} deletes them. Readers go on with what they have open. */
+    /**
+     * Renames the files so that they are no longer part of the journal; {@link #deleteRenamed} deletes them. Readers
+     * continue with the files that they have open.
+     */
     public void rename() throws IOException {
         renameLog();
         moveIfThere(indexPath(), deletedPath(indexPath()));
     }
 
-    /** As {@link #rename}, where another segment has taken over the index's name. */
+    /** Like {@link #rename}, when another segment has taken over the name of the index. */
     synchronized void renameLog() throws IOException {
         if (references.get() > 1) {
-            // A cold slice may not have opened it yet, and could not once it is deleted.
+            // A cold slice may not have opened the file yet, and could not open it after the deletion.
             file();
         }
         if (!isRenamed()) {
@@ -509,7 +528,7 @@ public final class Segment {
         }
     }
 
-    /** Gives the log file another name, unless it is out of sight already. */
+    /** Renames the log file unless it was renamed for deletion. */
     synchronized void moveTo(Path newPath) throws IOException {
         if (!isRenamed() && !logPath().equals(newPath)) {
             store.move(logPath(), newPath);
@@ -517,7 +536,10 @@ public final class Segment {
         }
     }
 
-    /** All before it is on the disk. Its new name is there for good once the directory is synced. Any thread; blocks. */
+    /**
+     * Gives the log its final name, because all data before it is durable. The name is durable once the directory is
+     * synced. Any thread; blocks.
+     */
     public synchronized void settle() throws IOException {
         if (!isSettled()) {
             Path settled = logPath(directory, baseOffset);
@@ -534,7 +556,7 @@ public final class Segment {
         try {
             store.move(path, renamed);
         } catch (NoSuchFileException missing) {
-            // An empty segment has no file yet, and an index is written late.
+            // An empty segment has no file yet, and the index is written later.
         }
     }
 

@@ -9,8 +9,8 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 
 /**
- * All batches of one segment, read in large pieces, with their records. Whoever uses it holds a reference on the segment.
- * One thread; blocks.
+ * All batches of one segment with their records, read in large pieces. The caller holds a reference on the segment. One
+ * thread; blocks.
  */
 public final class SegmentBatches implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 20;
@@ -20,10 +20,10 @@ public final class SegmentBatches implements AutoCloseable {
     private final BatchReader reader;
     private ByteBuf chunk;
     private int chunkPosition;
-    /** No batch may begin before this. */
+    /** No batch may begin before this offset. */
     private long nextOffset;
 
-    /** Begins at {@code from}, where a batch begins. The reader is the caller's, who closes it. */
+    /** Starts at {@code from}, where a batch begins. The caller owns and closes the reader. */
     public SegmentBatches(Segment segment, int from, BatchReader reader) {
         this.segment = segment;
         this.end = segment.sizeBytes();
@@ -35,10 +35,10 @@ public final class SegmentBatches implements AutoCloseable {
     }
 
     /**
-     * Moves the reader to the next batch. Its checksum does not cover its offset: that offsets ascend within the segment is
-     * checked here.
+     * Moves the reader to the next batch. A batch's checksum does not cover its offset, so this also checks that
+     * offsets ascend within the segment.
      *
-     * @throws CorruptJournalException when what stands there is none
+     * @throws CorruptJournalException if there is no valid batch
      */
     public boolean next() throws IOException {
         try {
@@ -49,7 +49,7 @@ public final class SegmentBatches implements AutoCloseable {
             throw corrupt(bad.getMessage());
         }
         if (reader.baseOffset() < nextOffset || reader.nextOffset() > segment.endOffset()) {
-            throw corrupt("a batch of offset " + reader.baseOffset() + ", which does not belong here");
+            throw corrupt("a batch of offset " + reader.baseOffset() + ", which is out of order");
         }
         nextOffset = reader.nextOffset();
         return true;
@@ -91,12 +91,12 @@ public final class SegmentBatches implements AutoCloseable {
         chunk.setIndex(0, sizeBytes);
     }
 
-    /** What the reader reads. */
+    /** The buffer that the reader reads. */
     public ByteBuf payload() {
         return chunk;
     }
 
-    /** The file is damaged at the current batch. */
+    /** An exception for damage at the current batch. */
     private CorruptJournalException corrupt(String reason) {
         return new CorruptJournalException(segment.logPath(), chunkPosition + (long) reader.batchIndex(), reason);
     }

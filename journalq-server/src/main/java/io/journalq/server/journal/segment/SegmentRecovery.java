@@ -10,11 +10,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the part of one segment that no checkpoint vouches for, checks every batch, and decides what becomes of bad bytes.
- * A damaged batch with a healthy one behind it stays in the file, is reported, and is not served; what follows it is kept.
- * A segment that was not synced ends at bad bytes with nothing healthy behind them. After a power loss it also ends at a
- * batch that was not all written ({@link TornWrite}), because nothing behind such a batch was promised. Offsets may leave
- * gaps, as after compaction, but not before the last batch of all. Used once, while a journal opens.
+ * Reads the part of one segment that no checkpoint covers, checks every batch, and decides what to do with bad bytes:
+ *
+ * <ul>
+ *   <li>A damaged batch with a healthy batch behind it stays in the file, is reported, and is not served. The batches
+ *       behind it are kept.
+ *   <li>A segment that was not synced ends at bad bytes if nothing healthy follows them.
+ *   <li>After a power loss a segment also ends at a batch that was not completely written ({@link TornWrite}), because
+ *       no batch behind it was acknowledged as durable.
+ * </ul>
+ *
+ * <p>Offsets may have gaps, as after compaction, but not before the last batch of all. Used once, while a journal
+ * opens.
  */
 public final class SegmentRecovery {
     private static final int CHUNK_BYTES = 1 << 20;
@@ -31,17 +38,17 @@ public final class SegmentRecovery {
     private long nextOffset;
     private int lastEpoch = RecordBatch.NO_LEADER_EPOCH;
 
-    /** Where a segment stands in its journal. */
+    /** The position of a segment in its journal. */
     public enum Position {
-        /** It was synced whole before another one counted. */
+        /** It was completely synced before the next segment counted. */
         SYNCED,
-        /** There are segments behind it, but it may not have been synced whole. */
+        /** There are segments behind it, but it may not have been completely synced. */
         BEFORE_A_TAIL,
-        /** The last one. */
+        /** The last segment. */
         NEWEST
     }
 
-    /** Whether a power loss may have taken what was written and not synced. Asked only when there is damage. */
+    /** Whether a power loss may have taken written data that was not synced. Called only if there is damage. */
     @FunctionalInterface
     public interface PowerLoss {
         boolean isPossible();
@@ -50,7 +57,7 @@ public final class SegmentRecovery {
     /**
      * Prepares to read a segment.
      *
-     * @param segment what its extent covers is trusted; reading begins behind it
+     * @param segment the part that its extent covers is trusted; reading begins behind it
      * @param nextSegmentOffset no batch reaches beyond this offset
      */
     public SegmentRecovery(
@@ -115,8 +122,9 @@ public final class SegmentRecovery {
     }
 
     /**
-     * The CRC does not cover the base offset. It is the next one, unless bad bytes stand before it, or compaction has taken
-     * batches away: then it is larger, and not beyond where the batch behind it begins.
+     * Checks the current batch, including its base offset, which the CRC does not cover. The base offset must be the
+     * next one. It may be larger behind bad bytes or where compaction removed batches, but not beyond the beginning of
+     * the batch behind it.
      */
     private boolean isHealthy(boolean afterBad) throws IOException {
         long offset = scanner.baseOffset();
@@ -139,8 +147,8 @@ public final class SegmentRecovery {
     }
 
     /**
-     * Corrects the base offset of a batch that is right in everything else, when the batch behind it begins where this one
-     * ends. Not in a segment that compaction may have rewritten, where gaps are usual.
+     * Corrects the base offset of a batch that is otherwise healthy, if the batch behind it begins where this one ends.
+     * Does not apply to a segment that compaction may have rewritten, where gaps are normal.
      */
     private boolean correctOffset() throws IOException {
         long offsets = scanner.nextOffset() - scanner.baseOffset();
@@ -152,7 +160,7 @@ public final class SegmentRecovery {
                 && behind.crcMatches();
         if (correctable) {
             LOG.error(
-                    "{}: the batch at byte {} says offset {}, but stands between {} and {}; it is given offset {}",
+                    "{}: the batch at byte {} has offset {}, but lies between {} and {}; corrected to offset {}",
                     segment.logPath(),
                     scanner.position(),
                     scanner.baseOffset(),
@@ -178,7 +186,7 @@ public final class SegmentRecovery {
         return place == Position.NEWEST || (place == Position.BEFORE_A_TAIL && powerLoss.isPossible());
     }
 
-    /** Where the next healthy batch begins; the file's size when there is none. */
+    /** Position of the next healthy batch; the file's size if there is none. */
     private int resume(int bad, int claimedNext) throws IOException {
         if (claimedNext > bad) {
             scanner.skipTo(claimedNext);
@@ -199,9 +207,9 @@ public final class SegmentRecovery {
     }
 
     /**
-     * Whether what looks like a batch is one, and not a part of a record's value. Where a process was killed, the last batch
-     * may have been written in part: its length leads beyond the file. Such a batch is not followed by anything, unless only
-     * its length is wrong.
+     * Whether a candidate is really a batch, and not a part of a record's value. If a process was killed, the last
+     * batch may be partly written, and its length then reaches beyond the file. No batch follows such a batch, unless
+     * only its length is wrong.
      */
     private boolean isLikelyBehind(int bad, boolean lengthIsWrong) throws IOException {
         boolean plausible = scanner.baseOffset() - nextOffset <= scanner.position() - bad
@@ -220,13 +228,16 @@ public final class SegmentRecovery {
         return Unpooled.wrappedBuffer(header.array());
     }
 
-    /** Whether the power went before all of what stands between two positions was written: then nothing behind counts. */
+    /**
+     * Whether the power was lost before all bytes between two positions were written. In this case nothing behind them
+     * counts.
+     */
     private boolean isTorn(int from, int to) throws IOException {
         if (place == Position.SYNCED || !powerLoss.isPossible()) {
             return false;
         }
         if (TornWrite.isOneBitOff(segment.file(), from, to, header(from), nextOffset)) {
-            return false; // Perhaps in its length, by which it would be divided.
+            return false; // The flipped bit may be in the length, which would split the batch at the wrong position.
         }
         long offset = nextOffset;
         for (int at = from; at < to; ) {
@@ -244,7 +255,7 @@ public final class SegmentRecovery {
 
     private int cut(int position) {
         LOG.warn(
-                "{}: {} bytes from byte {} on are no whole batch and are cut off; the log ends at offset {}",
+                "{}: removing {} bytes from byte {} on, which are not a whole batch; the log ends at offset {}",
                 segment.logPath(),
                 fileBytes - position,
                 position,

@@ -7,21 +7,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Puts one compacted segment in the place of those that it was made of, so that a crash at any moment leaves either them
- * or it. These steps, each durable before the next where it matters:
+ * Replaces the segments that a compacted segment was made from, so that a crash at any moment leaves either them or the
+ * new segment. Where it matters, each step is durable before the next:
  *
  * <ol>
- *   <li>The new log is written as {@code <base>.cleaned} and synced, and so is the directory, with the segment behind
- *       those that are replaced. A restart deletes the new log.
- *   <li>The owner renames it to {@code <base>-<end>.swap} and lists the new segment instead of the old ones. From here on a
- *       restart completes the swap: every log whose base offset is in that range has been replaced.
- *   <li>The directory is synced, the old files are renamed out of sight, the directory is synced again.
- *   <li>A checkpoint that knows nothing of the old ones is written and synced, nor of the new one: until it is in its place,
- *       no checkpoint vouches for it.
- *   <li>The swap file becomes {@code <base>.log}, and the directory is synced. The old files are deleted.
+ *   <li>The new log is written as {@code <base>.cleaned} and synced. The directory is synced too, with the segment
+ *       behind those that are replaced. A restart deletes the new log.
+ *   <li>The owner renames it to {@code <base>-<end>.swap} and lists the new segment instead of the old ones. From here
+ *       on a restart completes the swap: every log whose base offset is in that range has been replaced.
+ *   <li>The directory is synced, the old files are renamed for deletion, and the directory is synced again.
+ *   <li>A checkpoint that lists neither the old segments nor the new one is written and synced. No checkpoint lists the
+ *       new segment until it is at its final path.
+ *   <li>The swap file is renamed to {@code <base>.log}, and the directory is synced. The old files are deleted.
  * </ol>
  *
- * <p>{@link #begin} on the owner's thread, the steps behind it on any, one at a time.
+ * <p>{@link #begin} runs on the owner's thread, the later steps on any thread, one at a time.
  */
 public final class SegmentSwap {
     public static final String CLEANED_SUFFIX = ".cleaned";
@@ -31,7 +31,7 @@ public final class SegmentSwap {
     private final Path directory;
     private final Segment cleaned;
     private final List<Segment> replaced;
-    /** Base offset of the segment behind them. */
+    /** Base offset of the segment behind the replaced ones. */
     private final long endOffset;
 
     private volatile boolean done;
@@ -56,7 +56,7 @@ public final class SegmentSwap {
         return done;
     }
 
-    /** The point from which on the new segment is the truth. */
+    /** Second step: from here on the new segment replaces the old ones. */
     public void begin() throws IOException {
         cleaned.moveTo(swapPath(directory, cleaned.baseOffset(), endOffset));
     }
@@ -64,7 +64,7 @@ public final class SegmentSwap {
     /** Third step. */
     public void retireReplaced() throws IOException {
         store.syncDirectory(directory);
-        // The index of the first has the name of the new one's.
+        // The index of the first has the same name as the index of the new segment.
         store.delete(cleaned.indexPath());
         replaced.get(0).renameLog();
         for (Segment old : replaced.subList(1, replaced.size())) {
@@ -92,18 +92,18 @@ public final class SegmentSwap {
     }
 
     /**
-     * A swap that a stop interrupted.
+     * A swap that was interrupted by a stop.
      *
      * @param baseOffset of the new segment
      * @param endOffset logs before this have been replaced
      */
     public record Interrupted(Path file, long baseOffset, long endOffset) {
-        /** Whether the log of that base offset has been replaced. */
+        /** Whether the log with base offset {@code offset} has been replaced. */
         public boolean covers(long offset) {
             return offset >= baseOffset && offset < endOffset;
         }
 
-        /** Finishes what {@link SegmentSwap#begin} began, as often as it takes. Blocks. */
+        /** Completes the steps after {@link SegmentSwap#begin}. May be repeated. Blocks. */
         public void complete(FileStore store, Path directory, List<Long> baseOffsets) throws IOException {
             store.syncDirectory(directory);
             for (long offset : baseOffsets) {
@@ -119,7 +119,7 @@ public final class SegmentSwap {
         }
     }
 
-    /** The swap that a file's name stands for; null when it stands for none. */
+    /** The swap that a file name denotes; null if it denotes none. */
     public static Interrupted interrupted(Path directory, String name) {
         int expectedLength = 2 * Segment.OFFSET_DIGITS + 1 + SWAP_SUFFIX.length();
         if (name.length() != expectedLength

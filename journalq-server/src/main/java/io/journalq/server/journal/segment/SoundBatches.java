@@ -10,12 +10,13 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * Finds batches near damage in a segment that a checkpoint vouches for, so that damage hides no healthy batch behind it.
- * Works on one interval of the index at a time, because the index says at which offset an interval begins and ends.
+ * Finds batches next to damage in a segment that a checkpoint covers, so that damage hides no healthy batch behind it.
+ * Works on one interval of the index at a time, because the index gives the offsets at which an interval begins and
+ * ends.
  *
- * <p>A batch is sound if its checksum matches and its offsets fit. The checksum does not cover the base offset. If batches
- * contradict each other, those are sound that make up the longest ascending sequence; of two of the same length, the one with
- * fewer gaps. The caller holds a reference on the segment. One thread; blocks.
+ * <p>A batch is sound if its checksum matches and its offsets fit. The checksum does not cover the base offset. If
+ * batches contradict each other, those in the longest ascending sequence are sound; of two sequences of the same
+ * length, the one with fewer gaps. The caller holds a reference on the segment. One thread; blocks.
  */
 public final class SoundBatches {
     private static final int CHUNK_BYTES = 64 << 10;
@@ -67,7 +68,9 @@ public final class SoundBatches {
             from = to;
         }
         throw new CorruptJournalException(
-                segment.logPath(), soundUntil, "no batch behind here holds offset " + offset + ", which it held");
+                segment.logPath(),
+                soundUntil,
+                "no batch behind this holds offset " + offset + ", which the segment contained");
     }
 
     /** The batches between two positions whose checksums match. */
@@ -90,7 +93,7 @@ public final class SoundBatches {
         return scanner.next() && scanner.crcMatches();
     }
 
-    /** Where the damaged batch at {@code bad} ends; {@code to} if that cannot be found out. */
+    /** End of the damaged batch at {@code bad}; {@code to} if it cannot be determined. */
     private int behindDamage(BatchScanner scanner, int bad, int to) throws IOException {
         int byChecksum = endByChecksum(bad, to);
         if (byChecksum > 0) {
@@ -110,7 +113,7 @@ public final class SoundBatches {
         return candidate;
     }
 
-    /** Where the batch at {@code bad} ends by its checksum, if only its length is damaged; 0 if that is not so. */
+    /** End of the batch at {@code bad} according to its checksum, if only its length is damaged; 0 otherwise. */
     private int endByChecksum(int bad, int to) throws IOException {
         ByteBuffer chunk = ByteBuffer.allocate(Math.min(CHUNK_BYTES, to - bad));
         if (to - bad < RecordBatch.HEADER_SIZE_BYTES || file.read(chunk, bad) < RecordBatch.HEADER_SIZE_BYTES) {

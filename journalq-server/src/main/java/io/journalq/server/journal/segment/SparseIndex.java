@@ -11,10 +11,10 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Where some of a segment's batches begin: for about one batch in every interval its offset, its position, and the
- * largest timestamp of all batches before it. Serves look-ups by offset, by position and by time.
+ * Positions of some of a segment's batches: for about one batch in every interval its offset, its position, and the
+ * largest timestamp of all batches before it. Serves lookups by offset, by position and by time.
  *
- * <p>One thread adds; any thread may look up at the same time and sees a complete prefix.
+ * <p>One thread adds entries. Any thread may search at the same time and sees a complete prefix.
  */
 public final class SparseIndex {
     public static final String FILE_SUFFIX = ".index";
@@ -48,7 +48,9 @@ public final class SparseIndex {
         }
     }
 
-    /** Notes a batch if it lies an interval behind the last one noted. Batches come in the order of the file. */
+    /**
+     * Adds an entry for a batch if it lies an interval behind the last entry. Batches come in the order of the file.
+     */
     void add(long offset, int position, long maxTimestampBeforeMs) {
         int at = count;
         Columns into = columns;
@@ -71,7 +73,7 @@ public final class SparseIndex {
         return count * ENTRY_SIZE_BYTES;
     }
 
-    /** Position of a noted batch that begins at or before {@code offset}, the closest; 0 when none does. */
+    /** Position of the closest entry at or before {@code offset}; 0 if there is none. */
     public int floorByOffset(long offset) {
         int found = count;
         Columns in = columns;
@@ -88,26 +90,28 @@ public final class SparseIndex {
         return low == 0 ? 0 : in.positions[low - 1];
     }
 
-    /** Position of a noted batch that begins at or before {@code position}, the closest; 0 when none does. */
+    /** Position of the closest entry at or before {@code position}; 0 if there is none. */
     int floorByPosition(int position) {
         int low = entriesUpTo(position);
         return low == 0 ? 0 : columns.positions[low - 1];
     }
 
-    /** Position of the first noted batch behind {@code position}; {@code end} if there is none before that. */
+    /** Position of the first entry behind {@code position}; {@code end} if there is none before that. */
     int positionBehind(int position, int end) {
         int next = entriesUpTo(position);
         return next < count ? Math.min(end, columns.positions[next]) : end;
     }
 
-    /** Offset of the batch that is noted at {@code position}; for position 0, the segment's base offset. */
+    /** Offset of the entry at {@code position}; for position 0, the segment's base offset. */
     long offsetAt(int position) {
         int entry = entriesUpTo(position) - 1;
-        Check.that(position == 0 || (entry >= 0 && columns.positions[entry] == position), "no batch is noted there");
+        Check.that(
+                position == 0 || (entry >= 0 && columns.positions[entry] == position),
+                "the index has no entry at this position");
         return position == 0 ? baseOffset : baseOffset + columns.offsets[entry];
     }
 
-    /** Position of the last noted batch before which every timestamp is less than {@code timestampMs}; 0 without one. */
+    /** Position of the last entry before which every timestamp is less than {@code timestampMs}; 0 if there is none. */
     public int floorByTimestamp(long timestampMs) {
         int found = count;
         Columns in = columns;
@@ -138,13 +142,13 @@ public final class SparseIndex {
         return low;
     }
 
-    /** Sees a batch that is noted. */
+    /** Visits an entry. */
     @FunctionalInterface
     public interface EntryVisitor {
         void visit(long offset, int position);
     }
 
-    /** Every batch that is noted, in order. */
+    /** Visits every entry, in order. */
     public void forEach(EntryVisitor visitor) {
         int found = count;
         Columns in = columns;
@@ -153,7 +157,7 @@ public final class SparseIndex {
         }
     }
 
-    /** What is noted of the first {@code sizeBytes} of the segment. */
+    /** A copy with the entries of the first {@code sizeBytes} of the segment. */
     SparseIndex prefix(int sizeBytes) {
         SparseIndex prefix = new SparseIndex(baseOffset, intervalBytes);
         int kept = entriesUpTo(sizeBytes - 1);
@@ -186,10 +190,10 @@ public final class SparseIndex {
     }
 
     /**
-     * Reads what {@link #encode} wrote.
+     * Decodes the format of {@link #encode}.
      *
      * @param neededBytes the file must cover at least this much of the segment
-     * @throws CorruptJournalException when it does not, or is not such a file
+     * @throws CorruptJournalException if it covers less, or is not in this format
      */
     public static SparseIndex decode(Path file, byte[] content, long baseOffset, int neededBytes, int intervalBytes)
             throws IOException {
@@ -208,18 +212,18 @@ public final class SparseIndex {
                 throw new NewerFormatException(file, "an index", version, VERSION);
             }
             if (!sound || entries != (content.length - HEADER_SIZE_BYTES) / ENTRY_SIZE_BYTES) {
-                throw new CorruptJournalException(file, crcAt, "index with a wrong CRC");
+                throw new CorruptJournalException(file, crcAt, "index has a wrong CRC");
             }
             if (base != baseOffset || covered < neededBytes) {
-                throw new CorruptJournalException(file, 8, "index of another or of a shorter segment");
+                throw new CorruptJournalException(file, 8, "index of a different or shorter segment");
             }
             SparseIndex index = decodeEntries(in, entries, new SparseIndex(baseOffset, intervalBytes));
             if (!index.isAscending(covered)) {
-                throw new CorruptJournalException(file, HEADER_SIZE_BYTES, "index that contradicts itself");
+                throw new CorruptJournalException(file, HEADER_SIZE_BYTES, "index is inconsistent");
             }
             return index;
         } catch (BufferUnderflowException tooShort) {
-            throw new CorruptJournalException(file, content.length, "index cut short");
+            throw new CorruptJournalException(file, content.length, "index is truncated");
         }
     }
 
@@ -235,7 +239,7 @@ public final class SparseIndex {
         return into;
     }
 
-    /** Whether offsets and positions ascend, within what is covered: a right checksum does not say so. */
+    /** Whether offsets and positions ascend within the covered part. A matching checksum does not guarantee it. */
     private boolean isAscending(int coveredBytes) {
         Columns in = columns;
         for (int i = 0; i < count; i++) {
@@ -248,7 +252,7 @@ public final class SparseIndex {
         return true;
     }
 
-    /** Of everything but the CRC itself. */
+    /** CRC of everything except the CRC itself. */
     private static int crc(byte[] content, int crcAt) {
         CRC32C crc = new CRC32C();
         crc.update(content, 0, crcAt);

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Tells, after a power loss, a batch that was only partly written from one that was written and damaged later. What the
- * disk did not write reads as zeros: the first bytes, whole sectors, or more zeros at the end than such a batch ends with.
- * A batch that differs from its checksum by one bit is damaged, whatever its zeros look like.
+ * Distinguishes, after a power loss, a batch that was only partly written from one that was written and damaged later.
+ * Bytes that were not written to the disk read as zeros: the first bytes, whole sectors, or more zeros at the end than
+ * such a batch ends with. A batch that differs from its checksum by one bit is damaged, regardless of its zeros.
  */
 public final class TornWrite {
     private static final int SECTOR_BYTES = 512;
@@ -21,7 +21,7 @@ public final class TornWrite {
     /**
      * Whether the damaged batch between two positions looks like an unfinished write.
      *
-     * @param header the bytes in the place of its header
+     * @param header the bytes at the position of its header
      * @param baseOffset the offset that the header should have
      */
     public static boolean explains(LogFile file, int from, int to, ByteBuf header, long baseOffset) throws IOException {
@@ -52,7 +52,7 @@ public final class TornWrite {
         return zeros > zerosAtTheEnd(header);
     }
 
-    /** Whether one flipped bit accounts for everything that is wrong with the batch. */
+    /** Whether one flipped bit accounts for all errors in the batch. */
     static boolean isOneBitOff(LogFile file, int from, int to, ByteBuf header, long baseOffset) throws IOException {
         int sizeBytes = to - from;
         if (sizeBytes < RecordBatch.HEADER_SIZE_BYTES) {
@@ -72,10 +72,13 @@ public final class TornWrite {
                 || FlippedBit.find(difference, sizeBytes - RecordBatch.ATTRIBUTES) != FlippedBit.NONE;
     }
 
-    /** How many zeros a whole batch ends with: its last record has no headers, and some codecs end with a size or a mark. */
+    /**
+     * Maximum number of zeros at the end of a whole batch: its last record has no headers, and some codecs end with a
+     * size or a mark.
+     */
     private static int zerosAtTheEnd(ByteBuf header) {
         if (RecordBatch.isControl(header, 0)) {
-            return 7; // Version and coordinator epoch of a marker, too.
+            return 7; // Also the version and coordinator epoch of a marker.
         }
         int codec = RecordBatch.compressionId(header, 0);
         if (codec == CompressionCodec.LZ4.id()) {

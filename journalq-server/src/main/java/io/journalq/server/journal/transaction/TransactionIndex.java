@@ -17,25 +17,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The aborted transactions of one journal. One file for each segment in which there are ends of such transactions, {@code
- * <base offset of the segment>.txnindex}, in the order of the ends; a journal without aborted transactions has no such
- * file and pays nothing.
+ * The aborted transactions of one journal. There is one file, {@code <base offset of the segment>.txnindex}, for each
+ * segment that contains abort markers, with entries in the order of the markers. A journal without aborted transactions
+ * has no such file and no overhead.
  *
- * <p>The journal's owner tells of every abort once its marker is written ({@link #add}). The files are written before each
- * snapshot of producer state, and the snapshot names them: what ends before a snapshot stands in the files, what ends
- * later is told again by whoever replays the journal from there. A snapshot whose files are missing or damaged is of no
- * use ({@link #restore}); without one everything is told again from the journal's beginning.
+ * <p>The journal's owner adds each aborted transaction once its marker is written ({@link #add}). The files are written
+ * before each snapshot of producer state, and the snapshot lists them. Transactions that ended before the snapshot are
+ * in the files. Transactions that ended later are added again when the journal is replayed from there. A snapshot with
+ * missing or damaged index files cannot be used ({@link #restore}); without a snapshot everything is added again from
+ * the beginning of the journal.
  *
- * <p>What is in memory: the newest two segments' entries, what is not saved yet, and the last older file that was asked
- * for. {@link #add} and {@link #truncateTo} belong to the owner; the rest is for any thread.
+ * <p>These entries are in memory: those of the newest two segments, those not saved yet, and those of the most recently
+ * read older file. {@link #add} and {@link #truncateTo} belong to the owner; any thread may call the rest.
  *
- * <p>Compaction may take the records of an aborted transaction away at any time, and its marker once they are gone, but it
- * must {@link #remove} the entry first: readers hide what the producer wrote from the first offset to the marker, and
- * without the marker they would go on hiding. A marker that commits must stay while records of its transaction do, else a
- * replay finds the transaction open. It may touch nothing behind the last stable offset.
+ * <p>Compaction may remove the records of an aborted transaction at any time, and then its marker. It must
+ * {@link #remove} the entry before the marker. Readers hide the producer's records from the first offset to the marker,
+ * so without the marker they would hide later records too. A commit marker must stay while records of its transaction
+ * do, otherwise a replay finds the transaction open. Compaction must not change anything behind the last stable offset.
  */
 public final class TransactionIndex {
-    /** Segments, from the newest on, whose entries stay in memory. */
+    /** Number of newest segments whose entries stay in memory. */
     private static final int KEPT_IN_MEMORY = 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(TransactionIndex.class);
@@ -43,19 +44,19 @@ public final class TransactionIndex {
     private final FileStore store;
     private final Path directory;
 
-    /** Guards saving; taken before the monitor of {@code this}, which is never held during input or output. */
+    /** Guards saving. Taken before the monitor of {@code this}, which is never held during I/O. */
     private final Object saving = new Object();
 
-    /** By base offset of the segment. Made with the first abort: most journals never have one. */
+    /** By base offset of the segment. Created with the first abort: most journals never have one. */
     private NavigableMap<Long, Part> parts = Collections.emptyNavigableMap();
 
-    /** What recovery came across and nobody has asked for yet. */
+    /** Files found by recovery that have not been needed yet. */
     private List<Long> foundFiles = List.of();
 
     private Part lastLoaded;
     private volatile boolean empty = true;
 
-    /** The entries of one segment; null when they are in the file only. Guarded by the index. */
+    /** The entries of one segment; null if they are in the file only. Guarded by the index. */
     private static final class Part {
         private final long baseOffset;
         private List<AbortedTransaction> entries;
@@ -87,9 +88,12 @@ public final class TransactionIndex {
         return empty;
     }
 
-    // ---- the owner's
+    // ---- called by the owner
 
-    /** Takes in a transaction whose end was written; ends come in order, those that are known already do nothing. */
+    /**
+     * Adds a transaction whose marker was written. Markers come in order; a transaction that is already known is
+     * ignored.
+     */
     public synchronized void add(long segmentBaseOffset, AbortedTransaction aborted) {
         if (aborted.markerOffset() <= lastMarkerOffset()) {
             return;
@@ -117,7 +121,7 @@ public final class TransactionIndex {
         return -1;
     }
 
-    /** Leaves older entries, once saved, to their files. */
+    /** Drops older saved entries from memory. */
     private void forgetOldEntries() {
         int age = 0;
         for (Part part : parts.descendingMap().values()) {
@@ -129,7 +133,7 @@ public final class TransactionIndex {
     }
 
     /**
-     * The journal begins with the segment at {@code firstBaseOffset} now.
+     * Removes the segments before {@code firstBaseOffset}, at which the journal begins now.
      *
      * @return files to be deleted
      */
@@ -137,7 +141,10 @@ public final class TransactionIndex {
         return empty ? List.of() : drop(parts.headMap(firstBaseOffset, false));
     }
 
-    /** The journal ends at {@code endOffset} now. Files are made right when they are next saved, or by recovery. Blocks. */
+    /**
+     * Removes the entries behind {@code endOffset}, at which the journal ends now. The next save, or recovery, corrects
+     * the files. Blocks.
+     */
     public void truncateTo(long endOffset) throws IOException {
         if (empty) {
             return;
@@ -164,12 +171,12 @@ public final class TransactionIndex {
         return files;
     }
 
-    // ---- looking up
+    // ---- lookups
 
     /**
      * The aborted transactions that a reader of {@code [fromOffset, toOffset)} must know. Does not wait for the disk.
      *
-     * @return null when that is not possible: ask {@link #find} on a thread that may block
+     * @return null if a file has to be read: call {@link #find} on a thread that may block
      */
     public List<AbortedTransaction> findInMemory(long fromOffset, long toOffset) {
         if (empty) {
@@ -192,9 +199,9 @@ public final class TransactionIndex {
     }
 
     /**
-     * As {@link #findInMemory}; blocks.
+     * Like {@link #findInMemory}; blocks.
      *
-     * @throws IOException when a file cannot be read or is damaged
+     * @throws IOException if a file cannot be read or is damaged
      */
     public List<AbortedTransaction> find(long fromOffset, long toOffset) throws IOException {
         if (empty) {
@@ -218,7 +225,7 @@ public final class TransactionIndex {
         return first == null ? parts : parts.tailMap(first, true);
     }
 
-    /** A copy or what nobody changes any more. */
+    /** The entries as a copy, or as a list that is never changed. */
     private List<AbortedTransaction> entriesOf(Part part) throws IOException {
         synchronized (this) {
             if (part.entries != null) {
@@ -237,14 +244,14 @@ public final class TransactionIndex {
         } catch (NoSuchFileException gone) {
             synchronized (this) {
                 if (!parts.containsKey(part.baseOffset)) {
-                    return List.of(); // Retention was faster, and nobody can read those records any more.
+                    return List.of(); // Retention was faster, and those records can no longer be read.
                 }
             }
             throw gone;
         }
     }
 
-    /** True when nothing behind {@code entries} can matter. */
+    /** Collects matching entries. Returns true if nothing behind {@code entries} can match. */
     private static boolean collect(
             List<AbortedTransaction> entries, long fromOffset, long toOffset, List<AbortedTransaction> into) {
         for (int i = firstAtOrBehind(entries, fromOffset); i < entries.size(); i++) {
@@ -279,14 +286,14 @@ public final class TransactionIndex {
 
     // ---- files
 
-    /** Recovery came across the file of this segment. */
+    /** Records that recovery found the file of this segment. */
     public synchronized void found(long baseOffset) {
         foundFiles = new ArrayList<>(foundFiles);
         foundFiles.add(baseOffset);
     }
 
     /**
-     * Makes durable what was added. Blocks.
+     * Makes all added entries durable. Blocks.
      *
      * @return base offsets of the segments that have files
      */
@@ -333,11 +340,12 @@ public final class TransactionIndex {
     }
 
     /**
-     * Takes over the files that a snapshot as of {@code offset} names; what ends behind it is to be added anew. Blocks.
+     * Loads the files that a snapshot as of {@code offset} lists. Transactions that ended later must be added again.
+     * Blocks.
      *
-     * @param baseOffsets of the files that it names
-     * @param firstBaseOffset of the journal's first segment: files of older ones are gone with them
-     * @return false when some are missing or damaged
+     * @param baseOffsets of the files that the snapshot lists
+     * @param firstBaseOffset of the journal's first segment: the files of older segments are gone with them
+     * @return false if some are missing or damaged
      */
     public boolean restore(List<Long> baseOffsets, long offset, long firstBaseOffset) throws IOException {
         TreeMap<Long, Part> restored = new TreeMap<>();
@@ -351,7 +359,7 @@ public final class TransactionIndex {
                 part.changes = part.entries.size() == entries.size() ? 0 : 1;
                 restored.put(baseOffset, part);
             } catch (CorruptJournalException | NoSuchFileException bad) {
-                LOG.error("an index of aborted transactions is of no use: {}", bad.toString());
+                LOG.error("cannot use an index of aborted transactions: {}", bad.toString());
                 return false;
             }
         }
@@ -364,7 +372,7 @@ public final class TransactionIndex {
         return true;
     }
 
-    /** Forgets everything: it is to be added anew. Blocks. */
+    /** Removes all entries, so that they can be added again. Blocks. */
     public void clear() throws IOException {
         synchronized (this) {
             parts = Collections.emptyNavigableMap();
@@ -389,8 +397,8 @@ public final class TransactionIndex {
     }
 
     /**
-     * Drops the transactions whose ends stand at {@code markerOffsets}: compaction is about to take these markers away,
-     * and their records are gone. Durable when this returns. Blocks.
+     * Removes the transactions whose markers are at {@code markerOffsets}: compaction has removed their records and is
+     * about to remove these markers. Durable when this returns. Blocks.
      */
     public void remove(NavigableSet<Long> markerOffsets) throws IOException {
         if (empty || markerOffsets.isEmpty()) {
@@ -417,7 +425,7 @@ public final class TransactionIndex {
         save();
     }
 
-    /** Forgets what files hold too; for a journal that nobody uses. */
+    /** Drops entries from memory that are also in files, because the journal is idle. */
     public synchronized void releaseIdle() {
         lastLoaded = null;
     }
@@ -431,13 +439,13 @@ public final class TransactionIndex {
         return directory.resolve(Segment.fileName(baseOffset, TransactionIndexFile.SUFFIX));
     }
 
-    /** Blocks. */
+    /** Deletes the files. Blocks. */
     public void deleteAll(List<Path> files) {
         for (Path file : files) {
             try {
                 store.delete(file);
             } catch (IOException failure) {
-                LOG.error("{}: could not be deleted: {}", file, failure.toString());
+                LOG.error("{}: cannot delete it: {}", file, failure.toString());
             }
         }
     }

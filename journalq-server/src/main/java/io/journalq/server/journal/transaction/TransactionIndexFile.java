@@ -10,11 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
 
-/** The content of one file of aborted transactions: magic number, version, base offset, count, CRC, entries. Stateless. */
+/** The format of a file of aborted transactions: magic number, version, base offset, count, CRC, entries. Stateless. */
 public final class TransactionIndexFile {
     public static final String SUFFIX = ".txnindex";
 
-    /** More than the largest segment has room for markers. */
+    /** Larger than the markers of the largest segment need. */
     public static final int MAX_SIZE_BYTES = 512 << 20;
 
     private static final int MAGIC = 0x4A515458;
@@ -40,14 +40,14 @@ public final class TransactionIndexFile {
     /**
      * Reads a file's content.
      *
-     * @throws CorruptJournalException when {@code content} is not what {@link #encode} wrote
-     * @throws NewerFormatException when a newer release wrote it
+     * @throws CorruptJournalException if {@code content} is not in the format of {@link #encode}
+     * @throws NewerFormatException if a newer release wrote it
      */
     public static List<AbortedTransaction> decode(Path file, byte[] content, long baseOffset) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(content);
         try {
             if (in.getInt() != MAGIC) {
-                throw new CorruptJournalException(file, 0, "not an index of transactions");
+                throw new CorruptJournalException(file, 0, "not a transaction index");
             }
             int version = in.getInt();
             long base = in.getLong();
@@ -55,13 +55,13 @@ public final class TransactionIndexFile {
             int crcAt = in.position();
             boolean healthy = in.getInt() == crc(content, crcAt);
             if (healthy && version != VERSION) {
-                throw new NewerFormatException(file, "an index of transactions", version, VERSION);
+                throw new NewerFormatException(file, "a transaction index", version, VERSION);
             }
             if (!healthy || in.remaining() != (long) count * ENTRY_SIZE_BYTES) {
-                throw new CorruptJournalException(file, crcAt, "index of transactions with a wrong CRC");
+                throw new CorruptJournalException(file, crcAt, "transaction index has a wrong CRC");
             }
             if (base != baseOffset) {
-                throw new CorruptJournalException(file, 8, "index of another segment's transactions");
+                throw new CorruptJournalException(file, 8, "transaction index of a different segment");
             }
             List<AbortedTransaction> entries = new ArrayList<>(count);
             for (int i = 0; i < count; i++) {
@@ -69,11 +69,11 @@ public final class TransactionIndexFile {
             }
             return entries;
         } catch (BufferUnderflowException tooShort) {
-            throw new CorruptJournalException(file, content.length, "index of transactions cut short");
+            throw new CorruptJournalException(file, content.length, "transaction index is truncated");
         }
     }
 
-    /** Of everything but the CRC itself. */
+    /** CRC of everything except the CRC itself. */
     private static int crc(byte[] content, int crcAt) {
         CRC32C crc = new CRC32C();
         crc.update(content, 0, crcAt);

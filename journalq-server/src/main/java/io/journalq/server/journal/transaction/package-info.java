@@ -1,7 +1,7 @@
 /**
- * The aborted transactions of a journal, in memory and in files. Readers of committed records must know them.
+ * The aborted transactions of a journal, in memory and in files. Read-committed consumers need them.
  *
- * <p>In: ends of aborted transactions in the order of the log. Out: those that a range of offsets touches. It must not
- * know which transactions are open: that is the partition's.
+ * <p>In: aborted transactions in the order of their markers. Out: those that overlap a range of offsets. It must not
+ * know which transactions are open: the partition tracks these.
  */
 package io.journalq.server.journal.transaction;

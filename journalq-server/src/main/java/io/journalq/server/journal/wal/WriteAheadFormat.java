@@ -8,16 +8,18 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * What is in a write-ahead file. All numbers are big-endian.
+ * The format of a write-ahead file. All numbers are big-endian.
  *
  * <pre>
- * file:    magic int | version int | CRC32C int, of all else in the header | sequence of the first record long | records
- * record:  size int, of all of it | CRC32C int, of what follows | sequence long | segment's base offset long |
- *          end offset long | position int | length of the folder's name short | its name, UTF-8 | batches
+ * file:    magic int | version int | CRC32C int, of the rest of the header
+ *          | sequence of the first record long | records
+ * record:  size int, of the whole record | CRC32C int, of the fields behind it | sequence long
+ *          | segment's base offset long | end offset long | position int
+ *          | length of the directory's name short | its name, UTF-8 | batches
  * </pre>
  *
- * The records end before the first that is not whole or not the next in sequence: what was left there by an earlier use of
- * the file has lower numbers.
+ * The records end before the first one that is incomplete or out of sequence: records left by an earlier use of the
+ * file have lower numbers.
  */
 final class WriteAheadFormat {
     static final int MAGIC = 0x4A515741;
@@ -40,8 +42,8 @@ final class WriteAheadFormat {
     /**
      * Reads a file's header.
      *
-     * @return the sequence of the first record; -1 when the file was never begun
-     * @throws NewerFormatException when a newer release wrote it
+     * @return the sequence of the first record; -1 if the file has never been used
+     * @throws NewerFormatException if a newer release wrote it
      */
     static long firstSequence(Path file, ByteBuffer header) throws IOException {
         if (header.remaining() < FILE_HEADER_SIZE_BYTES
@@ -56,7 +58,7 @@ final class WriteAheadFormat {
         return header.getLong(12);
     }
 
-    /** Whether a header was never written: files are made of zeros. */
+    /** Whether a header was never written: new files consist of zeros. */
     static boolean isBlank(ByteBuffer header) {
         return header.equals(ByteBuffer.allocate(header.remaining()));
     }
@@ -68,25 +70,25 @@ final class WriteAheadFormat {
         return (int) crc.getValue();
     }
 
-    static int sizeBytes(byte[] folder, int dataSizeBytes) {
-        return RECORD_HEADER_SIZE_BYTES + folder.length + dataSizeBytes;
+    static int sizeBytes(byte[] directory, int dataSizeBytes) {
+        return RECORD_HEADER_SIZE_BYTES + directory.length + dataSizeBytes;
     }
 
-    /** Begins a record; its data follow, then {@link #seal}. */
+    /** Starts a record; its data follow, then {@link #seal}. */
     static void putHeader(
-            ByteBuffer out, int sizeBytes, byte[] folder, long segmentBaseOffset, int position, long endOffset) {
+            ByteBuffer out, int sizeBytes, byte[] directory, long segmentBaseOffset, int position, long endOffset) {
         out.putInt(sizeBytes).putInt(0).putLong(0);
         out.putLong(segmentBaseOffset).putLong(endOffset).putInt(position);
-        out.putShort((short) folder.length).put(folder);
+        out.putShort((short) directory.length).put(directory);
     }
 
-    /** Numbers the record at {@code at}, and makes it whole. */
+    /** Completes the record at {@code at} with its sequence number and CRC. */
     static void seal(ByteBuffer records, int at, long sequence) {
         records.putLong(at + CRC_FROM, sequence);
         records.putInt(at + CRC_AT, crc(records, at, records.getInt(at)));
     }
 
-    /** The record at {@code at}; null if it needs more than the {@code sizeBytes} that are there. */
+    /** The record at {@code at}; null if it needs more than the {@code sizeBytes} bytes that are there. */
     static WriteAheadRecord read(ByteBuffer records, int at, int sizeBytes) {
         if (records.getInt(at + CRC_AT) != crc(records, at, sizeBytes)) {
             return null;

@@ -8,50 +8,50 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records on their way into a write-ahead file: gathered by one thread, handed to the one that commits them, and back.
- * They are copies: whoever brings batches need not keep them.
+ * Records to be written into a write-ahead file. One thread gathers them, another thread commits them and hands the
+ * object back. The records are copies, so the caller does not have to keep its batches.
  */
 public final class WriteAheadFrames {
     private static final int FIRST_CAPACITY_BYTES = 16 << 10;
-    /** A larger buffer is given up after use, so that one burst does not cost memory for ever. */
+    /** A larger buffer is discarded after use, so that a burst does not use memory permanently. */
     private static final int MAX_KEPT_CAPACITY_BYTES = 1 << 20;
 
     private final int maxSizeBytes;
     private final List<Entry> entries = new ArrayList<>();
     private ByteBuffer buffer;
 
-    /** Whose record it is, and the offset behind it. */
-    public record Entry(Covered covered, long endOffset) {}
+    /** The owner of a record, and the offset behind the record. */
+    public record Entry(CoveredJournal covered, long endOffset) {}
 
-    /** @param maxSizeBytes the most to gather */
+    /** @param maxSizeBytes maximum size of the gathered records */
     public WriteAheadFrames(int maxSizeBytes) {
         this.maxSizeBytes = maxSizeBytes;
         this.buffer = ByteBuffer.allocateDirect(Math.min(FIRST_CAPACITY_BYTES, maxSizeBytes));
     }
 
     /**
-     * Copies a stretch of a segment.
+     * Copies a range of a segment.
      *
-     * @param folder the journal's name, UTF-8
-     * @param batches what was written there, back to back
-     * @return false, and nothing is taken, when there is no room, or no memory, for it now
+     * @param directory the journal's name, UTF-8
+     * @param batches the batches written there, back to back
+     * @return false, without a change, if there is currently no room or no memory for it
      */
-    public boolean add(Entry entry, byte[] folder, long segmentBaseOffset, int position, List<ByteBuf> batches) {
+    public boolean add(Entry entry, byte[] directory, long segmentBaseOffset, int position, List<ByteBuf> batches) {
         long dataSizeBytes = 0;
         for (ByteBuf batch : batches) {
             dataSizeBytes += batch.readableBytes();
         }
-        if (folder.length > Short.MAX_VALUE || dataSizeBytes > maxSizeBytes) {
+        if (directory.length > Short.MAX_VALUE || dataSizeBytes > maxSizeBytes) {
             return false;
         }
-        int sizeBytes = WriteAheadFormat.sizeBytes(folder, (int) dataSizeBytes);
+        int sizeBytes = WriteAheadFormat.sizeBytes(directory, (int) dataSizeBytes);
         if (sizeBytes > maxSizeBytes - buffer.position()) {
             return false;
         }
         if (!ensure(sizeBytes)) {
             return false;
         }
-        WriteAheadFormat.putHeader(buffer, sizeBytes, folder, segmentBaseOffset, position, entry.endOffset());
+        WriteAheadFormat.putHeader(buffer, sizeBytes, directory, segmentBaseOffset, position, entry.endOffset());
         for (ByteBuf batch : batches) {
             int end = buffer.position() + batch.readableBytes();
             batch.getBytes(batch.readerIndex(), buffer.limit(end));
@@ -68,7 +68,7 @@ public final class WriteAheadFrames {
                 ByteBuffer larger = ByteBuffer.allocateDirect((int) Math.min(maxSizeBytes, wanted));
                 buffer = larger.put(buffer.flip());
             } catch (OutOfMemoryError noDirectMemory) {
-                return false; // What was written is in its file already, and can be synced there.
+                return false; // The batches are already in the journal's file, and can be synced there.
             }
         }
         return true;
@@ -82,12 +82,12 @@ public final class WriteAheadFrames {
         return buffer.position();
     }
 
-    /** In the order in which they came. */
+    /** The records' entries, in the order in which they were added. */
     public List<Entry> entries() {
         return entries;
     }
 
-    /** Makes room for others. */
+    /** Removes all records. */
     public void clear() {
         entries.clear();
         buffer = buffer.capacity() > MAX_KEPT_CAPACITY_BYTES

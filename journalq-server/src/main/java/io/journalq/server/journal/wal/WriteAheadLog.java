@@ -11,29 +11,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The write-ahead files of one data folder. {@link #commit} and {@link #close} by one thread at a time, {@link #makeSpare}
- * by one at a time, at the same time as the others; both block.
+ * The write-ahead files of one data directory. {@link #commit} and {@link #close} are called by one thread at a time.
+ * {@link #makeSpare} is called by one thread at a time, concurrently with the others. Both block.
  *
- * <p>A failed sync is the end of it: nobody can say what of the files is on the disk, and a second sync would report success
- * without it. A failed write is not: whoever hears of it syncs the journals themselves.
+ * <p>A failed sync is permanent: the state of the files on the disk is unknown, and a second sync would report success
+ * without writing them. A failed write is not permanent: the caller then syncs the journals themselves.
  */
 public final class WriteAheadLog {
-    /** Name of the folder in the data folder. */
+    /** Name of the directory inside the data directory. */
     public static final String FOLDER_NAME = "write-ahead";
 
-    /** What the files' names end with. */
+    /** Suffix of the files' names. */
     public static final String FILE_SUFFIX = ".wal";
 
-    /** Into so many files the room is divided: enough that some are filled while others wait for journals' syncs. */
+    /**
+     * The number of files that share the room: enough that some are filled while others wait for the syncs of journals.
+     */
     public static final int FILE_COUNT = 8;
 
-    /** When so many are full, journals are asked to flush what is in the oldest. */
+    /** When this many files are full, the journals with data in the oldest one are asked to flush. */
     private static final int MOST_UNFLUSHED_FILES = FILE_COUNT / 2;
 
-    /** The syncs of so many journals cost less than another file: they are asked as soon as one is full. */
+    /**
+     * Syncing this many journals costs less than another file, so they are asked to flush as soon as a file is full.
+     */
     private static final int FEW_JOURNALS = 4;
 
-    /** The most that is committed together; more is as fast in the journals' own files. */
+    /** Maximum size of one commit; above this, syncing the journals' own files is as fast. */
     private static final int MAX_COMMIT_SIZE_BYTES = 8 << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(WriteAheadLog.class);
@@ -44,7 +48,7 @@ public final class WriteAheadLog {
     private final List<WriteAheadSegment> full = new ArrayList<>();
     private final AtomicReference<WriteAheadSegment> spare = new AtomicReference<>();
     private WriteAheadSegment active;
-    /** No file will be free when the active one is full, by all that is known. */
+    /** True if it seems that no file will be free when the active one is full. */
     private volatile boolean spareNeeded = true;
 
     private boolean lookedAhead;
@@ -53,9 +57,10 @@ public final class WriteAheadLog {
     private volatile IOException failure;
 
     /**
-     * Uses what there is room for; makes no file yet.
+     * Creates no file yet.
      *
-     * @param dataDirectory holds none that is not recovered ({@link io.journalq.server.journal.WalReplay})
+     * @param dataDirectory contains no write-ahead file that has not been recovered
+     *     ({@link io.journalq.server.journal.WalReplay})
      * @param sizeBytes room for all files
      */
     public WriteAheadLog(FileStore store, Path dataDirectory, long sizeBytes) {
@@ -64,18 +69,18 @@ public final class WriteAheadLog {
         this.fileSizeBytes = (int) Math.min(Integer.MAX_VALUE, sizeBytes / FILE_COUNT);
     }
 
-    /** What each of {@code count} loops may bring to one commit, in bytes, so that all of it fits. */
+    /** Maximum size in bytes that each of {@code count} loops may add to one commit, so that all of it fits. */
     public int maxFramesSizeBytes(int count) {
         int room = fileSizeBytes - WriteAheadFormat.FILE_HEADER_SIZE_BYTES;
         return Math.max(1, Math.min(MAX_COMMIT_SIZE_BYTES, room) / count);
     }
 
-    /** Why nothing can be committed any more; null while it can. Any thread. */
+    /** Why commits fail permanently; null while they do not. Any thread. */
     public IOException failure() {
         return failure;
     }
 
-    /** Lets nothing be committed any more: the files cannot be relied on. Any thread; may block. */
+    /** Makes all later commits fail, because the files cannot be relied on. Any thread; may block. */
     public synchronized void fail(IOException reason) {
         if (failure == null) {
             failure = reason;
@@ -85,12 +90,12 @@ public final class WriteAheadLog {
     /**
      * Writes records and syncs them.
      *
-     * @return false when they cannot be written: there is no file, or no room on the disk
-     * @throws IOException when a sync failed, now or before
+     * @return false if they cannot be written: there is no file, or no room on the disk
+     * @throws IOException if a sync failed, now or earlier
      */
     public synchronized boolean commit(List<WriteAheadFrames> frames) throws IOException {
         if (failure != null) {
-            throw new IOException(directory + " takes nothing any more", failure);
+            throw new IOException(directory + " accepts no more writes after a failure", failure);
         }
         long sizeBytes = 0;
         for (WriteAheadFrames some : frames) {
@@ -108,7 +113,10 @@ public final class WriteAheadLog {
             return true;
         } catch (IOException bad) {
             failure = bad;
-            LOG.error("{}: a sync failed; partitions in mode consistent take no more: {}", directory, bad.toString());
+            LOG.error(
+                    "{}: a sync failed; partitions in mode consistent accept no more appends: {}",
+                    directory,
+                    bad.toString());
             throw bad;
         }
     }
@@ -117,19 +125,22 @@ public final class WriteAheadLog {
         try {
             for (WriteAheadFrames some : frames) {
                 long firstSequence = nextSequence;
-                // Also of what fails, and may be there in part: no number stands for two records.
+                // Also if the write fails and left a part of the records: a sequence number is never used for two
+                // records.
                 nextSequence += some.entries().size();
                 active.write(some, firstSequence);
             }
             return true;
         } catch (IOException bad) {
-            LOG.warn("{}: could not be written: {}", active.path(), bad.toString());
+            LOG.warn("{}: cannot write to it: {}", active.path(), bad.toString());
             leaveActive();
             return false;
         }
     }
 
-    /** Once for each file, in its middle: as long before the next is needed as it takes to make one. */
+    /**
+     * Runs once for each file, at its middle, so that there is enough time to create the next file before it is needed.
+     */
     private void lookAhead() {
         if (!lookedAhead && active.isHalfFull()) {
             lookedAhead = true;
@@ -145,7 +156,7 @@ public final class WriteAheadLog {
         lookedAhead = false;
         spareNeeded = next == null;
         if (next == null) {
-            // Those that were asked before may not have heard, or been written to since.
+            // Those that were asked before may have been skipped, or written to since.
             full.forEach(WriteAheadSegment::flushSoon);
             return false;
         }
@@ -153,7 +164,7 @@ public final class WriteAheadLog {
         try {
             next.begin(nextSequence);
         } catch (IOException bad) {
-            LOG.warn("{}: could not be begun: {}", next.path(), bad.toString());
+            LOG.warn("{}: cannot start to use it: {}", next.path(), bad.toString());
             leaveActive();
             return false;
         }
@@ -170,7 +181,8 @@ public final class WriteAheadLog {
             left.flushSoon();
         }
         if (inUse.size() >= MOST_UNFLUSHED_FILES) {
-            // One flush of a journal frees all files of it: the longer that waits, the fewer it takes.
+            // One flush of a journal frees its data in all files: the longer the flush waits, the fewer flushes are
+            // needed.
             inUse.get(0).flushSoon();
         }
     }
@@ -184,15 +196,16 @@ public final class WriteAheadLog {
         return spare.getAndSet(null);
     }
 
-    /** Whether {@link #makeSpare} is worth a call. Any thread. */
+    /** Whether {@link #makeSpare} should be called. Any thread. */
     public boolean wantsSpare() {
         return spareNeeded && failure == null && spare.get() == null && made < FILE_COUNT;
     }
 
     /**
-     * Makes one more file, so that it is there when it is needed.
+     * Creates one more file before it is needed.
      *
-     * @throws IOException when there is no room for it and as much again: it must not take the last from those who write
+     * @throws IOException if there is less than twice the room for it, because it must not use up the room of other
+     *     writers
      */
     public void makeSpare() throws IOException {
         if (made == 0) {
@@ -213,13 +226,16 @@ public final class WriteAheadLog {
         if (failure == null) {
             spare.set(unused);
         } else {
-            // Closed meanwhile: nobody else would.
+            // Closed in the meantime: no other thread would close the file.
             unused.close();
             store.delete(unused.path());
         }
     }
 
-    /** Closes the files, and deletes them when all that they hold is safe elsewhere: else the next start needs them. */
+    /**
+     * Closes the files. Deletes them if all of their data is durable in the journals; otherwise the next start needs
+     * them.
+     */
     public synchronized void close() throws IOException {
         if (active != null) {
             full.add(active);

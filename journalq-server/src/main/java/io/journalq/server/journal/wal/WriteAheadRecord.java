@@ -3,14 +3,14 @@ package io.journalq.server.journal.wal;
 import java.nio.ByteBuffer;
 
 /**
- * A stretch of a segment file, as a write-ahead file holds it.
+ * A range of a segment file, as stored in a write-ahead file.
  *
- * @param sequence counts the records of a data folder, without gaps within a file
- * @param folder name of the journal's folder
- * @param segmentBaseOffset which segment it belongs to
- * @param position where it stands in the segment, in bytes
+ * @param sequence numbers the records of a data directory, without gaps within a file
+ * @param directory name of the journal's directory
+ * @param segmentBaseOffset of its segment
+ * @param position in the segment, in bytes
  * @param endOffset offset behind its last batch
- * @param data one or more whole batches; valid during the call that shows it
+ * @param data one or more whole batches; valid during the call that passes it
  */
 public record WriteAheadRecord(
-        long sequence, String folder, long segmentBaseOffset, int position, long endOffset, ByteBuffer data) {}
+        long sequence, String directory, long segmentBaseOffset, int position, long endOffset, ByteBuffer data) {}

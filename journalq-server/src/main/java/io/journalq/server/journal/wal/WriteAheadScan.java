@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads a write-ahead file's records, in their order. A damaged one is left out when the next one is where it should be;
- * else nobody can tell it from the torn end. Changes nothing. One thread; blocks.
+ * Reads the records of a write-ahead file in order. A damaged record is skipped if the next record is where it should
+ * be. Otherwise the damage cannot be distinguished from the torn end. Changes nothing. One thread; blocks.
  */
 public final class WriteAheadScan implements Closeable {
     private static final int CHUNK_BYTES = 1 << 20;
@@ -45,7 +45,7 @@ public final class WriteAheadScan implements Closeable {
     /**
      * Opens a file.
      *
-     * @throws io.journalq.server.journal.file.NewerFormatException when a newer release wrote it
+     * @throws io.journalq.server.journal.file.NewerFormatException if a newer release wrote it
      */
     public static WriteAheadScan open(FileStore store, Path path) throws IOException {
         LogFile file = store.open(path, false);
@@ -57,7 +57,7 @@ public final class WriteAheadScan implements Closeable {
         }
     }
 
-    /** The write-ahead files of a data folder that hold anything, in the order in which they were written. */
+    /** The write-ahead files of a data directory that hold any records, in the order in which they were written. */
     public static List<Path> files(FileStore store, Path dataDirectory) throws IOException {
         Path directory = dataDirectory.resolve(WriteAheadLog.FOLDER_NAME);
         record Found(Path path, long firstSequence) {}
@@ -75,7 +75,7 @@ public final class WriteAheadScan implements Closeable {
         return found.stream().map(Found::path).toList();
     }
 
-    /** How many records the write-ahead files of a data folder hold. */
+    /** Number of records in the write-ahead files of a data directory. */
     public static long count(FileStore store, Path dataDirectory) throws IOException {
         long count = 0;
         for (Path path : files(store, dataDirectory)) {
@@ -107,13 +107,13 @@ public final class WriteAheadScan implements Closeable {
             position = bad;
             nextSequence--;
         } else {
-            LOG.error("{}: the record at byte {} is damaged, and is left out", path, bad);
+            LOG.error("{}: skipping the damaged record at byte {}", path, bad);
             damaged = true;
         }
         return behind;
     }
 
-    /** What the record at the position says of its size; 0 when there is none. */
+    /** The size in the header of the record at the current position; 0 if there is none. */
     private int claimedSizeBytes() throws IOException {
         if (!load(WriteAheadFormat.RECORD_HEADER_SIZE_BYTES)) {
             return 0;
@@ -135,17 +135,17 @@ public final class WriteAheadScan implements Closeable {
         return record;
     }
 
-    /** Whether it does not begin as such a file does, or a record was left out. */
+    /** Whether the file's header is damaged or a record was skipped. */
     public boolean isDamaged() {
         return damaged;
     }
 
-    /** Where the last record that was shown begins, in bytes. */
+    /** Position of the last returned record, in bytes. */
     public long recordPosition() {
         return recordPosition;
     }
 
-    /** Where the last record that was shown ends. */
+    /** End of the last returned record, in bytes. */
     public long position() {
         return position;
     }
@@ -154,7 +154,9 @@ public final class WriteAheadScan implements Closeable {
         return (int) (position - windowAt);
     }
 
-    /** Has {@code sizeBytes} from the position on in the window; false when the file does not hold them. */
+    /**
+     * Loads {@code sizeBytes} bytes from the position on into the window. Returns false if the file does not have them.
+     */
     private boolean load(int sizeBytes) throws IOException {
         if (sizeBytes > fileBytes - position) {
             return false;

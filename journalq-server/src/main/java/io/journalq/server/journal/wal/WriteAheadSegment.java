@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** One write-ahead file, used again and again. One thread at a time. */
+/** One write-ahead file, which is reused. One thread at a time. */
 final class WriteAheadSegment {
     private static final int ZEROS_SIZE_BYTES = 1 << 20;
 
@@ -16,8 +16,8 @@ final class WriteAheadSegment {
     private final LogFile file;
     private final int sizeBytes;
 
-    /** Whose records it holds, and the offset up to which they must be safe before it is used again. */
-    private final Map<Covered, Long> covered = new LinkedHashMap<>();
+    /** The owners of its records, with the offset up to which their data must be durable before the file is reused. */
+    private final Map<CoveredJournal, Long> covered = new LinkedHashMap<>();
 
     private int position;
 
@@ -28,8 +28,9 @@ final class WriteAheadSegment {
     }
 
     /**
-     * Makes a file of the full size, all zeros: when blocks are there already, a sync later writes data and no metadata. It
-     * goes to the disk piece by piece, so that the syncs of others come in between. Blocks.
+     * Creates a file of the full size, filled with zeros. Because the blocks are then allocated, a later sync writes
+     * data and no metadata. The zeros are written and synced in pieces, so that the syncs of others are not delayed for
+     * long. Blocks.
      */
     static WriteAheadSegment create(FileStore store, Path path, int sizeBytes) throws IOException {
         LogFile file = store.open(path, true);
@@ -60,14 +61,14 @@ final class WriteAheadSegment {
         return position > sizeBytes / 2;
     }
 
-    /** Begins anew; what it held is not needed any more. */
+    /** Starts to reuse the file; its old records are no longer needed. */
     void begin(long firstSequence) throws IOException {
         covered.clear();
         position = WriteAheadFormat.FILE_HEADER_SIZE_BYTES;
         file.write(WriteAheadFormat.fileHeader(firstSequence), 0);
     }
 
-    /** Writes records; they count as held even when that fails. */
+    /** Writes records. They count as stored here even if the write fails. */
     void write(WriteAheadFrames frames, long firstSequence) throws IOException {
         for (WriteAheadFrames.Entry entry : frames.entries()) {
             covered.merge(entry.covered(), entry.endOffset(), Math::max);
@@ -80,21 +81,21 @@ final class WriteAheadSegment {
         file.sync();
     }
 
-    /** Whether everything that it holds is safe elsewhere. */
+    /** Whether all of its records are durable in the journals. */
     boolean isFree() {
         covered.entrySet()
                 .removeIf(entry -> entry.getKey().isGone() || entry.getKey().flushedOffset() >= entry.getValue());
         return covered.isEmpty();
     }
 
-    /** How many have something here that was not safe elsewhere when {@link #isFree} last looked. */
+    /** Number of journals with records here that were not durable when {@link #isFree} was last called. */
     int journalCount() {
         return covered.size();
     }
 
-    /** Asks those whose records it holds to make them safe elsewhere. */
+    /** Asks the owners of its records to flush. */
     void flushSoon() {
-        covered.keySet().forEach(Covered::flushSoon);
+        covered.keySet().forEach(CoveredJournal::flushSoon);
     }
 
     void close() throws IOException {

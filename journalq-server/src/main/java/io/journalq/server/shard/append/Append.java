@@ -8,8 +8,8 @@ import io.netty.buffer.ByteBuf;
 import java.util.List;
 
 /**
- * One batch on its way into one partition, and its outcome. Its sender fills it in and hands it to the partition, whose loop
- * decides about it. One thread at a time touches it.
+ * One batch that is being appended to one partition, and its outcome. The sender fills it in and passes it to the
+ * partition, whose loop decides about it. One thread at a time.
  */
 public abstract class Append {
     private static final long NONE = -1L;
@@ -30,9 +30,9 @@ public abstract class Append {
     /**
      * Prepares an append.
      *
-     * @param records the producer's records for the partition; null when it sent none. They must stay readable until the
+     * @param records the producer's records for the partition; null if it sent none. They must stay readable until the
      *     append is decided
-     * @param produceVersion version of the request that brought it
+     * @param produceVersion version of the Produce request
      */
     protected Append(ByteBuf records, int produceVersion) {
         this(records, produceVersion, false);
@@ -41,8 +41,8 @@ public abstract class Append {
     /**
      * Prepares an append that may belong to a transaction.
      *
-     * @param inTransaction whether the transaction's coordinator knows that the partition takes part, by the time that the
-     *     append reaches its partition. Without that, no batch of a transaction is appended (KIP-890)
+     * @param inTransaction whether the transaction's coordinator has confirmed that the partition is part of it.
+     *     Otherwise no transactional batch is appended (KIP-890)
      */
     protected Append(ByteBuf records, int produceVersion, boolean inTransaction) {
         this.records = records;
@@ -50,10 +50,14 @@ public abstract class Append {
         this.inTransaction = inTransaction;
     }
 
-    /** The batch is as safe as its topic demands, or refused. Called once, on the loop of the partition's shard. */
+    /**
+     * Called once, on the loop of the partition's shard, when the batch is rejected or as safe as its topic demands.
+     */
     protected abstract void onDecided();
 
-    /** Whether the sender waits for the outcome; otherwise a batch that takes long to validate is refused. Any thread. */
+    /**
+     * Whether the sender waits for the outcome. Otherwise a batch that takes long to validate is rejected. Any thread.
+     */
     protected boolean isAwaited() {
         return true;
     }
@@ -70,17 +74,17 @@ public abstract class Append {
         return inTransaction;
     }
 
-    /** {@link ErrorCode#NONE} when the batch was appended, now or, as a duplicate, before. */
+    /** {@link ErrorCode#NONE} if the batch was appended, or is a duplicate of one that was. */
     public final ErrorCode error() {
         return error;
     }
 
-    /** The error in words for people; null for the code's own. */
+    /** A description of the error; null for the default of the code. */
     public final String errorMessage() {
         return errorMessage;
     }
 
-    /** The limit that the batch exceeded; null when it was not refused for a limit. */
+    /** The limit that the batch exceeded; null if it was not rejected because of a limit. */
     public final Limit limit() {
         return limit;
     }
@@ -96,68 +100,70 @@ public abstract class Append {
         };
     }
 
-    /** The records that made the batch unsound; empty when it was not refused for single records. */
+    /** The invalid records of the batch; empty if it was not rejected because of single records. */
     public final List<RecordError> recordErrors() {
         return recordErrors;
     }
 
-    /** Offset of the batch's first record; -1 when it was not appended. */
+    /** Offset of the batch's first record; -1 if it was not appended. */
     public final long baseOffset() {
         return baseOffset;
     }
 
-    /** When the broker appended it, in milliseconds since 1970 UTC; -1 unless the topic keeps that. */
+    /** When the broker appended the batch, in milliseconds since 1970 UTC; -1 unless the topic uses append times. */
     public final long appendTimeMs() {
         return appendTimeMs;
     }
 
-    /** The partition's first offset; -1 when it was not appended. */
+    /** The partition's first offset; -1 if the batch was not appended. */
     public final long logStartOffset() {
         return logStartOffset;
     }
 
-    /** Offset behind the batch: everything before it must be written, or flushed, before the producer gets a response. */
+    /**
+     * Offset behind the batch. Everything before it must be written, or durable, before the producer gets a response.
+     */
     final long nextOffset() {
         return nextOffset;
     }
 
-    /** The journal keeps the batch in {@code sizeBytes}, which may differ from the size that was sent. */
+    /** Sets the size of the stored batch, which may differ from the size that was sent. */
     final void keep(int sizeBytes) {
         keptSizeBytes = sizeBytes;
     }
 
-    /** The bytes that the batch adds to the partition; 0 for a duplicate. */
+    /** Number of bytes that the batch adds to the partition; 0 for a duplicate. */
     final int keptSizeBytes() {
         return keptSizeBytes;
     }
 
-    /** The batch has its offset, now or, if it is a duplicate, since it was first appended. */
+    /** Sets the offset of the batch: the new one or, for a duplicate, the one of the first append. */
     final void place(long itsBaseOffset, long itsNextOffset, long itsAppendTimeMs) {
         baseOffset = itsBaseOffset;
         nextOffset = itsNextOffset;
         appendTimeMs = itsAppendTimeMs;
     }
 
-    /** The batch is safe. */
+    /** Completes the append, because the batch is safe. */
     final void complete(long startOffset) {
         logStartOffset = startOffset;
         onDecided();
     }
 
-    /** The batch is not appended, because its records are not sound. */
+    /** Rejects the batch because its records are invalid. */
     final void refuse(BatchValidation unsound) {
         recordErrors = unsound.recordErrors();
         limit = limit(unsound.exceeded());
         refuse(unsound.error(), unsound.message());
     }
 
-    /** The batch is not appended, because of a limit that does not concern its records alone. */
+    /** Rejects the batch because of a limit that does not concern its records alone. */
     final void refuse(Limit reached, ErrorCode refusal, String message) {
         limit = reached;
         refuse(refusal, message);
     }
 
-    /** The batch is not appended. The sender also calls this when there is no such partition. */
+    /** Rejects the batch. The sender also calls this if the partition does not exist. */
     public final void refuse(ErrorCode refusal, String message) {
         error = refusal;
         errorMessage = message;

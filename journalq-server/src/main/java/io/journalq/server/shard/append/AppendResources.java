@@ -3,11 +3,11 @@ package io.journalq.server.shard.append;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.DecompressionRoom;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.shard.flush.LateWrites;
+import io.journalq.server.shard.flush.DeferredWrites;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.time.Clock;
 
-/** What the partitions of one loop share for their appends. On that loop. */
+/** Shared by the appends of one loop's partitions. On that loop. */
 public final class AppendResources {
     private final LoopCycle cycle;
     private final Clock clock;
@@ -15,13 +15,13 @@ public final class AppendResources {
     private final DecompressionRoom decompressionRoom = DecompressionRoom.ofSmall(PooledByteBufAllocator.DEFAULT);
     private final BatchValidator validator = new BatchValidator(decompressionRoom);
     private final InlineValidationBudget inlineBudget;
-    private final LateWrites lateWrites;
+    private final DeferredWrites lateWrites;
 
     /**
-     * Prepares a loop.
+     * Creates the resources of a loop.
      *
-     * @param offLoopValidator for the batches that the loop does not validate itself; shared by all loops
-     * @param maxUnwrittenBytes the most that is left in memory at the end of a cycle
+     * @param offLoopValidator validates the batches that the loop does not validate itself; shared by all loops
+     * @param maxUnwrittenBytes maximum size of the batches that are left in memory at the end of a cycle
      */
     public AppendResources(
             LoopCycle cycle, Clock clock, OffLoopBatchValidator offLoopValidator, long maxUnwrittenBytes) {
@@ -29,7 +29,7 @@ public final class AppendResources {
         this.clock = clock;
         this.offLoopValidator = offLoopValidator;
         this.inlineBudget = new InlineValidationBudget(cycle, offLoopValidator.maxInlineBytes());
-        this.lateWrites = new LateWrites(cycle, maxUnwrittenBytes);
+        this.lateWrites = new DeferredWrites(cycle, maxUnwrittenBytes);
     }
 
     LoopCycle cycle() {
@@ -52,11 +52,11 @@ public final class AppendResources {
         return offLoopValidator;
     }
 
-    LateWrites lateWrites() {
+    DeferredWrites lateWrites() {
         return lateWrites;
     }
 
-    /** Appends nothing more. */
+    /** Stops all appends. */
     public void close() {
         decompressionRoom.close();
     }

@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides whether a batch or a marker may enter a partition's journal, and stages it there: its bytes are sound, its
- * producer sends it in order and for the first time, and it fits the producer's transaction. On the partition's loop.
+ * Decides whether a batch or a marker may be appended to a partition's journal, and stages it there. Checks that its
+ * bytes are valid, that its producer sends it in order and for the first time, and that it matches the producer's
+ * transaction. On the partition's loop.
  */
 public final class BatchAdmission {
     private static final Logger log = LoggerFactory.getLogger(BatchAdmission.class);
@@ -34,13 +35,13 @@ public final class BatchAdmission {
     private AppendSettings settings;
     private int leaderEpoch;
 
-    /** Why nothing is admitted; NONE while appends are. */
+    /** Why appends are rejected; NONE while they are admitted. */
     private ErrorCode unavailable = ErrorCode.NONE;
 
     /**
-     * Admits nothing before {@link #follow}.
+     * Admits nothing before {@link #follow} is called.
      *
-     * @param writer takes every append that is staged
+     * @param writer receives every staged append
      */
     public BatchAdmission(
             AppendResources resources,
@@ -55,7 +56,7 @@ public final class BatchAdmission {
         this.writer = writer;
     }
 
-    /** Follows the topic's configuration and the partition's leader epoch. */
+    /** Applies the topic's configuration and the partition's leader epoch. */
     public void follow(AppendSettings newSettings, int newLeaderEpoch) {
         settings = newSettings;
         leaderEpoch = newLeaderEpoch;
@@ -66,12 +67,12 @@ public final class BatchAdmission {
         return settings;
     }
 
-    /** Refuses every append from now on. */
+    /** Rejects all later appends. */
     public void refuseAll(ErrorCode error) {
         unavailable = error;
     }
 
-    /** Refuses an append if nothing is admitted any more. */
+    /** Rejects an append if appends are no longer admitted. */
     boolean refuses(Append append) {
         if (unavailable == ErrorCode.NONE) {
             return false;
@@ -81,9 +82,9 @@ public final class BatchAdmission {
     }
 
     /**
-     * Stages an append, or finds that its batch is in the journal already; otherwise refuses it.
+     * Stages an append, or finds that its batch is already in the journal. Otherwise rejects it.
      *
-     * @return false when the batch has to be validated off the loop first; then nothing has become of the append
+     * @return false if the batch must first be validated off the loop; the append is then unchanged
      */
     boolean admit(Append append) {
         if (refuses(append)) {
@@ -124,7 +125,7 @@ public final class BatchAdmission {
         return true;
     }
 
-    /** Stages or refuses an append whose batch was validated off the loop. */
+    /** Stages or rejects an append whose batch was validated off the loop. */
     void admit(OffLoopValidation validated) {
         if (refuses(validated.append())) {
             validated.drop();
@@ -139,9 +140,9 @@ public final class BatchAdmission {
     }
 
     /**
-     * Hands an append on to the writer, unless its producer or its transaction does not allow it.
+     * Passes an append to the writer, unless the state of its producer or transaction does not allow it.
      *
-     * @param recompressed the form to keep, released here; null to keep the batch as it came
+     * @param recompressed the batch to store, released here; null to store the batch as it was sent
      */
     private void enter(
             Append append, BatchValidation checked, ByteBuf recompressed, AppendSettings itsSettings, long nowMs) {
@@ -175,11 +176,11 @@ public final class BatchAdmission {
     }
 
     /**
-     * Stages a batch, or finds that it is in the journal already.
+     * Stages a batch, or finds that it is already in the journal.
      *
-     * @param copies whether the batch stays in memory for longer than this cycle: then a copy is staged, because the batch
-     *     may be a small part of a large buffer
-     * @return false when the append was refused
+     * @param copies whether the batch stays in memory after this cycle. In this case a copy is staged, because the
+     *     batch may be a small part of a large buffer
+     * @return false if the append was rejected
      */
     private boolean stageOrFind(
             Append append,
@@ -219,7 +220,7 @@ public final class BatchAdmission {
         return true;
     }
 
-    /** Refuses a batch that is not its producer's next, or does not fit the producer's transaction. */
+    /** Rejects a batch that is not the next one of its producer, or does not match the producer's transaction. */
     private boolean refusesProducer(Append append, BatchValidation checked, ProducerDedup.Verdict verdict) {
         if (verdict.error() != ErrorCode.NONE) {
             append.refuse(verdict.error(), null);
@@ -235,7 +236,7 @@ public final class BatchAdmission {
         }
         if (verdict == ProducerDedup.Verdict.APPEND_AFTER_LOSS) {
             log.warn(
-                    "acknowledged records of a producer are lost, as the delivery mode allows, and it goes on behind them:"
+                    "acknowledged records of a producer are lost, as the delivery mode allows; continuing behind them:"
                             + " partition={} producerId={} epoch={} nextSequence={}",
                     name,
                     checked.producerId(),
@@ -283,7 +284,7 @@ public final class BatchAdmission {
         append.place(baseOffset, baseOffset + checked.recordCount(), appendTimeMs);
     }
 
-    /** Stages a marker, or finds that it is in the journal already; otherwise refuses it. */
+    /** Stages a marker, or finds that it is already in the journal. Otherwise rejects it. */
     private void admitMarker(MarkerAppend append, long nowMs) {
         TransactionMarker marker = append.marker();
         PartitionTransactions transactions = producers.transactions();

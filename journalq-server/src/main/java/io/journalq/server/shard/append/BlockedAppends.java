@@ -8,20 +8,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the order of one partition's appends. A batch that is too large for the loop is validated on a thread that may
- * block; until then the appends behind it wait here, markers too. What waits is part of requests, which are bounded. On the
- * partition's loop.
+ * block. Until then the appends behind it wait here, including markers. Waiting appends belong to requests, whose
+ * number is limited. On the partition's loop.
  */
 public final class BlockedAppends {
     private static final Logger log = LoggerFactory.getLogger(BlockedAppends.class);
 
-    /** Most that is admitted in one iteration of the loop. */
+    /** Maximum size of the appends admitted in one iteration of the loop. */
     private static final int MAX_ADMITTED_AT_ONCE_BYTES = 1 << 20;
 
     private final AppendResources resources;
     private final TopicPartition name;
     private final BatchAdmission admission;
 
-    /** The first is being validated, or is about to be admitted. Null until the first time that one waits. */
+    /**
+     * The first append is being validated, or is about to be admitted. Null until an append has to wait for the first
+     * time.
+     */
     private ArrayDeque<Append> waiting;
 
     public BlockedAppends(AppendResources resources, TopicPartition name, BatchAdmission admission) {
@@ -30,7 +33,7 @@ public final class BlockedAppends {
         this.admission = admission;
     }
 
-    /** Admits or refuses an append, when it is its turn. */
+    /** Admits or rejects an append when it is its turn. */
     public void append(Append append) {
         if (waiting != null && !waiting.isEmpty()) {
             if (!admission.refuses(append)) {
@@ -80,7 +83,7 @@ public final class BlockedAppends {
         }
     }
 
-    /** Memory has run out, or there is a defect. The appends behind this one must not wait forever. */
+    /** Rejects an append because of a lack of memory or a defect. The appends behind it must not wait forever. */
     private void giveUp(Append append, Throwable failure) {
         log.error("cannot decide about a batch: partition={}", name, failure);
         append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot append the batch");
@@ -95,7 +98,7 @@ public final class BlockedAppends {
             }
             Append next = waiting.peek();
             if (!next.isAwaited()) {
-                // Clients that are gone may have left thousands behind.
+                // Disconnected clients may have left thousands of appends behind.
                 next.refuse(ErrorCode.NETWORK_EXCEPTION, null);
                 waiting.remove();
                 continue;

@@ -4,17 +4,17 @@ import java.util.Locale;
 
 /** When an append is acknowledged, per topic ({@code delivery.mode}). */
 public enum DeliveryMode {
-    /** Once it is on disk: survives a loss of power. */
+    /** When it is on disk: survives a power loss. */
     CONSISTENT,
-    /** Once it is in the operating system's page cache; on disk within the flush interval. */
+    /** When it is in the operating system's page cache; on disk within the flush interval. */
     EVENTUAL,
     /**
-     * Once it is in memory; in the page cache, and visible to readers, within the write interval. What belongs to a
-     * transaction is treated as in {@link #EVENTUAL}, so that a killed process does not tear it.
+     * When it is in memory; in the page cache, and visible to readers, within the write interval. Transactional records
+     * are treated as in {@link #EVENTUAL}, so that a killed process leaves no incomplete transaction.
      */
     PERFORMANCE;
 
-    /** The mode of a setting's text. */
+    /** The mode with this name in settings. */
     public static DeliveryMode of(String text) {
         return valueOf(text.toUpperCase(Locale.ROOT));
     }

@@ -4,22 +4,22 @@ import io.journalq.common.record.BatchValidation;
 import io.journalq.server.loop.LoopCycle;
 
 /**
- * How much a loop decompresses itself to validate batches. A batch of the usual compression ratio costs its sender as much
- * as the broker. Beyond that ratio, a few bytes can ask for a lot of work, so each iteration of the loop has a fixed budget
- * for it, a few milliseconds' worth. Batches that need more are validated on a thread that may block, as are large batches
- * and those that have to be compressed. On the shard's loop.
+ * Limits how much a loop decompresses to validate batches. A batch with a usual compression ratio costs its sender as
+ * much as the broker. Beyond that ratio a few bytes can cause a lot of work, so each iteration of the loop has a fixed
+ * budget for it, equivalent to a few milliseconds. Batches beyond the budget are validated on a thread that may block,
+ * like large batches and those that have to be compressed. On the shard's loop.
  */
 final class InlineValidationBudget {
-    /** Text and JSON in large batches rarely reach it. */
+    /** Text and JSON in large batches rarely exceed this ratio. */
     private static final int USUAL_RATIO = 16;
 
     /**
-     * The budget of an iteration in batches of the largest size. A producer with many batches in flight that compress very
-     * well should not need another thread: handing a batch over costs more than validating it.
+     * The budget of an iteration, in batches of maximum size. A producer that has many very compressible batches in
+     * flight should not need another thread, because handing a batch over costs more than validating it.
      */
     private static final int BUDGET_BATCHES = 8;
 
-    /** Compressing takes ten times as long as decompressing. */
+    /** Compression takes ten times as long as decompression. */
     private static final int RECOMPRESSION_PART = 16;
 
     private final LoopCycle cycle;
@@ -29,14 +29,14 @@ final class InlineValidationBudget {
     private long usedBytes;
     private boolean resetRegistered;
 
-    /** @param maxBatchBytes size of the largest decompressed batch that the loop validates itself */
+    /** @param maxBatchBytes maximum size of a decompressed batch that the loop validates itself */
     InlineValidationBudget(LoopCycle cycle, int maxBatchBytes) {
         this.cycle = cycle;
         this.maxBatchBytes = maxBatchBytes;
         this.iterationBytes = (long) maxBatchBytes * BUDGET_BATCHES;
     }
 
-    /** Size that a batch of {@code sizeBytes} may have when it is decompressed. */
+    /** Maximum decompressed size for a batch of {@code sizeBytes}. */
     int maxBytes(int sizeBytes) {
         long left = Math.max(0, iterationBytes - usedBytes);
         return (int) Math.min(maxBatchBytes, usualBytes(sizeBytes) + left);
@@ -46,7 +46,7 @@ final class InlineValidationBudget {
         return (long) sizeBytes * USUAL_RATIO;
     }
 
-    /** A batch of {@code sizeBytes} was validated. */
+    /** Charges the validation of a batch of {@code sizeBytes}. */
     void onValidated(BatchValidation checked, int sizeBytes) {
         long beyond = checked.decompressedSizeBytes() - usualBytes(sizeBytes);
         if (beyond > 0) {

@@ -14,9 +14,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Runs the validation of large batches on threads that may block: in the order of their arrival, and a bounded number at a
- * time, because each may take as much memory as a topic allows for a decompressed batch. That memory is reused until none
- * was needed for a while. Each partition has at most one validation here. Any thread.
+ * Runs the validation of large batches on threads that may block, in the order of their arrival. The number of
+ * concurrent validations is limited, because each may use as much memory as a topic allows for a decompressed batch.
+ * That memory is reused, and released when it was not needed for a while. Each partition has at most one validation
+ * here. Any thread.
  */
 public final class OffLoopBatchValidator {
     private static final long KEPT_FOR_MS = 60_000;
@@ -27,17 +28,17 @@ public final class OffLoopBatchValidator {
     private final Clock clock;
     private final Queue<Consumer<DecompressionRoom>> waiting = new ConcurrentLinkedQueue<>();
 
-    /** The validations that wait or run. As many run as may, if there are enough. */
+    /** Number of waiting and running validations. As many run as allowed. */
     private final AtomicInteger unfinished = new AtomicInteger();
 
     /** The most recently used comes first. */
     private final Deque<IdleRoom> idle = new ConcurrentLinkedDeque<>();
 
     /**
-     * Starts without work.
+     * Creates a validator without work.
      *
-     * @param maxInlineBytes size of the largest decompressed batch that a loop validates itself
-     * @param mostAtOnce how many validations run at the same time
+     * @param maxInlineBytes maximum size of a decompressed batch that a loop validates itself
+     * @param mostAtOnce maximum number of concurrent validations
      */
     public OffLoopBatchValidator(int maxInlineBytes, Executor blockingPool, int mostAtOnce, Clock clock) {
         this.maxInlineBytes = maxInlineBytes;
@@ -48,12 +49,12 @@ public final class OffLoopBatchValidator {
 
     private record IdleRoom(DecompressionRoom room, long sinceMs) {}
 
-    /** Size of the largest decompressed batch that a loop validates itself. */
+    /** Maximum size of a decompressed batch that a loop validates itself. */
     int maxInlineBytes() {
         return maxInlineBytes;
     }
 
-    /** @param validation must not throw, and leaves nothing in the room that it is given */
+    /** @param validation must not throw, and must not keep any data in the room that is passed to it */
     void add(Consumer<DecompressionRoom> validation) {
         waiting.add(validation);
         if (unfinished.getAndIncrement() < mostAtOnce) {

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The validation of a batch that would take the loop too long: whether it is sound and, if its topic keeps another
- * compression, its form in that. {@link #accept} runs on a thread that may block, everything else on the partition's loop,
- * after it.
+ * The validation of a batch that would take too long on the loop: checks the batch and, if its topic uses another
+ * compression, compresses it. {@link #accept} runs on a thread that may block; everything else runs on the partition's
+ * loop, after it.
  */
 final class OffLoopValidation implements Consumer<DecompressionRoom> {
     private static final Logger log = LoggerFactory.getLogger(OffLoopValidation.class);
@@ -47,8 +47,8 @@ final class OffLoopValidation implements Consumer<DecompressionRoom> {
             fail(ErrorCode.INVALID_RECORD, corrupt.getMessage());
         } catch (RuntimeException | OutOfMemoryError failure) {
             // The batches that wait behind this one must go on.
-            log.error("cannot check a batch", failure);
-            fail(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot check the batch");
+            log.error("cannot validate a batch", failure);
+            fail(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot validate the batch");
         }
     }
 
@@ -78,7 +78,7 @@ final class OffLoopValidation implements Consumer<DecompressionRoom> {
         return validation;
     }
 
-    /** Refuses the batch if there is something wrong with it. */
+    /** Rejects the batch if it is invalid. */
     boolean refusesUnsound() {
         if (error != ErrorCode.NONE) {
             append.refuse(error, errorMessage);
@@ -91,7 +91,7 @@ final class OffLoopValidation implements Consumer<DecompressionRoom> {
         return false;
     }
 
-    /** The form in which to keep the batch, to be released by the caller; null to keep it as it came. */
+    /** The batch to store, to be released by the caller; null to store the batch as it was sent. */
     ByteBuf takeRecompressed() {
         ByteBuf taken = recompressed;
         recompressed = null;

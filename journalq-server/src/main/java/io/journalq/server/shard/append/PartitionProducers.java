@@ -6,9 +6,9 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.producerstate.EndedTransaction;
-import io.journalq.server.producerstate.KnownProducer;
 import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
+import io.journalq.server.producerstate.PartitionTransactions.KnownProducer;
 import io.journalq.server.producerstate.ProducerDedup;
 import io.journalq.server.producerstate.ProducerSnapshot;
 import java.io.IOException;
@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The producers of one partition and their transactions, as of everything that is staged. Saves them in snapshots beside the
- * journal, so that a restart replays little, and finds producers that are silent and transactions that hang. {@link
- * BatchAdmission} changes them as producers write. On the partition's loop unless a method says otherwise.
+ * The producers of one partition and their transactions, as of everything that is staged. Saves them in snapshots
+ * beside the journal, so that a restart replays little, and finds expired producers and hanging transactions.
+ * {@link BatchAdmission} changes them as producers write. On the partition's loop, unless a method says otherwise.
  */
 public final class PartitionProducers {
     private static final Logger log = LoggerFactory.getLogger(PartitionProducers.class);
@@ -33,7 +33,7 @@ public final class PartitionProducers {
     private final ProducerDedup dedup;
     private final BlockingWork blockingWork;
 
-    /** Ends of aborted transactions that are staged. */
+    /** Aborted transactions whose markers are staged. */
     private final List<AbortedTransaction> unwrittenAborts = new ArrayList<>();
 
     private int snapshotSegmentCount;
@@ -43,7 +43,7 @@ public final class PartitionProducers {
      * Takes over the producers of a partition that was opened.
      *
      * @param transactions as of the journal's end
-     * @param memory where the producers are charged
+     * @param memory charged with the producers
      */
     public PartitionProducers(
             TopicPartition name,
@@ -69,22 +69,22 @@ public final class PartitionProducers {
         return transactions;
     }
 
-    /** The idempotent and transactional producers that wrote here and are not forgotten. */
+    /** The idempotent and transactional producers that wrote here and have not expired. */
     public List<KnownProducer> known() {
         return transactions.knownProducers();
     }
 
-    /** Base offset of each producer's newest batch by the producer's id: compaction keeps those batches. */
+    /** Base offset of each producer's newest batch, by producer id: compaction keeps those batches. */
     public Map<Long, Long> newestBatchOffsets() {
         return dedup.newestBatchOffsets();
     }
 
-    /** Transactions that were open for longer than allowed when {@link #countHanging} last looked. */
+    /** Number of transactions open for longer than allowed at the last call of {@link #countHanging}. */
     public int hangingTransactions() {
         return hangingTransactions;
     }
 
-    /** A marker is staged at {@code offset}: the transaction has ended. */
+    /** Ends the transaction whose marker is staged at {@code offset}. */
     void onMarkerStaged(TransactionMarker marker, long offset, long nowMs) {
         EndedTransaction ended = transactions.replayMarker(marker, offset, nowMs);
         if (ended != null && !ended.commit()) {
@@ -92,14 +92,14 @@ public final class PartitionProducers {
         }
     }
 
-    /** An ended transaction as the journal's index of aborted transactions keeps it. */
+    /** Converts an ended transaction for the journal's index of aborted transactions. */
     public static AbortedTransaction aborted(EndedTransaction ended) {
         return new AbortedTransaction(
                 ended.producerId(), ended.firstOffset(), ended.markerOffset(), ended.lastStableOffset());
     }
 
     /**
-     * The journal was written: its index gets the aborted transactions that are in it.
+     * Adds the aborted transactions whose markers are written to the journal's index.
      *
      * @param offset everything before it is written
      * @param keptOffset everything staged at or behind it is lost
@@ -116,27 +116,27 @@ public final class PartitionProducers {
         unwrittenAborts.removeIf(aborted -> aborted.markerOffset() < offset || aborted.markerOffset() >= keptOffset);
     }
 
-    /** Forgets everything at or behind {@code offset}: the journal dropped it. */
+    /** Discards all state at or behind {@code offset}, because the journal dropped these records. */
     public void truncateTo(long offset) {
         transactions.truncateTo(offset);
     }
 
-    /** Forgets producers that have been silent for longer than {@code expiryMs}. */
+    /** Removes producers that have been silent for longer than {@code expiryMs}. */
     public void expire(long nowMs, long expiryMs) {
         dedup.onTick(nowMs, expiryMs);
     }
 
-    /** The partition leaves its shard, and its state is discarded. */
+    /** Discards all state, because the partition leaves its shard. */
     public void close() {
         dedup.end();
     }
 
-    /** Finds transactions that their coordinator does not end, and logs when there are more than before. */
+    /** Counts the transactions that their coordinator does not end, and logs if there are more than before. */
     public void countHanging(long maxTimeoutMs, long nowMs, long lastStableOffset) {
         int count = transactions.openLongerThan(maxTimeoutMs, nowMs);
         if (count > hangingTransactions) {
             log.warn(
-                    "transactions are open for longer than any may be, committed records behind them are not seen:"
+                    "transactions are open for longer than allowed and hide the committed records behind them:"
                             + " partition={} transactions={} lastStableOffset={}",
                     name,
                     count,
@@ -163,7 +163,10 @@ public final class PartitionProducers {
         });
     }
 
-    /** Saves the last snapshot, after the partition has left its loop. False if it cannot be written. Any thread; blocks. */
+    /**
+     * Saves the last snapshot, after the partition has left its loop. False if it cannot be written. Any thread;
+     * blocks.
+     */
     public boolean snapshotAtClose() {
         try {
             // Not synced: a stop is quick, and the snapshot before it is synced.

@@ -4,19 +4,19 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.SyncNotBegunException;
-import io.journalq.server.shard.flush.Durability;
-import io.journalq.server.shard.flush.LateWrites;
+import io.journalq.server.shard.flush.DeferredWrites;
+import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the staged batches of one partition, once for each iteration of the loop, and acknowledges each as its topic's
- * delivery mode demands: at once, written, or durable. Batches that the disk does not take are refused. On the partition's
- * loop.
+ * Writes the staged batches of one partition once in each iteration of the loop, and acknowledges each batch as its
+ * topic's delivery mode demands: at once, written, or durable. Batches that cannot be written are rejected. On the
+ * partition's loop.
  */
-public final class PartitionWriter implements Durability.Listener, LateWrites.Target {
+public final class PartitionWriter implements PartitionDurability.Listener, DeferredWrites.Target {
     private static final Logger log = LoggerFactory.getLogger(PartitionWriter.class);
 
     private final AppendResources resources;
@@ -24,30 +24,34 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
     private final Journal journal;
     private final PartitionProducers producers;
     private final ReadableLog readable;
-    private final Durability durability;
+    private final PartitionDurability durability;
     private final PendingAcknowledgements acknowledgements;
     private final Runnable write = this::write;
     private AppendSettings settings;
 
-    /** Everything before this was acknowledged, perhaps from memory: it is not dropped when it cannot be written. */
+    /** Everything before this was acknowledged, possibly from memory, and is not dropped if it cannot be written. */
     private long acknowledgedOffset;
 
     private boolean writeRegistered;
 
-    /** The disk does not take writes. */
+    /** The disk rejects writes. */
     private boolean failing;
 
     private boolean offline;
     private boolean closed;
 
-    /** @param durability reports to this writer from now on */
+    /**
+     * Creates a writer.
+     *
+     * @param durability reports to this writer from now on
+     */
     public PartitionWriter(
             AppendResources resources,
             TopicPartition name,
             Journal journal,
             PartitionProducers producers,
             ReadableLog readable,
-            Durability durability) {
+            PartitionDurability durability) {
         this.resources = resources;
         this.name = name;
         this.journal = journal;
@@ -58,12 +62,14 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
         durability.reportTo(this);
     }
 
-    /** Follows the topic's configuration; called before the first append, too. */
+    /** Applies the topic's configuration; also called before the first append. */
     void follow(AppendSettings newSettings) {
         settings = newSettings;
     }
 
-    /** False while writes fail: otherwise batches that cannot be kept would be acknowledged without end. */
+    /**
+     * False while writes fail: otherwise an unlimited number of batches would be acknowledged that cannot be stored.
+     */
     boolean acknowledgesFromMemory(Append append) {
         return settings.deliveryMode() == DeliveryMode.PERFORMANCE && !failing && !append.isInTransaction();
     }
@@ -87,8 +93,8 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
     }
 
     /**
-     * Writes what is staged before the end of the cycle: batches that were acknowledged from memory, or everything before
-     * records are deleted, because the state of producers can be kept only while nothing is ahead of the journal.
+     * Writes all staged batches before the end of the cycle. Used for batches that were acknowledged from memory, and
+     * before records are deleted, because the state of producers can be stored only while nothing is staged.
      */
     @Override
     public void writeStaged() {
@@ -114,7 +120,7 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
             onWriteFailure(failure);
         } catch (RuntimeException | Error defect) {
             log.error("unexpected failure of a write: partition={}", name, defect);
-            // Appends that wait are refused, and the producers' state goes back to where the journal ends.
+            // Waiting appends are rejected, and the producers' state is reset to the end of the journal.
             onWriteFailure(new IOException("unexpected failure of a write: " + defect, defect));
         }
         producers.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
@@ -123,7 +129,7 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
         if (settings.deliveryMode() == DeliveryMode.CONSISTENT) {
             acknowledgements.awaitDurability();
             if (journal.writtenOffset() == writtenBefore) {
-                // Only repeated batches: what they wait for may have become durable before, and is not reported again.
+                // Only duplicates: the batches that they wait for may already be durable, which is not reported again.
                 long durableOffset = durability.durableOffset();
                 onDurable(durableOffset);
                 durability.completeFlushes(durableOffset);
@@ -135,8 +141,8 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
     }
 
     /**
-     * Drops the batches that could not be written from the journal: their producers are informed, and may send them again.
-     * Batches that were acknowledged from memory stay there, and are tried again.
+     * Drops the batches that could not be written from the journal. Their producers are informed, and may send them
+     * again. Batches that were acknowledged from memory stay in memory, and their write is retried.
      */
     private void onWriteFailure(IOException failure) {
         if (!failing) {
@@ -169,7 +175,10 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
         acknowledgements.refuseUnflushed(failure);
     }
 
-    /** The partition's files cannot be used any more. Staged batches are refused when it is their turn to be written. */
+    /**
+     * Stops writing, because the partition's files cannot be used any more. Staged batches are rejected when they are
+     * due to be written.
+     */
     public void takeOffline(IOException reason) {
         offline = true;
         failing = true;
@@ -178,7 +187,7 @@ public final class PartitionWriter implements Durability.Listener, LateWrites.Ta
         resources.lateWrites().forget(this);
     }
 
-    /** The partition leaves its shard: refuses every append that waits. */
+    /** Rejects all waiting appends, because the partition leaves its shard. */
     public void close() {
         closed = true;
         acknowledgements.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);

@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The acknowledgements that one partition owes, each in the order of offsets: to appends that are not written yet, and to
- * appends that are written and not durable. Every append is acknowledged or refused once. On the partition's loop.
+ * The pending acknowledgements of one partition, in the order of offsets: for appends that are not written yet, and for
+ * appends that are written but not durable. Every append is acknowledged or rejected once. On the partition's loop.
  */
 final class PendingAcknowledgements {
     private final LoopCounters counters;
 
-    /** Null until the first append, as {@code unflushed}: most partitions of very many are idle. */
+    /** Null until the first append, like {@code unflushed}: with very many partitions, most are idle. */
     private ArrayDeque<Append> unwritten;
 
     private ArrayDeque<Append> unflushed;
@@ -23,7 +23,7 @@ final class PendingAcknowledgements {
         this.counters = counters;
     }
 
-    /** The append is staged. */
+    /** Adds a staged append. */
     void add(Append append) {
         if (unwritten == null) {
             unwritten = new ArrayDeque<>();
@@ -32,7 +32,7 @@ final class PendingAcknowledgements {
         unwritten.add(append);
     }
 
-    /** The appends that waited to be written are, and wait to be durable now. */
+    /** Moves the appends that waited to be written to those that wait to be durable. */
     void awaitDurability() {
         if (unwritten != null) {
             unflushed.addAll(unwritten);
@@ -40,12 +40,12 @@ final class PendingAcknowledgements {
         }
     }
 
-    /** Acknowledges the appends before {@code offset}: they are written, which is enough. */
+    /** Acknowledges the appends before {@code offset} for which a write is sufficient. */
     void completeWritten(long offset, long logStartOffset) {
         completeUpTo(unwritten, offset, logStartOffset);
     }
 
-    /** Acknowledges the appends before {@code offset}: they are durable. */
+    /** Acknowledges the appends before {@code offset}, which are durable. */
     void completeDurable(long offset, long logStartOffset) {
         completeUpTo(unflushed, offset, logStartOffset);
     }
@@ -59,7 +59,7 @@ final class PendingAcknowledgements {
         }
     }
 
-    /** Refuses the appends behind {@code keptOffset}: they could not be written, and are dropped. */
+    /** Rejects the appends behind {@code keptOffset}, which could not be written and are dropped. */
     void refuseUnwritten(long keptOffset, IOException failure) {
         if (unwritten == null) {
             return;
@@ -74,7 +74,7 @@ final class PendingAcknowledgements {
         refuseByDisk(lost, failure);
     }
 
-    /** Refuses the appends that are written: it is not known which of them survive. */
+    /** Rejects the appends that are written, because it is unknown which of them survive. */
     void refuseUnflushed(IOException failure) {
         if (unflushed != null) {
             List<Append> lost = List.copyOf(unflushed);
@@ -88,7 +88,7 @@ final class PendingAcknowledgements {
         lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
     }
 
-    /** Refuses all: nothing more is written here. */
+    /** Rejects all appends, because nothing more will be written. */
     void refuseAll(ErrorCode error) {
         refuseAll(unflushed, error);
         refuseAll(unwritten, error);

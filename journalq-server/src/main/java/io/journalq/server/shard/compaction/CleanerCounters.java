@@ -2,7 +2,7 @@ package io.journalq.server.shard.compaction;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What compaction did since the broker started. Any thread. */
+/** Statistics of compaction since the broker started. Any thread. */
 public final class CleanerCounters {
     private final AtomicLong runs = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
@@ -32,7 +32,7 @@ public final class CleanerCounters {
         uncleanable = uncleanablePartitions;
     }
 
-    /** Compactions that ended well. */
+    /** Number of successful compactions. */
     public long runs() {
         return runs.get();
     }
@@ -41,27 +41,27 @@ public final class CleanerCounters {
         return failures.get();
     }
 
-    /** Bytes gone through. */
+    /** Bytes read. */
     public long readBytes() {
         return readBytes.get();
     }
 
-    /** Bytes by which logs became smaller. */
+    /** Bytes by which logs shrank. */
     public long freedBytes() {
         return freedBytes.get();
     }
 
-    /** When partitions were last looked at, in milliseconds since 1970 UTC. */
+    /** When partitions were last checked, in milliseconds since 1970 UTC. */
     public long lastRunMs() {
         return lastRunMs;
     }
 
-    /** Largest fraction of a partition that waits for compaction, 0 to 1, as of the last look. */
+    /** Largest dirty ratio of a partition, 0 to 1, at the last check. */
     public double maxDirtyRatio() {
         return maxDirtyRatio;
     }
 
-    /** Partitions whose compaction failed, as of the last look. */
+    /** Number of partitions whose compaction failed, at the last check. */
     public int uncleanablePartitions() {
         return uncleanable;
     }

@@ -1,13 +1,13 @@
 package io.journalq.server.shard.compaction;
 
 import io.journalq.server.journal.compaction.CompactionDebt;
-import io.journalq.server.journal.compaction.CompactionResult;
+import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.Waiting;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
-import io.journalq.server.shard.partition.Compactable;
+import io.journalq.server.shard.partition.CompactablePartition;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionHost.CompactionFailure;
 import java.io.IOException;
@@ -24,16 +24,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compacts partitions, the dirtiest first. Looks at all of them, compacts what is due on a bounded number of the broker's
- * threads for blocking work, and looks again: at once when there was something to do, else after a pause. A partition
- * whose compaction fails is left alone for a while and counted.
+ * Compacts partitions, the dirtiest first. Checks all partitions and compacts those that are due on a limited number of
+ * the threads for blocking work. Then it checks again: at once if there was something to do, otherwise after a pause. A
+ * partition whose compaction fails is counted and skipped for a while.
  *
  * <p>Any thread.
  */
 public final class LogCleaner {
     private static final Logger log = LoggerFactory.getLogger(LogCleaner.class);
 
-    /** A damaged log does not heal, but a full disk may have room again. */
+    /** A damaged log stays damaged, but a full disk may have room again. */
     private static final long RETRY_FAILED_MS = 600_000;
 
     private static final long SOON_MS = 1;
@@ -53,9 +53,9 @@ public final class LogCleaner {
     private record Candidate(LoopCycle cycle, PartitionHost host, CompactionDebt debt) {}
 
     /**
-     * A cleaner that has not begun.
+     * Creates a cleaner that is not started.
      *
-     * @param memory makes an empty table of keys for one compaction at a time
+     * @param memory creates an empty table of keys for one compaction at a time
      */
     public LogCleaner(
             Shards shards, CleanerSurroundings surroundings, CleanerLimits limits, Supplier<KeyOffsets> memory) {
@@ -72,7 +72,7 @@ public final class LogCleaner {
         return counters;
     }
 
-    /** Begins; the first look is after a pause, as a broker that starts has better things to do. */
+    /** Starts the cleaner. The first check is after a pause, because the broker is busy while it starts. */
     public void start() {
         scheduleRound(limits.backoffMs());
     }
@@ -84,7 +84,7 @@ public final class LogCleaner {
         }
     }
 
-    /** Gives up what is under way, and waits for it. What was done until then stays. */
+    /** Cancels the current compactions and waits for them. Completed parts stay compacted. */
     public void close() {
         synchronized (this) {
             stopped = true;
@@ -123,7 +123,7 @@ public final class LogCleaner {
 
     private void endRound(Integer compacted, Throwable failure) {
         if (failure != null) {
-            log.error("compaction fails", failure);
+            log.error("compaction failed", failure);
         }
         synchronized (this) {
             roundRuns = false;
@@ -135,7 +135,7 @@ public final class LogCleaner {
         scheduleRound(failure == null && compacted > 0 ? SOON_MS : limits.backoffMs());
     }
 
-    /** Asks every shard for its partitions that are due. */
+    /** Collects the partitions of all shards that are due. */
     private CompletableFuture<List<Candidate>> look() {
         long nowMs = clock.millis();
         List<CompletableFuture<Look>> looks = new ArrayList<>();
@@ -158,7 +158,7 @@ public final class LogCleaner {
                 });
     }
 
-    /** What one shard says. */
+    /** The result for one shard. */
     private record Look(List<Candidate> due, double maxRatio, int failed) {}
 
     private static Look look(Shard shard, long nowMs) {
@@ -181,7 +181,7 @@ public final class LogCleaner {
         return new Look(due, maxRatio, failed);
     }
 
-    /** Returns how many partitions became smaller or were found to be as small as can be. */
+    /** Returns the number of partitions that shrank or needed no compaction. */
     private CompletableFuture<Integer> work(Queue<Candidate> due) {
         List<CompletableFuture<Integer>> workers = new ArrayList<>();
         int count = Math.min(limits.threads(), due.size());
@@ -205,7 +205,7 @@ public final class LogCleaner {
     private boolean compact(Candidate candidate, KeyOffsets keys) {
         PartitionHost host = candidate.host();
         try {
-            Compactable partition =
+            CompactablePartition partition =
                     waiting.join(candidate.cycle().ask(() -> host.isClosed() ? null : host.compactable()));
             if (partition == null) {
                 return false;
@@ -227,7 +227,7 @@ public final class LogCleaner {
             if (!stopped && !host.isClosed()) {
                 counters.onFailure();
                 log.error(
-                        "cannot compact, trying again later: partition={} retryMs={}",
+                        "cannot compact, retrying later: partition={} retryMs={}",
                         host.name(),
                         RETRY_FAILED_MS,
                         failure);
@@ -240,4 +240,22 @@ public final class LogCleaner {
     private static void setFailure(Candidate candidate, CompactionFailure failure) {
         candidate.cycle().execute(() -> candidate.host().setCompactionFailure(failure));
     }
+
+    /**
+     * Limits of compaction.
+     *
+     * @param threads maximum number of concurrent compactions
+     * @param keyMemoryBytes maximum memory for keys of all compactions together
+     * @param backoffMs pause when there is nothing to do, in milliseconds
+     */
+    public record CleanerLimits(int threads, long keyMemoryBytes, long backoffMs) {}
+
+    /**
+     * The environment of compaction.
+     *
+     * @param blockingPool runs compactions
+     * @param clock the time of day
+     * @param waiting how a thread of the pool waits for a loop
+     */
+    public record CleanerSurroundings(Executor blockingPool, Clock clock, Waiting waiting) {}
 }

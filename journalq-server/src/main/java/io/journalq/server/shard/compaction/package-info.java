@@ -1,7 +1,7 @@
 /**
- * Decides when which partition is compacted, and has it done on threads that may block.
+ * Decides which partitions are compacted when, and runs the compactions on threads that may block.
  *
- * <p>In: what the partitions of all shards say they are worth. Out: compactions, and counts of them. It must not know how a
- * journal is compacted.
+ * <p>In: the compaction debt of the partitions of all shards. Out: compactions, and statistics of them. It must not
+ * know how a journal is compacted.
  */
 package io.journalq.server.shard.compaction;

@@ -11,6 +11,8 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.append.Append;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
+import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.StoredChange;
@@ -27,23 +29,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One machine on the loop of the partition that holds its records: loads it, runs its steps, appends its records, wakes it
- * when something is due. When an append fails, the machine's state is ahead of its journal: it is dropped and loaded again.
+ * Hosts one machine on the loop of the partition that holds its records: loads it, runs its steps, appends its records,
+ * and calls it when something is due. If an append fails, the machine's state is ahead of its journal, so the machine
+ * is dropped and loaded again.
  *
- * <p>Every method on the partition's loop.
+ * <p>All methods run on the partition's loop.
  */
 final class CoordinatorHost<M extends CoordinatorMachine> {
     private static final Logger log = LoggerFactory.getLogger(CoordinatorHost.class);
 
-    /** Between a failure and the next try to load. */
+    /** Time between a failed load and the next attempt. */
     private static final long RELOAD_DELAY_MS = 500;
 
-    /** How long a machine that was loaded since at most leaves undone what is due by the clock. */
+    /** Maximum time for which a newly loaded machine does not run its timers. */
     private static final long LONGEST_PAUSE_MS = 30_000;
 
     private static final long SHORTEST_TICK_MS = 1;
 
-    /** Who waits for the machine at most; those beyond are let go on at once. */
+    /** Maximum number of steps that wait for the machine; further steps are rejected at once. */
     private static final int MAX_WAITING = 10_000;
 
     private static final int PRODUCE_VERSION = 12;
@@ -56,30 +59,30 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private final CoordinatorLoading<M> loading;
     private final BatchBuilder builder = new BatchBuilder(PooledByteBufAllocator.DEFAULT, CompressionCodec.NONE);
 
-    /** The machine in force; null while there is none. */
+    /** The running machine; null if there is none. */
     private Running running;
 
-    /** Stores what the machine in force appends; null before the first. */
-    private SliceFeed feed;
+    /** Stores the records of the running machine; null before the first. */
+    private SliceWriter feed;
 
-    /** What is to go on once the machine is loaded, or could not be for now. */
+    /** Actions that continue once the machine is loaded, or the load has failed for now. */
     private final List<Runnable> waiting = new ArrayList<>();
 
     /**
-     * How long the next machine does nothing by the clock, which may append; it grows while appends fail. So it serves reads
-     * meanwhile, where it would be lost again at once.
+     * How long the next machine does not run its timers, because they may append. The pause grows while appends fail.
+     * In the meantime the machine can serve reads, instead of being dropped again at once.
      */
     private long pauseMs;
 
-    /** Why the machine could not be loaded the last time, which is not logged again; null when it could. */
+    /** The failure of the last load, so that it is logged only once; null after a success. */
     private String loggedFailure;
 
     private boolean closed;
 
     /**
-     * Prepares a host; {@link #load} begins.
+     * Creates a host; {@link #load} starts it.
      *
-     * @param partitions gives the partition's host, null while it is not there
+     * @param partitions returns the partition's host, or null while there is none
      */
     CoordinatorHost(
             CoordinatorKind<M> kind,
@@ -100,7 +103,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         return cycle;
     }
 
-    /** Loads the machine, and goes on trying until that succeeds or the host is closed. */
+    /** Loads the machine, with retries until it succeeds or the host is closed. */
     void load() {
         if (closed) {
             return;
@@ -119,7 +122,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         }
     }
 
-    /** What is stored comes first. On the blocking pool. */
+    /** Replays the stored state first. In the blocking pool. */
     private void loadSlice(PartitionHost partition, long endOffset) {
         CoordinatorSlice slice = loading.slices().slice(topicId, name.partition());
         Running next = new Running(partition);
@@ -128,8 +131,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         try {
             appliedOffset = SliceReplay.replay(slice, endOffset, kind.types(), machine);
         } catch (IOException | RuntimeException useless) {
-            log.warn("a coordinator's stored state is rebuilt from its journal: partition={}", name, useless);
-            if (!SliceFeed.wipe(slice, name)) {
+            log.warn("rebuilding a coordinator's stored state from its journal: partition={}", name, useless);
+            if (!SliceWriter.wipe(slice, name)) {
                 cycle.execute(this::loadLater);
                 return;
             }
@@ -143,7 +146,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         cycle.execute(() -> loadJournal(loaded, loadedMachine, slice, fromOffset));
     }
 
-    /** Then what the journal has since. */
+    /** Then replays the later records of the journal. */
     private void loadJournal(Running next, M machine, CoordinatorSlice slice, long fromOffset) {
         JournalReplay replay = new JournalReplay(cycle, next.partition, kind.types(), machine, slice, loading);
         replay.start(fromOffset, (nextOffset, records, failure) -> {
@@ -162,13 +165,13 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             log.info("coordinator loaded: partition={} fromOffset={} records={}", name, fromOffset, records);
             loading.counters().onReplayed(records);
             running = next;
-            feed = new SliceFeed(name, cycle, loading, replay.slice());
+            feed = new SliceWriter(name, cycle, loading, replay.slice());
             next.begin(machine);
             letGoOn();
         });
     }
 
-    /** Runs {@code action} when there is a machine, or the try to load it failed, or there never will be one here. */
+    /** Runs {@code action} when the machine is loaded, the load has failed for now, or the host is closed. */
     void whenLoaded(Runnable action) {
         if (running != null || closed || waiting.size() >= MAX_WAITING) {
             action.run();
@@ -188,7 +191,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         cycle.loop().schedule(this::load, RELOAD_DELAY_MS);
     }
 
-    /** Runs a step, or says why not. */
+    /** Runs a step, or reports why it cannot. */
     void run(Step<M> step, Consumer<ErrorCode> unavailable) {
         if (running == null) {
             unavailable.accept(closed ? ErrorCode.NOT_COORDINATOR : ErrorCode.COORDINATOR_LOAD_IN_PROGRESS);
@@ -197,7 +200,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         }
     }
 
-    /** Ends the machine; who waits for it hears so. */
+    /** Drops the machine and informs the steps that wait for it. */
     void close() {
         closed = true;
         if (running != null) {
@@ -207,7 +210,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         builder.close();
     }
 
-    /** A machine in force, and what belongs to it alone. */
+    /** A running machine and the state that belongs to it alone. */
     private final class Running implements Outbox {
         private final PartitionHost partition;
         private final Replies replies = new Replies();
@@ -244,7 +247,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             if (!records.isEmpty() && isInForce()) {
                 partition.append(encode(records));
             }
-            // An append that is refused at once drops the machine within its step, which goes on with its changes.
+            // An append that is rejected at once drops the machine within its step, which continues with its changes.
             records.forEach(machine::replay);
         }
 
@@ -288,7 +291,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 replies.onSafe(append.number);
             } else {
                 log.error(
-                        "a coordinator's records cannot be written, it is loaded again: partition={} error={} reason=\"{}\"",
+                        "cannot write a coordinator's records, loading it again: partition={} error={} reason=\"{}\"",
                         name,
                         append.error(),
                         append.errorMessage());
@@ -328,11 +331,11 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             scheduleTick(loading.clock().millis());
         }
 
-        /** One batch of records on its way. */
+        /** An append of one batch of records. */
         private final class RecordsAppend extends Append {
             private final ByteBuf batch;
             private final long number;
-            /** The records as they are stored; none when they are not. */
+            /** The records to store; empty if they are not stored. */
             private final List<StoredChange> changes;
 
             RecordsAppend(ByteBuf batch, long number, List<StoredChange> changes) {

@@ -9,12 +9,19 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
+import io.journalq.server.shard.coordinator.CoordinatorKind.LoadListener;
+import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
+import io.journalq.server.store.CoordinatorSlices;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
@@ -23,8 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The coordinators of one kind: a machine for each partition of their internal topic, found by a key such as a group's id.
- * Any thread, but for {@link #follow} and {@link #close}, which are called by one thread at a time, not a loop's.
+ * The coordinators of one kind: a machine for each partition of their internal topic. A key, such as a group id,
+ * determines the partition. Any thread, except that {@link #follow} and {@link #close} are called by one thread at a
+ * time, which must not be a loop.
  */
 public final class Coordinators<M extends CoordinatorMachine> {
     private static final Logger log = LoggerFactory.getLogger(Coordinators.class);
@@ -36,9 +44,9 @@ public final class Coordinators<M extends CoordinatorMachine> {
     private Uuid topicId = Uuid.ZERO;
 
     /**
-     * Makes coordinators; there are none before {@link #follow} finds their topic.
+     * Creates an instance without coordinators; {@link #follow} creates them once their topic exists.
      *
-     * @param listener is informed of every machine that is loaded, before it serves
+     * @param listener is informed of every machine that is loaded, before it serves requests
      */
     public Coordinators(CoordinatorKind<M> kind, CoordinatorResources resources, LoadListener<M> listener) {
         this.kind = kind;
@@ -62,15 +70,15 @@ public final class Coordinators<M extends CoordinatorMachine> {
     }
 
     /**
-     * Brings the coordinators to {@code image}, whose partitions the shards host already.
+     * Updates the coordinators to {@code image}, whose partitions the shards already host.
      *
-     * @return completed when those that it adds are loaded, or could not be for now
+     * @return completed when the added coordinators are loaded, or their load has failed for now
      */
     public CompletableFuture<Void> follow(MetadataImage image) {
         TopicImage topic = image.topic(kind.topic());
         Uuid id = topic == null ? Uuid.ZERO : topic.id();
         if (!id.equals(topicId)) {
-            // Each ends on its own loop, before what comes to that loop from now on.
+            // Each one ends on its loop, before all later work of that loop.
             var unused = close();
             topicId = id;
         }
@@ -98,27 +106,27 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 loading);
     }
 
-    /** Partition of the topic that holds what belongs to a key, when it has {@code partitionCount} of them. */
+    /** The partition for a key, in a topic with {@code partitionCount} partitions. */
     public static int partitionOf(String key, int partitionCount) {
         return (key.hashCode() & Integer.MAX_VALUE) % partitionCount;
     }
 
-    /** Partition of the topic that holds what belongs to a key; -1 while there is no topic. Any thread. */
+    /** The partition for a key; -1 while there is no topic. Any thread. */
     public int partitionOf(String key) {
         int count = hosts.size();
         return count == 0 ? -1 : partitionOf(key, count);
     }
 
     /**
-     * Runs a step with the machine of a key.
+     * Runs a step with the machine for a key.
      *
-     * @param unavailable called instead when there is none: it is loading, or not here. On any thread
+     * @param unavailable called instead if the machine is loading or not on this broker; on any thread
      */
     public void submit(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
         submit(hostOf(key), step, unavailable);
     }
 
-    /** As {@link #submit(String, Step, Consumer)}, with the machine of a partition of the topic. */
+    /** Like {@link #submit(String, Step, Consumer)}, with the machine of a partition of the topic. */
     public void submit(int partition, Step<M> step, Consumer<ErrorCode> unavailable) {
         List<CoordinatorHost<M>> current = hosts;
         submit(partition >= 0 && partition < current.size() ? current.get(partition) : null, step, unavailable);
@@ -130,7 +138,10 @@ public final class Coordinators<M extends CoordinatorMachine> {
         }
     }
 
-    /** As {@link #submit(String, Step, Consumer)}, but never before this returns: for what a step itself leads to. */
+    /**
+     * Like {@link #submit(String, Step, Consumer)}, but the step never runs before this returns. For work that a step
+     * itself starts.
+     */
     public void submitLater(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
         CoordinatorHost<M> host = hostOf(key);
         if (host == null || !host.cycle().enqueue(() -> host.run(step, unavailable))) {
@@ -138,7 +149,10 @@ public final class Coordinators<M extends CoordinatorMachine> {
         }
     }
 
-    /** Completed when the machines of {@code keys} are loaded, or could not be for now, or are not to be here. Any thread. */
+    /**
+     * Completed when the machines for {@code keys} are loaded, their load has failed for now, or they do not belong on
+     * this broker. Any thread.
+     */
     public CompletableFuture<Void> whenAllLoaded(Collection<String> keys) {
         return whenLoaded(hostsOf(keys));
     }
@@ -179,11 +193,11 @@ public final class Coordinators<M extends CoordinatorMachine> {
     }
 
     /**
-     * Asks every machine.
+     * Queries every machine.
      *
-     * @param query is run with each machine on its loop
-     * @param done takes the results in the order of partitions, on any thread
-     * @param unavailable called instead when one cannot be asked, with the reason. On any thread
+     * @param query called with each machine on its loop
+     * @param done receives the results in the order of partitions, on any thread
+     * @param unavailable called instead with the reason if a machine is not available; on any thread
      */
     public <T> void gather(BiFunction<M, Long, T> query, Consumer<List<T>> done, Consumer<ErrorCode> unavailable) {
         List<CoordinatorHost<M>> current = hosts;
@@ -203,7 +217,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
     }
 
     /**
-     * Ends every machine.
+     * Closes all coordinators.
      *
      * @return completed when all have ended
      */
@@ -225,7 +239,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         return CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0]));
     }
 
-    /** The results of all machines, and how many are missing. Any thread. */
+    /** The results of all machines, and the number of missing results. Any thread. */
     private static final class Gathering<T> {
         private final AtomicReferenceArray<T> answers;
         private final AtomicInteger missing;
@@ -250,11 +264,21 @@ public final class Coordinators<M extends CoordinatorMachine> {
             }
         }
 
-        /** The first failure is told; after it the count never comes to nothing. */
+        /** Reports the first failure. After that, the number of missing results never reaches zero. */
         void onFailure(ErrorCode error) {
             if (missing.getAndSet(Integer.MAX_VALUE) < Integer.MAX_VALUE / 2) {
                 unavailable.accept(error);
             }
         }
     }
+
+    /**
+     * Shared by all kinds of coordinators.
+     *
+     * @param shards host the partitions with the records
+     * @param blockingPool runs work that waits for the disk
+     * @param clock the time of steps and ticks
+     * @param slices the stored state, so that a load need not read whole journals
+     */
+    public record CoordinatorResources(Shards shards, Executor blockingPool, Clock clock, CoordinatorSlices slices) {}
 }

@@ -9,6 +9,8 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.store.CoordinatorSlice;
@@ -25,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Replays a partition's records into a machine that nobody else knows yet. The journal is asked on the partition's loop,
- * its bytes are read and replayed on a thread that may block, in turns.
+ * Replays a partition's records into a machine that is not in use yet. Reads are started on the partition's loop. Their
+ * bytes are read and replayed on a thread that may block, in turns.
  */
 final class JournalReplay {
     private static final Logger log = LoggerFactory.getLogger(JournalReplay.class);
@@ -43,17 +45,17 @@ final class JournalReplay {
     private Outcome outcome;
     private long offset;
     private long records;
-    /** What the journal has and the slice has not yet. */
+    /** Records that are in the journal but not in the slice yet. */
     private List<StoredChange> changes = new ArrayList<>();
 
-    /** Hears how the replay ended. */
+    /** Is informed of the result of the replay. */
     interface Outcome {
         /**
          * Called on the partition's loop.
          *
-         * @param nextOffset offset behind what was replayed
-         * @param records how many records were
-         * @param failure null when all is well
+         * @param nextOffset offset behind the replayed records
+         * @param records number of replayed records
+         * @param failure null for success
          */
         void onReplayed(long nextOffset, long records, String failure);
     }
@@ -74,7 +76,7 @@ final class JournalReplay {
         this.counters = loading.counters();
     }
 
-    /** Replays from {@code fromOffset} to what can be seen of the partition. On the partition's loop. */
+    /** Replays from {@code fromOffset} to the end of the visible part of the partition. On the partition's loop. */
     void start(long fromOffset, Outcome whenDone) {
         outcome = whenDone;
         offset = Math.max(fromOffset, partition.log().startOffset());
@@ -92,7 +94,7 @@ final class JournalReplay {
                 blockingPool.execute(() -> replay(read.slice()));
             } catch (RejectedExecutionException overloaded) {
                 read.slice().release();
-                outcome.onReplayed(offset, records, "too much waits for the disk");
+                outcome.onReplayed(offset, records, "too much work is waiting for the disk");
             }
         }
     }
@@ -111,9 +113,9 @@ final class JournalReplay {
         } catch (IOException | CorruptBatchException | BadFrameException unreadable) {
             failure = unreadable.getMessage();
         } catch (RuntimeException | Error impossible) {
-            // Records that contradict each other: the load fails.
-            log.error("a coordinator's records cannot be replayed: partition={}", partition.name(), impossible);
-            failure = "records that cannot be replayed: " + impossible.getMessage();
+            // The records contradict each other, so the load fails.
+            log.error("cannot replay a coordinator's records: partition={}", partition.name(), impossible);
+            failure = "cannot replay the records: " + impossible.getMessage();
         }
         String ended = failure;
         cycle.execute(() -> {
@@ -125,7 +127,7 @@ final class JournalReplay {
         });
     }
 
-    /** The slice follows, so that the next load need not read this again. */
+    /** Adds the records to the slice, so that the next load need not read them again. */
     private void store() {
         if (changes.isEmpty()) {
             return;
@@ -134,8 +136,8 @@ final class JournalReplay {
             slice.apply(changes, offset);
             counters.onStored(changes.size());
         } catch (IOException failure) {
-            log.error("a coordinator's state cannot be stored: partition={}", partition.name(), failure);
-            SliceFeed.wipe(slice, partition.name());
+            log.error("cannot store a coordinator's state: partition={}", partition.name(), failure);
+            SliceWriter.wipe(slice, partition.name());
             slice = CoordinatorSlice.NONE;
         }
         changes = new ArrayList<>();
@@ -145,7 +147,7 @@ final class JournalReplay {
         return buffer == null ? null : ByteBufUtil.getBytes(buffer);
     }
 
-    /** Where the rest of what is appended goes. */
+    /** The slice that later records are added to. */
     CoordinatorSlice slice() {
         return slice;
     }

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The replies of one machine. Each is held until the records that were appended before it are safe. When the machine is
- * lost, all replies that were not sent fail. On the loop of the machine's host.
+ * The replies of one machine. Each reply is held until the records that were appended before it are safe. If the
+ * machine is lost, all unsent replies fail. On the loop of the machine's host.
  */
 public final class Replies {
     private final Set<HeldReply<?>> open = new LinkedHashSet<>();
@@ -21,10 +21,10 @@ public final class Replies {
     Replies() {}
 
     /**
-     * Makes a reply.
+     * Creates a reply.
      *
-     * @param send takes the result, on the host's loop
-     * @param fail takes the reason when there will be no result, on the host's loop
+     * @param send receives the result, on the host's loop
+     * @param fail receives the reason if there will be no result, on the host's loop
      */
     public <T> Reply<T> to(Consumer<T> send, Consumer<ErrorCode> fail) {
         HeldReply<T> reply = new HeldReply<>(send, fail);
@@ -32,12 +32,12 @@ public final class Replies {
         return reply;
     }
 
-    /** Replies from now on wait for one more append; returns its number. */
+    /** Makes all later replies wait for one more append; returns its number. */
     long onAppended() {
         return ++appended;
     }
 
-    /** Everything up to an append is safe. */
+    /** Sends the replies up to an append, which is safe. */
     void onSafe(long number) {
         safe = number;
         for (HeldReply<?> next = held.peek(); next != null && next.waitsFor <= safe; next = held.peek()) {
@@ -45,7 +45,7 @@ public final class Replies {
         }
     }
 
-    /** Nothing that was not sent will be. */
+    /** Fails all unsent replies. */
     void failAll(ErrorCode error) {
         held.clear();
         for (Iterator<HeldReply<?>> replies = open.iterator(); replies.hasNext(); ) {

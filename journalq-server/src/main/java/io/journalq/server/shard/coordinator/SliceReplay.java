@@ -9,16 +9,16 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Replays a stored slice into a machine that nobody else knows yet. Any thread; blocks. */
+/** Replays a stored slice into a machine that is not in use yet. Any thread; blocks. */
 final class SliceReplay {
     private SliceReplay() {}
 
     /**
-     * Replays everything.
+     * Replays the whole slice.
      *
-     * @param endOffset where the journal ends: a slice that reaches beyond has outlived what the journal lost
-     * @return the offset from which on the journal is to be replayed, {@link CoordinatorSlice#NOTHING} for its beginning
-     * @throws IOException when the slice is of no use; the machine may have taken in a part of it
+     * @param endOffset end of the journal: a slice that reaches beyond it contains records that the journal has lost
+     * @return the offset from which the journal must be replayed, {@link CoordinatorSlice#NOTHING} for its beginning
+     * @throws IOException if the slice cannot be used; the machine may have replayed a part of it
      */
     static long replay(CoordinatorSlice slice, long endOffset, RecordTypes types, CoordinatorMachine machine)
             throws IOException {
@@ -39,7 +39,7 @@ final class SliceReplay {
         return appliedOffset;
     }
 
-    /** Shows buffers as decoders want them: a slice shows a million records in the same buffer. */
+    /** Wraps buffers for decoders. A slice passes a million records in the same buffer, so the wrapper is reused. */
     private static final class View {
         private ByteBuffer shown;
         private ByteBuf view;

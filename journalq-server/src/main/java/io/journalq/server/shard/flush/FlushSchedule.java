@@ -8,10 +8,11 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Decides which partitions are flushed now. Each is flushed within its interval of its first unflushed write, and the
- * flushes of partitions that were written together are spread over the interval. The waiting partitions add up to a rate of
- * flushes that keeps all of their intervals: each call of {@link #take} hands out as many as the rate allows, the most
- * urgent first, before they are due. A single partition waits for its whole interval.
+ * Decides which partitions are flushed now. Each partition is flushed within its interval after its first unflushed
+ * write. The flushes of partitions that were written together are spread over the interval. The intervals of the
+ * waiting partitions add up to a rate of flushes that meets all of them. Each call of {@link #take} returns as many
+ * partitions as the rate allows, the most urgent first, before they are due. A single partition waits for its whole
+ * interval.
  *
  * <p>One thread at a time.
  */
@@ -24,16 +25,16 @@ final class FlushSchedule<P> {
     private long lastNanos;
     private long count;
 
-    /** Flushes for each nanosecond that the waiting partitions need. */
+    /** Flushes per nanosecond that the waiting partitions need. */
     private double flushesPerNano;
 
-    /** Flushes that may be handed out before they are due. */
+    /** Number of flushes that may be returned before they are due. */
     private double credit;
 
     private record Waiting<P>(P partition, long dueNanos, double flushesPerNano, long number) {}
 
     /**
-     * The first unflushed write of a partition; later ones change nothing.
+     * Adds a partition at its first unflushed write; later writes change nothing.
      *
      * @return whether it was the first
      */
@@ -67,7 +68,7 @@ final class FlushSchedule<P> {
         return waiting.isEmpty();
     }
 
-    /** Hands out the partitions to flush now; they do not wait any more. */
+    /** Removes and returns the partitions to flush now. */
     List<P> take(long nowNanos) {
         credit += (nowNanos - lastNanos) * flushesPerNano;
         lastNanos = nowNanos;

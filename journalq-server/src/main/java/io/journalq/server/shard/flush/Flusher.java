@@ -22,27 +22,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fsyncs the journals of one shard, off the loop. Partitions whose appends wait for the disk are flushed at once, all others
- * within their flush interval and spread over it. One round runs at a time; writes during a round wait for the next, so that
- * one flush serves many appends.
+ * Fsyncs the journals of one shard, off the loop. Partitions whose appends wait for the disk are flushed at once, all
+ * others within their flush interval and spread over it. One round runs at a time. Writes during a round wait for the
+ * next, so that one flush serves many appends.
  *
  * <p>On the shard's loop, except for the flushes themselves.
  */
 public final class Flusher {
-    /** How often the partitions with an interval are checked; finer intervals are rounded up to it. */
+    /** How often the partitions with an interval are checked; shorter intervals are rounded up to it. */
     private static final long TICK_MS = 50;
 
-    /** Shortest time between two log lines about flushes that cannot begin: there may be very many partitions. */
+    /**
+     * Minimum time between two log lines about flushes that cannot start, because there may be very many partitions.
+     */
     private static final long LOG_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long NONE = Long.MIN_VALUE;
 
     private static final Logger log = LoggerFactory.getLogger(Flusher.class);
 
-    /** More than a disk does at the same time; each takes a thread of the blocking pool. */
+    /** More than a disk runs concurrently; each uses a thread of the blocking pool. */
     private static final int MOST_FLUSHES_AT_ONCE = 8;
 
-    /** Partitions in a round for which nobody waits: appends that wait for a flush wait for these too. */
+    /**
+     * Maximum number of partitions in a round that no append waits for, because the appends that wait for the round
+     * have to wait for these too.
+     */
     private static final int MOST_UNAWAITED_IN_A_ROUND = 16;
 
     private final LoopCycle cycle;
@@ -54,16 +59,16 @@ public final class Flusher {
     /** When the oldest record that is not durable was written, in the loop's nanoseconds; the oldest comes first. */
     private final Map<Target, Long> unsyncedSince = new LinkedHashMap<>();
 
-    /** The first of them; {@link #NONE} when everything is durable. */
+    /** The first of these times; {@link #NONE} if everything is durable. */
     private volatile long oldestUnsyncedNanos = NONE;
 
     private boolean roundRuns;
     private boolean roundRegistered;
     private boolean ticks;
-    /** When the log last said that a flush could not begin. */
+    /** When a flush that could not start was last logged. */
     private long loggedNanos;
 
-    /** A partition whose journal is flushed. Every method on the shard's loop unless it says otherwise. */
+    /** A partition whose journal is flushed. All methods run on the shard's loop unless they say otherwise. */
     interface Target {
         /** The name for log lines. Any thread. */
         TopicPartition name();
@@ -80,14 +85,14 @@ public final class Flusher {
         /**
          * Flushes the journal. Any thread; blocks.
          *
-         * @return everything before this offset is on the disk now
+         * @return everything before this offset is now on the disk
          */
         long flushJournal() throws IOException;
 
         /** Everything before {@code flushedOffset} is on the disk. */
         void onFlushed(long flushedOffset);
 
-        /** The flush failed, or could not begin ({@link SyncNotBegunException}). */
+        /** The flush failed, or could not start ({@link SyncNotBegunException}). */
         void onFlushFailure(IOException failure);
     }
 
@@ -101,9 +106,9 @@ public final class Flusher {
     }
 
     /**
-     * A partition's journal was written.
+     * Called when a partition's journal was written.
      *
-     * @param intervalMs longest time until it is flushed if nobody waits for that, in milliseconds
+     * @param intervalMs maximum time until it is flushed if no append waits for it, in milliseconds
      */
     void onWritten(Target partition, long intervalMs) {
         if (!unsyncedSince.containsKey(partition) && !partition.isDurable()) {
@@ -117,12 +122,12 @@ public final class Flusher {
         }
     }
 
-    /** More of a partition is durable, without a flush of its journal. */
+    /** Called when more of a partition is durable, without a flush of its journal. */
     void onDurable(Target partition) {
         onDurable(partition, cycle.loop().nanoTime());
     }
 
-    /** @param sinceNanos what is not durable was written after this */
+    /** @param sinceNanos all records that are not durable were written after this time */
     private void onDurable(Target partition, long sinceNanos) {
         if (unsyncedSince.remove(partition) != null) {
             if (!partition.isDurable()) {
@@ -132,7 +137,9 @@ public final class Flusher {
         }
     }
 
-    /** How long the oldest record that is not durable has been waiting, in nanoseconds; 0 when there is none. Any thread. */
+    /**
+     * How long the oldest record that is not durable has been waiting, in nanoseconds; 0 if there is none. Any thread.
+     */
     public long oldestUnsyncedAgeNanos() {
         long since = oldestUnsyncedNanos;
         return since == NONE ? 0 : Math.max(0, cycle.loop().nanoTime() - since);
@@ -152,14 +159,17 @@ public final class Flusher {
         }
     }
 
-    /** A partition's flush could not begin, for want of a file handle or a thread: tries again after an interval. */
+    /**
+     * Called when a partition's flush could not start, because there was no file handle or no thread: retries after an
+     * interval.
+     */
     void onNotBegun(Target partition, IOException reason, long retryIntervalMs) {
         long nowNanos = cycle.loop().nanoTime();
         if (nowNanos - loggedNanos >= LOG_INTERVAL_NANOS) {
             loggedNanos = nowNanos;
-            log.warn("cannot flush, trying again: partition={} reason=\"{}\"", partition.name(), reason.getMessage());
+            log.warn("cannot flush, retrying: partition={} reason=\"{}\"", partition.name(), reason.getMessage());
         }
-        // What write-ahead files cover may be waiting for much longer already.
+        // Data that the write-ahead files cover may already have waited for much longer.
         later.remove(partition);
         flushLater(partition, retryIntervalMs);
     }
@@ -180,7 +190,7 @@ public final class Flusher {
         startRound();
     }
 
-    /** A partition left the shard. */
+    /** Called when a partition left the shard. */
     void forget(Target partition) {
         later.remove(partition);
         next.remove(partition);
@@ -234,8 +244,8 @@ public final class Flusher {
     }
 
     /**
-     * The flushes of one round. If appends wait for it, several run at the same time: the disk does them together, and the
-     * round takes as long as the longest flush instead of their sum. In the blocking pool.
+     * The flushes of one round. If appends wait for it, several flushes run concurrently: the disk handles them
+     * together, and the round takes as long as the longest flush instead of their sum. In the blocking pool.
      */
     private final class Round implements Runnable {
         private final List<Target> partitions;
@@ -256,7 +266,7 @@ public final class Flusher {
                 try {
                     blockingPool.execute(this);
                 } catch (RejectedExecutionException busy) {
-                    // Those that run do the rest.
+                    // The running flushes do the rest.
                     return;
                 }
             }
@@ -279,8 +289,8 @@ public final class Flusher {
         } catch (IOException failure) {
             return new Outcome(partition, 0, failure);
         } catch (RuntimeException | Error defect) {
-            // The journal says nothing of a failed sync, and the shard's other partitions are flushed on.
-            log.error("unexpected failure of a flush, trying again: partition={}", partition.name(), defect);
+            // The journal reported no failed sync, and the shard's other partitions are still flushed.
+            log.error("unexpected failure of a flush, retrying: partition={}", partition.name(), defect);
             return notBegun(partition, defect);
         }
     }
@@ -308,7 +318,7 @@ public final class Flusher {
                 onDurable(partition, beginNanos);
             }
         } catch (RuntimeException | Error defect) {
-            // The partitions that were flushed with it are informed all the same.
+            // The partitions that were flushed together with it are informed anyway.
             log.error("unexpected failure after a flush: partition={}", partition.name(), defect);
         }
     }

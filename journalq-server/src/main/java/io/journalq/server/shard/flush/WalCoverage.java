@@ -8,11 +8,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * How far the write-ahead files cover one journal. They hold everything that it wrote from {@link #coveredFrom} on; what
- * lies before that is durable once the journal itself was synced up to there. Coverage begins again behind the first batch
- * of each segment, and behind a write that did not fit into the buffer.
+ * Tracks how far the write-ahead files cover one journal. They contain everything that it wrote from
+ * {@link #coveredFrom} on. Data before that is durable once the journal itself was synced up to there. Coverage starts
+ * again behind the first batch of each segment, and behind a write that did not fit into the buffer.
  *
- * <p>On the journal's loop, except for the methods of {@link io.journalq.server.journal.wal.Covered}.
+ * <p>On the journal's loop, except for the methods of {@link io.journalq.server.journal.wal.CoveredJournal}.
  */
 final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     private final WalLoopBuffer buffer;
@@ -23,15 +23,15 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     private long committedOffset;
     private volatile boolean gone;
 
-    /** Is informed of what becomes of the journal's writes. On the journal's loop. */
+    /** Is informed of the durability of the journal's writes. On the journal's loop. */
     interface Listener {
         /** Everything before {@code offset} is durable. */
         void onCovered(long offset);
 
-        /** It is not known which of the writes are durable, and nothing more will be. */
+        /** It is unknown which of the writes are durable, and no later writes will be. */
         void onCommitFailure(IOException failure);
 
-        /** The journal is to be synced: appends wait for that, or its write-ahead file could be used again. */
+        /** The journal must be synced: appends wait for it, or its write-ahead file could then be reused. */
         void flushNow();
     }
 
@@ -44,14 +44,15 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         this.committedOffset = coveredFrom;
     }
 
-    /** The journal shows its writes from now on. Nothing is known of earlier ones. */
+    /** Starts to observe the journal's writes. Earlier writes are not covered. */
     void begin() {
         coveredFrom = journal.writtenOffset();
     }
 
     @Override
     public void onWritten(long segmentBaseOffset, int position, long endOffset, List<ByteBuf> batches) {
-        // A flush syncs the name of a new segment; write-ahead files hold only what is in one, see WalReplay.
+        // Only a flush syncs the name of a new segment; write-ahead files only contain data of existing segments, see
+        // WalReplay.
         boolean named = position > 0;
         if (!named || !buffer.stage(this, directoryName, segmentBaseOffset, position, endOffset, batches)) {
             coveredFrom = endOffset;
@@ -63,12 +64,12 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         return buffer.failure();
     }
 
-    /** Whether nothing that is committed here can be relied on before the journal itself is synced. */
+    /** Whether committed data cannot be relied on until the journal itself is synced. */
     boolean needsFlush() {
         return journal.flushedOffset() < coveredFrom;
     }
 
-    /** Everything before this survives a power loss. */
+    /** Everything before this offset survives a power loss. */
     long durableOffset() {
         long flushedOffset = journal.flushedOffset();
         return flushedOffset < coveredFrom ? flushedOffset : Math.max(flushedOffset, committedOffset);
@@ -96,7 +97,7 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         }
     }
 
-    /** The journal was deleted. Any thread. */
+    /** Called when the journal was deleted. Any thread. */
     void forget() {
         gone = true;
     }

@@ -1,6 +1,6 @@
 package io.journalq.server.shard.flush;
 
-import io.journalq.server.journal.wal.Covered;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The buffer of one loop for the write-ahead files of one data directory. It collects what the loop's journals write while
- * a commit is under way, for the next commit. On that loop.
+ * The buffer of one loop for the write-ahead files of one data directory. It collects the writes of the loop's journals
+ * during a commit, for the next commit. On that loop.
  */
 final class WalLoopBuffer implements WalSyncer.Submitter {
     private static final Logger log = LoggerFactory.getLogger(WalLoopBuffer.class);
@@ -25,18 +25,20 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
     private WriteAheadFrames idle;
     private boolean registered;
 
-    /** A journal that stages here. Every method but those of {@link Covered} on the loop. */
-    interface Staging extends Covered {
+    /**
+     * A journal that stages its writes here. All methods run on the loop, except for those of {@link CoveredJournal}.
+     */
+    interface Staging extends CoveredJournal {
         /** Everything staged before {@code endOffset} is durable in the write-ahead files. */
         void onCommitted(long endOffset);
 
-        /** What was staged before {@code endOffset} is not in the write-ahead files. */
+        /** The data staged before {@code endOffset} is not in the write-ahead files. */
         void onMissed(long endOffset);
 
         /**
-         * A commit with something from this journal has ended.
+         * Called after a commit with data of this journal.
          *
-         * @param failure why nothing is durable any more; null while commits go on
+         * @param failure why nothing becomes durable any more; null while commits continue
          */
         void afterCommit(IOException failure);
     }
@@ -49,7 +51,7 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
         this.idle = new WriteAheadFrames(maxSizeBytes);
     }
 
-    /** Why nothing is committed any more; null while it is. */
+    /** Why nothing is committed any more; null while commits continue. */
     IOException failure() {
         return syncer.failure();
     }
@@ -59,7 +61,7 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
         cycle.enqueue(work);
     }
 
-    /** Takes a write of a journal in; false when there is no room until the next commit. */
+    /** Stages a write of a journal; false if there is no room until the next commit. */
     boolean stage(
             Staging journal,
             byte[] directoryName,
@@ -107,7 +109,7 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
         }
         frames.clear();
         idle = frames;
-        // The next commit begins before those that waited for this one get their responses.
+        // The next commit starts before the appends that waited for this one get their responses.
         submit();
         journals.forEach(journal -> inform(journal, failure));
     }
@@ -116,7 +118,7 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
         try {
             journal.afterCommit(failure);
         } catch (RuntimeException | Error defect) {
-            // The other journals of the commit are informed all the same.
+            // The other journals of the commit are informed anyway.
             log.error("unexpected failure after a commit", defect);
         }
     }

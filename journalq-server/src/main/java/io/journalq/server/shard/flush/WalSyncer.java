@@ -12,11 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the frames of all loops into the write-ahead files of one data directory and fsyncs them: one commit at a time,
- * and frames that arrive during a commit go into the next one. Any thread; the commits run in the blocking pool.
+ * Writes the frames of all loops into the write-ahead files of one data directory and fsyncs them: one commit at a
+ * time, and frames that arrive during a commit go into the next one. Any thread; the commits run in the blocking pool.
  */
 final class WalSyncer {
-    /** Shortest time between two attempts to create a file on a full disk, in milliseconds. */
+    /** Minimum time between two attempts to create a file on a full disk, in milliseconds. */
     private static final long RETRY_MS = 10_000;
 
     private static final Logger log = LoggerFactory.getLogger(WalSyncer.class);
@@ -36,7 +36,7 @@ final class WalSyncer {
          * Called once for each submission, on any thread.
          *
          * @param committed whether the frames are durable in the write-ahead files
-         * @param failure why nothing is durable any more; null when only these frames were not taken
+         * @param failure why nothing becomes durable any more; null if only these frames were not accepted
          */
         void onCommitted(WriteAheadFrames frames, boolean committed, IOException failure);
     }
@@ -53,12 +53,12 @@ final class WalSyncer {
         return files.maxFramesSizeBytes(loopCount);
     }
 
-    /** Why nothing is committed any more; null while it is. */
+    /** Why nothing is committed any more; null while commits continue. */
     IOException failure() {
         return files.failure();
     }
 
-    /** Commits {@code frames}; {@code from} gets them back. */
+    /** Commits {@code frames}, which are then returned to {@code from}. */
     void submit(Submitter from, WriteAheadFrames frames) {
         synchronized (this) {
             submitted.add(new Submission(from, frames));
@@ -89,12 +89,12 @@ final class WalSyncer {
         } catch (IOException failed) {
             failure = failed;
         } catch (RuntimeException | Error defect) {
-            log.error("unexpected failure of a commit, journals are synced themselves", defect);
+            log.error("unexpected failure of a commit, syncing the journals instead", defect);
         }
         finish(all, committed, failure);
     }
 
-    /** The submissions of the next commit; when there are none, the next submission starts a new run. */
+    /** The submissions of the next commit. If there are none, the next submission starts a new run. */
     private synchronized List<Submission> take() {
         List<Submission> taken = List.copyOf(submitted);
         submitted.clear();
@@ -122,7 +122,7 @@ final class WalSyncer {
         try {
             blockingPool.execute(this::makeSpare);
         } catch (RejectedExecutionException busy) {
-            log.debug("no thread makes a write-ahead file now");
+            log.debug("no thread is available to create a write-ahead file");
             endSpare(RETRY_MS);
         }
     }
@@ -133,9 +133,9 @@ final class WalSyncer {
             files.makeSpare();
             retryMs = 0;
         } catch (IOException failure) {
-            log.warn("cannot make a write-ahead file, journals are synced themselves: {}", failure.toString());
+            log.warn("cannot create a write-ahead file, syncing the journals instead: {}", failure.toString());
         } catch (RuntimeException | Error defect) {
-            log.error("unexpected failure of making a write-ahead file, journals are synced themselves", defect);
+            log.error("unexpected failure while creating a write-ahead file, syncing the journals instead", defect);
         }
         endSpare(retryMs);
     }
@@ -145,7 +145,7 @@ final class WalSyncer {
         nextTryMs = clock.millis() + retryMs;
     }
 
-    /** Commits nothing more. May block. */
+    /** Stops all commits. May block. */
     void fail(IOException reason) {
         files.fail(reason);
     }

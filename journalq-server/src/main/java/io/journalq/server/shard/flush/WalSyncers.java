@@ -1,5 +1,6 @@
 package io.journalq.server.shard.flush;
 
+import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.loop.LoopCycle;
@@ -17,10 +18,10 @@ public final class WalSyncers {
     private final int loopCount;
 
     /**
-     * Prepares them; no file is created before one is needed.
+     * Creates an instance without files; they are created when they are needed.
      *
-     * @param sizeBytes room for the files of one data directory; 0 for none: then only the journals are synced
-     * @param loopCount how many loops share them
+     * @param sizeBytes room for the files of one data directory; 0 for none, in which case only the journals are synced
+     * @param loopCount number of loops that share them
      */
     public WalSyncers(
             FileStore store,
@@ -36,13 +37,13 @@ public final class WalSyncers {
         }
     }
 
-    /** The buffer of one loop for the files of a data directory; null when there are none. Once for each loop. */
+    /** The buffer of one loop for the files of a data directory; null if there are none. Called once for each loop. */
     WalLoopBuffer newBuffer(LoopCycle cycle, Path dataDirectory) {
         WalSyncer syncer = byDirectory.get(dataDirectory);
         return syncer == null ? null : new WalLoopBuffer(syncer, cycle, loopCount);
     }
 
-    /** Lets nothing more be written in a data directory. Any thread; may block. */
+    /** Stops all writes in a data directory. Any thread; may block. */
     public void fail(Path dataDirectory, IOException reason) {
         WalSyncer syncer = byDirectory.get(dataDirectory);
         if (syncer != null) {
@@ -50,8 +51,27 @@ public final class WalSyncers {
         }
     }
 
-    /** Closes the files, once every journal is closed. Blocks. */
+    /** Closes the files after every journal is closed. Blocks. */
     public void close() {
         byDirectory.values().forEach(WalSyncer::close);
+    }
+
+    /** The buffers of one loop for the write-ahead files, one for each data directory. On that loop. */
+    public static final class WalLoopBuffers {
+        private final WalSyncers syncers;
+        private final LoopCycle cycle;
+        private final Map<Path, WalLoopBuffer> byDirectory = new HashMap<>();
+
+        public WalLoopBuffers(WalSyncers syncers, LoopCycle cycle) {
+            this.syncers = syncers;
+            this.cycle = cycle;
+        }
+
+        /** Starts to cover a journal; null if its data directory has no write-ahead files. */
+        WalCoverage cover(Journal journal, WalCoverage.Listener listener) {
+            WalLoopBuffer buffer = byDirectory.computeIfAbsent(
+                    journal.directory().getParent(), directory -> syncers.newBuffer(cycle, directory));
+            return buffer == null ? null : new WalCoverage(buffer, journal, listener);
+        }
     }
 }

@@ -4,7 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSnapshot;
-import io.journalq.server.journal.LastEnd;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.producerstate.ProducerDedup;
@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds partitions on disk and opens them. A partition's directory is named by its topic's id and its number, never by a
- * name from the wire; it stays in the data directory in which it was created. Any thread; every method blocks.
+ * Finds partitions on disk and opens them. A partition's directory is named by its topic's id and its number, never by
+ * a name from the wire. It stays in the data directory in which it was created. Any thread; every method blocks.
  */
 public final class PartitionFiles {
     private static final Logger log = LoggerFactory.getLogger(PartitionFiles.class);
@@ -49,7 +49,7 @@ public final class PartitionFiles {
         this.clock = clock;
     }
 
-    /** Opens a partition, and creates it if it is not there. Replays the producers' state up to its end. */
+    /** Opens a partition, and creates it if it does not exist. Replays the producers' state up to its end. */
     public RecoveredPartition open(TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch)
             throws IOException {
         Path directory = directory(topicId, name.partition());
@@ -76,7 +76,7 @@ public final class PartitionFiles {
         };
     }
 
-    /** Opens and deletes nothing in a data directory from now on. */
+    /** Stops opening and deleting partitions in a data directory. */
     public void takeOffline(Path dataDirectory) {
         offline.add(dataDirectory);
     }
@@ -125,5 +125,27 @@ public final class PartitionFiles {
         ProducerReplay replay = new ProducerReplay(transactions, journal, clock.millis());
         journal.forEachBatch(from, replay::onBatch);
         return transactions;
+    }
+
+    /**
+     * A partition that was recovered from disk, ready to be hosted by a shard.
+     *
+     * @param name for people
+     * @param journal open and recovered
+     * @param transactions the state of its producers and their transactions as of the journal's end
+     */
+    public record RecoveredPartition(TopicPartition name, Journal journal, PartitionTransactions transactions) {}
+
+    /**
+     * The disk usage of a partition.
+     *
+     * @param dataDirectory the data directory that contains it
+     * @param sizeBytes size of its log files
+     */
+    public record StoredPartition(TopicPartition name, Path dataDirectory, long sizeBytes) {
+        /** Name of a partition's directory. */
+        public static String directoryName(Uuid topicId, int partition) {
+            return topicId + "-" + partition;
+        }
     }
 }

@@ -7,13 +7,19 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.shard.append.Append;
+import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.BatchAdmission;
 import io.journalq.server.shard.append.BlockedAppends;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.PartitionWriter;
-import io.journalq.server.shard.flush.Durability;
+import io.journalq.server.shard.flush.Flusher;
+import io.journalq.server.shard.flush.PartitionDurability;
+import io.journalq.server.shard.flush.WalSyncers.WalLoopBuffers;
+import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
+import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
@@ -23,10 +29,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One partition on its shard: builds the parts that append, flush and read, and opens, updates and closes them together. The
- * parts call downwards only; none knows this class.
+ * One partition on its shard: creates the parts that append, flush and read, and opens, updates and closes them
+ * together. The parts call only downwards; none of them knows this class.
  *
- * <p>Every method on the shard's loop unless it says otherwise.
+ * <p>All methods run on the shard's loop unless they say otherwise.
  */
 public final class PartitionHost {
     private static final Logger log = LoggerFactory.getLogger(PartitionHost.class);
@@ -37,7 +43,7 @@ public final class PartitionHost {
     private final Journal journal;
     private final PartitionProducers producers;
     private final ReadableLog readable;
-    private final Durability durability;
+    private final PartitionDurability durability;
     private final PartitionWriter writer;
     private final BatchAdmission admission;
     private final BlockedAppends appends;
@@ -61,7 +67,7 @@ public final class PartitionHost {
                 name, journal, recovered.transactions(), blockingWork, resources.producerMemory());
         // Everything that was recovered can be read: a restart flushes it, unless it was flushed before.
         this.readable = new ReadableLog(name, journal, recovered.transactions(), journal.endOffset());
-        this.durability = new Durability(name, journal, resources.flusher(), resources.walBuffers());
+        this.durability = new PartitionDurability(name, journal, resources.flusher(), resources.walBuffers());
         this.writer = new PartitionWriter(resources.appends(), name, journal, producers, readable, durability);
         this.admission = new BatchAdmission(resources.appends(), name, journal, producers, writer);
         this.appends = new BlockedAppends(resources.appends(), name, admission);
@@ -80,7 +86,7 @@ public final class PartitionHost {
         return name;
     }
 
-    /** Whether the partition has left this shard; its readers must look for it again. Any thread. */
+    /** Whether the partition has left this shard, so that its readers must look it up again. Any thread. */
     public boolean isClosed() {
         return closed;
     }
@@ -94,7 +100,7 @@ public final class PartitionHost {
         return leaderEpoch;
     }
 
-    /** The log as readers see it. */
+    /** The log, as readers see it. */
     public ReadableLog log() {
         return readable;
     }
@@ -109,44 +115,45 @@ public final class PartitionHost {
         return journal;
     }
 
-    Durability durability() {
+    PartitionDurability durability() {
         return durability;
     }
 
-    /** The partition's size. */
+    /** The partition's disk usage. */
     public StoredPartition stored() {
         return new StoredPartition(name, journal.directory().getParent(), journal.sizeBytes());
     }
 
-    /** Since when, and why, the partition cannot be compacted. A changed configuration is tried again. */
+    /** Since when, and why, the partition cannot be compacted. A changed configuration causes a retry. */
     public record CompactionFailure(long failedMs, String reason) {}
 
-    /** What compaction would have to do here. */
+    /** The amount of work for compaction. */
     public CompactionDebt compactionDebt(long nowMs) {
         return journal.compactionDebt(readable.lastStableOffset(), nowMs);
     }
 
-    /** When and why compaction last failed; null when it did not. */
+    /** When and why compaction last failed; null if it did not. */
     public CompactionFailure compactionFailure() {
         return compactionFailure;
     }
 
-    /** Sets why compaction failed; null when it did not. */
+    /** Sets why compaction failed; null if it did not. */
     public void setCompactionFailure(CompactionFailure failure) {
         compactionFailure = failure;
     }
 
-    /** When the journal is compacted, and how. */
+    /** When and how the journal is compacted. */
     public CompactionConfig compactionConfig() {
         return settings.journal().compaction();
     }
 
     /** The compaction of the journal, for a thread that may block. */
-    public Compactable compactable() {
-        return new Compactable(journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
+    public CompactablePartition compactable() {
+        return new CompactablePartition(
+                journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
     }
 
-    /** Follows a changed configuration or leader epoch. */
+    /** Applies a changed configuration or leader epoch. */
     public void update(PartitionSettings newSettings, int newLeaderEpoch) {
         if (!newSettings.equals(settings)) {
             compactionFailure = null;
@@ -156,12 +163,12 @@ public final class PartitionHost {
     }
 
     /**
-     * Appends a batch or a marker. Its sender is informed once the topic's delivery mode is satisfied, or at once if it is
-     * refused.
+     * Appends a batch or a marker. Its sender is informed once the topic's delivery mode is satisfied, or at once if it
+     * is rejected.
      *
-     * <p>A batch of a transaction is appended only if the transaction's coordinator knows of it; otherwise its outcome is
-     * INVALID_TXN_STATE. It must come from the coordinator's loop in the same way as markers do ({@link
-     * LoopCycle#execute}), so that neither overtakes the other.
+     * <p>A transactional batch is appended only if the transaction's coordinator has confirmed it; otherwise its
+     * outcome is INVALID_TXN_STATE. It must come from the coordinator's loop in the same way as markers do
+     * ({@link LoopCycle#execute}), so that neither overtakes the other.
      */
     public void append(Append append) {
         appends.append(append);
@@ -178,11 +185,11 @@ public final class PartitionHost {
     /**
      * Reads whole batches from {@code offset} on.
      *
-     * @param currentLeaderEpoch the leader epoch that the reader knows; -1 when the request does not tell
-     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 when the request does not tell
+     * @param currentLeaderEpoch the leader epoch that the reader knows; -1 if the request does not contain it
+     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 if the request does not contain it
      * @param maxSizeBytes size at which to stop
      * @param atLeastOneBatch whether the first batch may exceed that size
-     * @param readCommitted whether to read up to the last stable offset only
+     * @param readCommitted whether to read only up to the last stable offset
      */
     public PartitionRead read(
             long offset,
@@ -209,18 +216,18 @@ public final class PartitionHost {
         return currentLeaderEpoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
     }
 
-    /** Where the partition ends, before anything is appended to it. */
+    /** The end of the partition, before anything is appended to it. */
     public RecoveredEnd recoveredEnd() {
         return new RecoveredEnd(journal, readable.highWatermark(), leaderEpoch);
     }
 
     /**
-     * Deletes all records before {@code offset}. They cannot be read any more when this returns. {@code done} is called on
-     * the loop once no crash can bring them back.
+     * Deletes all records before {@code offset}. They cannot be read any more when this returns. {@code done} is called
+     * on the loop once no crash can bring them back.
      *
      * @param offset the new first offset; -1 for the high watermark
-     * @param done takes {@link ErrorCode#NONE}, POLICY_VIOLATION for a topic that is only compacted, or KAFKA_STORAGE_ERROR
-     *     if the records are deleted but a crash can bring them back
+     * @param done receives {@link ErrorCode#NONE}, POLICY_VIOLATION for a topic that is only compacted, or
+     *     KAFKA_STORAGE_ERROR if the records are deleted but a crash can bring them back
      */
     public void deleteRecordsBefore(long offset, Consumer<ErrorCode> done) {
         if (availability() != ErrorCode.NONE) {
@@ -253,15 +260,16 @@ public final class PartitionHost {
             journal.checkpoint();
             return ErrorCode.NONE;
         } catch (IOException failure) {
-            log.error("cannot write the log's start down: partition={} reason=\"{}\"", name, failure.getMessage());
+            log.error(
+                    "cannot store the start offset of the log: partition={} reason=\"{}\"", name, failure.getMessage());
             return ErrorCode.KAFKA_STORAGE_ERROR;
         }
     }
 
     /**
-     * Makes durable what is written by now, whatever the topic's mode.
+     * Makes everything written up to now durable, in any delivery mode.
      *
-     * @param done is called on the loop, with NONE once everything is on the disk, otherwise with KAFKA_STORAGE_ERROR or
+     * @param done called on the loop with NONE once everything is on the disk, otherwise with KAFKA_STORAGE_ERROR or
      *     NOT_LEADER_OR_FOLLOWER
      */
     public void flush(Consumer<ErrorCode> done) {
@@ -276,7 +284,7 @@ public final class PartitionHost {
      * Maintains the journal: starts and deletes segments by their age, and checks the producers.
      *
      * @param retentionNowMs the time for retention ({@code RetentionClock}), in milliseconds since 1970 UTC
-     * @param transactionMaxTimeoutMs how long a transaction may be open
+     * @param transactionMaxTimeoutMs how long a transaction may be open, in milliseconds
      */
     public void maintain(long nowMs, long retentionNowMs, long transactionMaxTimeoutMs) {
         if (offline) {
@@ -291,14 +299,14 @@ public final class PartitionHost {
         producers.snapshotIfRolled();
     }
 
-    /** Whether the partition lies in a data directory. */
+    /** Whether the partition is in this data directory. */
     public boolean isIn(Path dataDirectory) {
         return dataDirectory.equals(journal.directory().getParent());
     }
 
     /**
-     * The partition's files cannot be used any more. Refuses the appends that wait, wakes the readers, and responds with
-     * KAFKA_STORAGE_ERROR from now on. The files are not touched.
+     * Stops using the partition's files. Rejects the waiting appends, wakes the readers, and responds with
+     * KAFKA_STORAGE_ERROR from now on. The files do not change.
      */
     public void takeOffline(IOException reason) {
         offline = true;
@@ -308,13 +316,15 @@ public final class PartitionHost {
         readable.wakeAll();
     }
 
-    /** Leaves the shard: refuses the appends that wait and wakes the readers. The journal stays open for its next owner. */
+    /**
+     * Leaves the shard: rejects the waiting appends and wakes the readers. The journal stays open for its next owner.
+     */
     public void close() {
-        // The state of the producers includes what is staged: both go on together.
+        // The state of the producers includes all staged batches, so these must be written first.
         writer.writeStaged();
         if (journal.isDirty()) {
             log.error(
-                    "what was acknowledged from memory is lost, as it cannot be written: partition={} fromOffset={}",
+                    "records acknowledged from memory cannot be written and are lost: partition={} fromOffset={}",
                     name,
                     journal.writtenOffset());
             producers.truncateTo(journal.writtenOffset());
@@ -330,10 +340,10 @@ public final class PartitionHost {
     /**
      * Flushes and closes the journal, after {@link #close}. Any thread; blocks.
      *
-     * @return false when acknowledged records may be lost, or the state of producers
+     * @return false if acknowledged records may be lost, or the state of producers
      */
     public boolean closeJournal() {
-        // Without the snapshot, the next start would not know which producers may go on behind a loss.
+        // Without the snapshot, the next start would not know which producers may continue behind a loss.
         boolean kept = offline || producers.snapshotAtClose();
         try {
             journal.close();
@@ -357,4 +367,22 @@ public final class PartitionHost {
         }
         durability.forget();
     }
+
+    /**
+     * Shared by the partitions of one loop.
+     *
+     * @param cycle of that loop
+     * @param appends for their appends
+     * @param flusher fsyncs their journals
+     * @param walBuffers collect their writes for the write-ahead files
+     * @param blockingWork starts work that waits for the disk
+     * @param producerMemory charged with the producers of all partitions
+     */
+    public record PartitionResources(
+            LoopCycle cycle,
+            AppendResources appends,
+            Flusher flusher,
+            WalLoopBuffers walBuffers,
+            BlockingWork blockingWork,
+            MemoryAccount producerMemory) {}
 }

@@ -10,11 +10,11 @@ import io.journalq.server.shard.append.AppendSettings;
 import io.journalq.server.shard.append.DeliveryMode;
 
 /**
- * What a topic's configuration means for each of its partitions. Immutable.
+ * The settings of a topic that concern its partitions. Immutable.
  *
  * @param append for appends
- * @param flushIntervalMs longest time for which an acknowledged append may be off the disk, in milliseconds
- * @param deletes whether old records may be deleted whatever their keys
+ * @param flushIntervalMs maximum time until an acknowledged append is durable, in milliseconds
+ * @param deletes whether old records may be deleted regardless of their keys
  * @param journal for the journal
  */
 public record PartitionSettings(AppendSettings append, long flushIntervalMs, boolean deletes, JournalConfig journal) {
@@ -22,7 +22,7 @@ public record PartitionSettings(AppendSettings append, long flushIntervalMs, boo
     private static final long LONGEST_FLUSH_INTERVAL_MS = 604_800_000L;
     private static final String LOG_APPEND_TIME = "LogAppendTime";
 
-    /** The settings that {@code config} holds. */
+    /** Reads the settings from {@code config}. */
     public static PartitionSettings of(TopicConfig config) {
         boolean deletes = config.get(TopicSettings.CLEANUP_POLICY).contains(TopicSettings.POLICY_DELETE);
         CompactionConfig compaction = compaction(config);
@@ -70,8 +70,8 @@ public record PartitionSettings(AppendSettings append, long flushIntervalMs, boo
     }
 
     /**
-     * The settings of an internal topic: every acknowledged append is at least written, and kept as it came. It is staged
-     * when {@link io.journalq.server.shard.partition.PartitionHost#append} returns.
+     * The settings of an internal topic: every acknowledged append is at least written, and is not compressed again. It
+     * is staged when {@link io.journalq.server.shard.partition.PartitionHost#append} returns.
      */
     public PartitionSettings ofInternalTopic() {
         DeliveryMode mode =

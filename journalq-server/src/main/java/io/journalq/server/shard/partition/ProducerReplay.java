@@ -3,8 +3,8 @@ package io.journalq.server.shard.partition;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.producerstate.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.netty.buffer.ByteBuf;
 
@@ -23,7 +23,7 @@ final class ProducerReplay {
     /**
      * Replays into {@code transactions}, which holds the state as of an earlier batch.
      *
-     * @param journal gets the aborted transactions
+     * @param journal receives the aborted transactions
      * @param nowMs the time of recovery: a producer's silence counts from here, because no producer could write before
      */
     ProducerReplay(PartitionTransactions transactions, Journal journal, long nowMs) {
@@ -50,7 +50,7 @@ final class ProducerReplay {
                         RecordBatch.isLogAppendTime(batch, at) ? RecordBatch.maxTimestamp(batch, at) : PRODUCERS_TIME,
                         nowMs);
         if (RecordBatch.isTransactional(batch, at)) {
-            // The records' time is the best guess at when the transaction began, unless it lies in the future.
+            // The records' timestamp is the best estimate of when the transaction began, unless it lies in the future.
             long startedMs = Math.min(nowMs, RecordBatch.maxTimestamp(batch, at));
             transactions.replayBatch(RecordBatch.producerId(batch, at), RecordBatch.baseOffset(batch, at), startedMs);
         }
@@ -65,12 +65,15 @@ final class ProducerReplay {
             if (ended != null && !ended.commit()) {
                 journal.derivedState().addAborted(PartitionProducers.aborted(ended));
             }
-            // Everything that a restart finds can be read: none of it is taken back.
+            // Everything that a restart finds can be read, and is never truncated.
             transactions.onHighWatermark(offset + 1);
         }
     }
 
-    /** Compaction removed the record, because nothing is left of the transaction. The epoch still fences. */
+    /**
+     * A marker whose record was removed by compaction, because nothing of the transaction is left. The epoch still
+     * fences.
+     */
     private static TransactionMarker emptied(ByteBuf batch) {
         return new TransactionMarker(
                 RecordBatch.producerId(batch, 0), RecordBatch.producerEpoch(batch, 0), true, UNKNOWN_COORDINATOR_EPOCH);

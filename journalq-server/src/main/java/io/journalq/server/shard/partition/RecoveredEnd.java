@@ -1,12 +1,12 @@
 package io.journalq.server.shard.partition;
 
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 
 /**
- * Where a partition ended when the broker started. A power loss may have taken the records behind it. An offset that was
- * committed there must not be read as a position among the records that follow now: those have newer leader epochs. Any
- * thread.
+ * Where a partition ended when the broker started. A power loss may have taken later records. An offset that was
+ * committed for a lost record must not be used as a position among the records that are appended now, which have newer
+ * leader epochs. Any thread.
  */
 public final class RecoveredEnd {
     private final Journal journal;
@@ -30,7 +30,10 @@ public final class RecoveredEnd {
         return end.epoch() < 0 ? endOffset : Math.min(endOffset, end.endOffset());
     }
 
-    /** The same when some positions may date from after the start, behind that end: their epochs have no end. */
+    /**
+     * Like {@link #of}, for positions that may have been committed after the start. Epochs after that end have no end
+     * here.
+     */
     public long ofOlder(int epoch) {
         return epoch >= leaderEpoch ? Long.MAX_VALUE : of(epoch);
     }

@@ -6,13 +6,13 @@ import io.journalq.server.journal.transaction.AbortedTransaction;
 import java.io.IOException;
 import java.util.List;
 
-/** Finds the aborted transactions that a reader of committed records leaves out of one read's records. Any thread. */
+/** Finds the aborted transactions that a read-committed consumer must skip in the records of one read. Any thread. */
 public final class AbortedLookup {
     private final Journal journal;
     private final long fromOffset;
     private final List<AbortedTransaction> known;
 
-    /** For the records that a read from {@code fromOffset} on found. On the partition's loop. */
+    /** Creates a lookup for the records that a read from {@code fromOffset} on found. On the partition's loop. */
     AbortedLookup(Journal journal, long fromOffset, JournalSlice slice) {
         this.journal = journal;
         this.fromOffset = fromOffset;
@@ -23,7 +23,7 @@ public final class AbortedLookup {
         }
     }
 
-    /** The transactions; null when only {@link #find} can tell. */
+    /** The transactions; null if {@link #find} must be called. */
     public List<AbortedTransaction> known() {
         return known;
     }
@@ -32,7 +32,7 @@ public final class AbortedLookup {
      * Finds the transactions. Blocks.
      *
      * @param endOffset offset behind the last record that was found
-     * @return null when the records were deleted in the meantime, so that their transactions are not known any more
+     * @return null if the records were deleted in the meantime, so that their transactions are unknown
      */
     public List<AbortedTransaction> find(long endOffset) throws IOException {
         if (known != null) {

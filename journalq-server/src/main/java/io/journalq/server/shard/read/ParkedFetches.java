@@ -2,7 +2,7 @@ package io.journalq.server.shard.read;
 
 import java.util.ArrayList;
 
-/** The readers that are parked until one partition has news, in no order. On the partition's loop. */
+/** The readers that are parked until one partition has news, in no particular order. On the partition's loop. */
 final class ParkedFetches implements PartitionReader.Place {
     /** Null until the first reader is parked: most partitions are not read. */
     private ArrayList<PartitionReader> readers;
@@ -33,9 +33,9 @@ final class ParkedFetches implements PartitionReader.Place {
     }
 
     /**
-     * Informs every reader, and forgets it unless it parks again.
+     * Informs every reader, and removes it unless it parks again.
      *
-     * @param visibleOffset up to where these readers see
+     * @param visibleOffset the end of the records that these readers see
      * @param visibleBytes the size of the log up to there
      */
     void wake(long visibleOffset, long visibleBytes) {

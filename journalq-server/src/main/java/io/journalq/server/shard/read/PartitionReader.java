@@ -1,13 +1,13 @@
 package io.journalq.server.shard.read;
 
 /**
- * A reader of one partition, which can wait for more of it. A read that finds too little parks the reader; it is informed
- * once when the partition has news. While it is not parked, it costs the partition nothing.
+ * A reader of one partition, which can wait for more records. A read that finds too little parks the reader. It is
+ * informed once when the partition has news. While it is not parked, it uses no resources of the partition.
  *
- * <p>Every method on the loop of the partition's shard.
+ * <p>All methods run on the loop of the partition's shard.
  */
 public abstract class PartitionReader {
-    /** The size of the log before an offset, when it is not known. */
+    /** Used if the size of the log before an offset is unknown. */
     static final long UNKNOWN_BYTES = -1L;
 
     private Place parkedIn;
@@ -17,26 +17,28 @@ public abstract class PartitionReader {
 
     /** Where a reader is parked. */
     interface Place {
-        /** Forgets a reader that is parked here. */
+        /** Removes a reader that is parked here. */
         void remove(PartitionReader reader);
     }
 
     /**
-     * The partition has news: records, a new first offset, or its end. The reader is not parked any more.
+     * Called when the partition has news: records, a new first offset, or its end. The reader is no longer parked.
      *
-     * @param grownBytes size of the records that became visible since the reader's last read; 0 when that is not known, or
-     *     the news is something else
+     * @param grownBytes size of the records that became visible since the reader's last read; 0 if that is unknown, or
+     *     for other news
      */
     protected abstract void onNews(long grownBytes);
 
-    /** Whether this reader sees records only once their transactions have ended; otherwise it sees all readable ones. */
+    /**
+     * Whether this reader sees records only once their transactions have ended; otherwise it sees all readable ones.
+     */
     protected abstract boolean readsCommitted();
 
     final boolean isParked() {
         return parkedIn != null;
     }
 
-    /** Waits for nothing any more, wherever it is parked. */
+    /** Stops waiting, wherever the reader is parked. */
     public final void unpark() {
         if (parkedIn != null) {
             parkedIn.remove(this);
@@ -56,7 +58,7 @@ public abstract class PartitionReader {
         parkedIn = null;
     }
 
-    /** A read saw everything before {@code offset}. */
+    /** Notes that a read saw everything before {@code offset}. */
     final void see(long offset, long bytes) {
         seenOffset = offset;
         seenBytes = bytes;

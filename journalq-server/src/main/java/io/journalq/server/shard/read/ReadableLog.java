@@ -4,16 +4,16 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.read.JournalSlice;
-import io.journalq.server.journal.segment.EpochEndOffset;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.producerstate.PartitionTransactions;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One partition's log as its readers see it: up to the high watermark or, for readers of committed records, up to the last
- * stable offset. Parks readers until these offsets move. Only the append path moves them ({@link #onAppended}, {@link
- * #advanceTo}). On the partition's loop.
+ * The log of one partition, as its readers see it: up to the high watermark or, for read-committed consumers, up to the
+ * last stable offset. Parks readers until these offsets advance. Only the append path advances them
+ * ({@link #onAppended}, {@link #advanceTo}). On the partition's loop.
  */
 public final class ReadableLog {
     private static final Logger log = LoggerFactory.getLogger(ReadableLog.class);
@@ -29,10 +29,10 @@ public final class ReadableLog {
     /** Size of the batches that were appended since the partition was opened, up to the high watermark. */
     private long readableBytes;
 
-    /** Size of the batches behind it. */
+    /** Size of the batches behind the high watermark. */
     private long unreadableBytes;
 
-    /** @param highWatermark where readers see to at first */
+    /** @param highWatermark initial high watermark */
     public ReadableLog(TopicPartition name, Journal journal, PartitionTransactions transactions, long highWatermark) {
         this.name = name;
         this.journal = journal;
@@ -51,8 +51,8 @@ public final class ReadableLog {
     }
 
     /**
-     * Offset before which every transaction has ended, with its marker below the high watermark: consumers of committed
-     * records see up to here. At least {@link #startOffset}, at most {@link #highWatermark}.
+     * Offset before which every transaction has ended, with its marker below the high watermark. Read-committed
+     * consumers see records up to here. At least {@link #startOffset}, at most {@link #highWatermark}.
      */
     public long lastStableOffset() {
         long unstable = Math.max(transactions.firstUnstableOffset(), journal.startOffset());
@@ -63,17 +63,20 @@ public final class ReadableLog {
         return committed ? lastStableOffset() : highWatermark;
     }
 
-    /** Bytes are counted up to the high watermark only: their number before an open transaction is not known. */
+    /**
+     * Size of the visible part of the log. Bytes are counted only up to the high watermark: the size before an open
+     * transaction is unknown.
+     */
     private long visibleBytes(boolean committed) {
         return visibleOffset(committed) == highWatermark ? readableBytes : PartitionReader.UNKNOWN_BYTES;
     }
 
-    /** Records were appended behind the high watermark. They become readable when it moves. */
+    /** Adds records behind the high watermark. They become readable when it advances. */
     public void onAppended(int sizeBytes) {
         unreadableBytes += sizeBytes;
     }
 
-    /** Moves the high watermark, and wakes the readers that now see more. */
+    /** Advances the high watermark, and wakes the readers that now see more. */
     public void advanceTo(long offset) {
         if (offset == highWatermark) {
             return;
@@ -92,10 +95,10 @@ public final class ReadableLog {
     /**
      * Reads whole batches from {@code offset} on. The caller has checked the reader's leader epoch.
      *
-     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 when the request does not tell
+     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 if the request does not contain it
      * @param maxSizeBytes size at which to stop
      * @param atLeastOneBatch whether the first batch may exceed that size
-     * @param readCommitted whether to read up to the last stable offset only
+     * @param readCommitted whether to read only up to the last stable offset
      */
     public PartitionRead read(
             long offset, int lastFetchedEpoch, int maxSizeBytes, boolean atLeastOneBatch, boolean readCommitted) {
@@ -131,17 +134,17 @@ public final class ReadableLog {
     }
 
     /** Finds offsets by time, on a thread that may block. */
-    public OffsetLookup offsetLookup(boolean readCommitted) {
-        return new OffsetLookup(journal, visibleOffset(readCommitted));
+    public TimestampLookup offsetLookup(boolean readCommitted) {
+        return new TimestampLookup(journal, visibleOffset(readCommitted));
     }
 
-    /** Remembers how far {@code reader} has read: only what comes later is news for it. */
+    /** Records how far {@code reader} has read: only later records are news for it. */
     public void markRead(PartitionReader reader) {
         boolean committed = reader.readsCommitted();
         reader.see(visibleOffset(committed), visibleBytes(committed));
     }
 
-    /** Parks {@code reader} until there is news; informs it at once when there was some since its last read. */
+    /** Parks {@code reader} until there is news. Informs it at once if there was news since its last read. */
     public void park(PartitionReader reader) {
         boolean committed = reader.readsCommitted();
         if (closed || reader.hasUnseen(visibleOffset(committed))) {
@@ -152,13 +155,13 @@ public final class ReadableLog {
         }
     }
 
-    /** Wakes every parked reader: the log has a new first offset, or cannot be read any more. */
+    /** Wakes every parked reader, because the log has a new first offset or cannot be read any more. */
     public void wakeAll() {
         readers.wake(visibleOffset(false), visibleBytes(false));
         committedReaders.wake(visibleOffset(true), visibleBytes(true));
     }
 
-    /** The partition leaves its shard: wakes every reader, and parks none from now on. */
+    /** Wakes every reader and parks none from now on, because the partition leaves its shard. */
     public void close() {
         closed = true;
         wakeAll();

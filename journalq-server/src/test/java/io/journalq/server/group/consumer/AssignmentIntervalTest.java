@@ -8,7 +8,7 @@ import io.journalq.server.coordinator.CoordinatorMachine;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How often a group of the consumer protocol gets a new assignment. */
+/** The minimum time between assignments of a group of the consumer protocol. */
 class AssignmentIntervalTest {
     private static final int INTERVAL_MS = 1_000;
 
@@ -16,7 +16,7 @@ class AssignmentIntervalTest {
 
     @Test
     void shouldMakeOneAssignmentOfWhatChangesWithinTheInterval() {
-        // given a group with one member, which was assigned at once
+        // given a group with one member, which was assigned partitions at once
         coordinator.groups.onTimes(groupId -> new GroupTimes(5_000, 45_000, INTERVAL_MS));
         int first = join("a", 10_000).memberEpoch();
 
@@ -24,7 +24,7 @@ class AssignmentIntervalTest {
         join("b", 10_100);
         join("c", 10_200);
 
-        // then nothing is assigned before it is over, and all of them together then
+        // then nothing is assigned until it has passed, and then all changes together
         ConsumerGroup group = coordinator.groups.group("group");
         assertThat(group.assignmentEpoch()).isEqualTo(first);
         assertThat(coordinator.groups.onTick(10_300)).isEqualTo(10_000 + INTERVAL_MS);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** One seed: {@code mvn test -Dtest=AssignorTest -Dassignor.seed=SEED}. */
+/** To run one seed: {@code mvn test -Dtest=AssignorTest -Dassignor.seed=SEED}. */
 class AssignorTest {
     private static final int SEEDS = 300;
 
@@ -212,7 +212,7 @@ class AssignorTest {
         assertThat(ownerByPartition).as(trace).hasSize(expected);
     }
 
-    /** No move of one partition makes the loads of the two members more equal. */
+    /** Checks that no move of one partition would balance the loads of the two members better. */
     private static void assertBalanced(String trace, List<Subscriber> members, SortedMap<String, Assignment> targets) {
         SortedMap<Uuid, Integer> fewestByTopic = new TreeMap<>();
         for (Subscriber member : members) {

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Members join, leave and fall silent; heartbeats are lost, answered in vain, sent twice or late; topics come, go and grow;
- * the coordinator crashes, also in the middle of its records. One seed:
+ * Members join, leave and fall silent. Heartbeats are lost, repeated or late, and their responses may be lost. Topics
+ * are created, deleted and extended. The coordinator crashes, also between the records of one append. To run one seed:
  * {@code mvn test -Dtest=ConsumerGroupsPropertyTest -Dgroups.seed=SEED}.
  */
 class ConsumerGroupsPropertyTest {
@@ -47,9 +47,9 @@ class ConsumerGroupsPropertyTest {
         private final Random random;
         private final String trace;
         private final TestCoordinator coordinator;
-        private final List<SimMember> members = new ArrayList<>();
-        /** Who left or fell silent, and may wake up as what it was. */
-        private final List<SimMember> gone = new ArrayList<>();
+        private final List<SimulatedMember> members = new ArrayList<>();
+        /** Members that left or fell silent, and may return unchanged. */
+        private final List<SimulatedMember> gone = new ArrayList<>();
 
         private final Map<String, Integer> epochByMember = new TreeMap<>();
         private ConsumerGroupHeartbeatRequest late;
@@ -66,7 +66,7 @@ class ConsumerGroupsPropertyTest {
         void step() {
             int choice = random.nextInt(100);
             if (choice < 8 && members.size() < 8) {
-                members.add(new SimMember(random, "m" + made++, random.nextInt(3)));
+                members.add(new SimulatedMember(random, "m" + made++, random.nextInt(3)));
             } else if (choice < 12 && !members.isEmpty()) {
                 gone.add(members.remove(random.nextInt(members.size())));
                 leave(gone.get(gone.size() - 1));
@@ -89,17 +89,17 @@ class ConsumerGroupsPropertyTest {
             nowMs += random.nextInt(2_000);
         }
 
-        private void leave(SimMember member) {
+        private void leave(SimulatedMember member) {
             if (random.nextBoolean()) {
                 coordinator.heartbeat(member.leaving(), nowMs);
             }
         }
 
-        private void heartbeat(SimMember member) {
+        private void heartbeat(SimulatedMember member) {
             ConsumerGroupHeartbeatRequest request = member.heartbeat();
             int fate = random.nextInt(20);
             if (fate == 0) {
-                // What speaks of partitions is on one connection, and not overtaken by what comes after.
+                // Requests with partitions use one connection, so that later requests do not overtake them.
                 late = request.topicPartitions() == null ? request : late;
                 member.onNoAnswer();
                 return;
@@ -112,7 +112,7 @@ class ConsumerGroupsPropertyTest {
             if (fate == 2) {
                 member.onNoAnswer();
             } else if (fate == 3) {
-                // Nobody heard of what is lost: answers wait until their records are safe.
+                // No client received what is lost: responses wait until their records are safe.
                 coordinator.crash(random, random.nextInt(coordinator.journalSize() - journalSize + 1), nowMs);
                 member.onNoAnswer();
                 ConsumerGroup group = coordinator.groups.group(GROUP);
@@ -162,7 +162,7 @@ class ConsumerGroupsPropertyTest {
                 }
             }
             assertNoFencedMemberCommits(group, as);
-            for (SimMember member : members) {
+            for (SimulatedMember member : members) {
                 if (member.knowsItsEpoch(group)) {
                     assertThat(member.owned()
                                     .minus(group.current(member.id()).owned())
@@ -173,7 +173,10 @@ class ConsumerGroupsPropertyTest {
             }
         }
 
-        /** Who may commit is a member, in its newest epoch: what it has read is its own. */
+        /**
+         * Checks that a client that may commit is a member with the newest epoch, and that it owns the partitions that
+         * it has read.
+         */
         private void assertNoFencedMemberCommits(ConsumerGroup group, String as) {
             Stream.concat(members.stream(), gone.stream())
                     .filter(member -> group.checkCommit(member.id(), null, member.epoch(), nowMs) == ErrorCode.NONE)
@@ -185,7 +188,7 @@ class ConsumerGroupsPropertyTest {
         void assertSettles() {
             for (int round = 0; round < 12; round++) {
                 nowMs += TestCoordinator.SESSION_TIMEOUT_MS / 5;
-                for (SimMember member : members) {
+                for (SimulatedMember member : members) {
                     member.onAnswer(coordinator.heartbeat(member.heartbeat(), nowMs));
                 }
                 coordinator.groups.onTick(nowMs);

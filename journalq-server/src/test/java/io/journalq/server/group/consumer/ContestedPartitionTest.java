@@ -6,19 +6,22 @@ import io.journalq.common.id.Uuid;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** A power loss may take the record by which a member gave up what another one was given after it. Seed 1122. */
+/**
+ * A power loss may take the record in which a member revoked a partition that was then assigned to another member. Seed
+ * 1122.
+ */
 class ContestedPartitionTest {
     private static final Topics.Topic TOPIC = TestTopics.topic(1, "a-1", 2);
     private static final int MOST_HEARTBEATS = 50;
 
     private final TestCoordinator coordinator = new TestCoordinator(TestTopics.of(TOPIC));
-    private final SimMember first = new SimMember(new Random(1), "first", 1);
-    private final SimMember second = new SimMember(new Random(2), "second", 1);
+    private final SimulatedMember first = new SimulatedMember(new Random(1), "first", 1);
+    private final SimulatedMember second = new SimulatedMember(new Random(2), "second", 1);
     private long nowMs = 1_000;
 
     @Test
     void shouldLoadAndGiveAPartitionToItsNewerOwnerWhenTwoHaveIt() {
-        // given a member with both partitions that gives one up for a second member
+        // given a member with both partitions that revokes one for a second member
         heartbeat(first);
         assertThat(owned("first")).isEqualTo(2);
         heartbeat(second);
@@ -38,17 +41,17 @@ class ContestedPartitionTest {
         assertThat(after).isGreaterThan(before);
         int contested = group().current("second").owned().partitions(TOPIC.id()).get(0);
 
-        // when the record of that is lost, and the one of the second member is not
+        // when the record of that is lost, but not the record of the second member
         coordinator.crashWithout(before, after, nowMs);
 
-        // then both have it by their records, and it is the second one's
+        // then both have it according to their records, and the second one owns it
         Uuid topicId = TOPIC.id();
         assertThat(owned("first")).isEqualTo(2);
         assertThat(owned("second")).isEqualTo(1);
         assertThat(group().isFreeFor("second", topicId, contested)).isTrue();
         assertThat(group().isFreeFor("first", topicId, contested)).isFalse();
 
-        // and they come to terms
+        // and the conflict is resolved
         for (int i = 0; i < MOST_HEARTBEATS; i++) {
             heartbeat(first);
             heartbeat(second);
@@ -67,7 +70,7 @@ class ContestedPartitionTest {
         return group().current(memberId).owned().partitions(TOPIC.id()).size();
     }
 
-    private void heartbeat(SimMember member) {
+    private void heartbeat(SimulatedMember member) {
         nowMs += 100;
         member.onAnswer(coordinator.heartbeat(member.heartbeat(), nowMs));
     }

@@ -6,7 +6,7 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.group.consumer.assignor.RangeAssignor;
 import io.journalq.server.group.consumer.assignor.UniformAssignor;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.memory.MemoryAccount;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -20,12 +20,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Consumer groups over a journal in memory, which can crash and come back from the bytes of their records. */
+/** Consumer groups with a journal in memory. They can crash and be restored from the bytes of their records. */
 final class TestCoordinator {
     static final int SESSION_TIMEOUT_MS = 45_000;
     static final int SIZE_MAX = 50;
     private static final RecordTypes TYPES =
-            RecordTypes.of(ConsumerRecords.types().toArray(new RecordTypes.Type[0]));
+            RecordTypes.of(ConsumerGroupRecords.types().toArray(new RecordTypes.Type[0]));
 
     private final List<byte[][]> journal = new ArrayList<>();
     private int generatedIds;
@@ -76,7 +76,10 @@ final class TestCoordinator {
                 Unpooled.wrappedBuffer(record[0]), record[1] == null ? null : Unpooled.wrappedBuffer(record[1]));
     }
 
-    /** Dies with the last {@code lost} records; what is left comes as from a store, then as from a journal. */
+    /**
+     * Crashes and loses the last {@code lost} records. The rest is replayed first as from a store, then as from a
+     * journal.
+     */
     void crash(Random random, int lost, long nowMs) {
         int kept = Math.max(0, journal.size() - lost);
         journal.subList(kept, journal.size()).clear();
@@ -95,7 +98,7 @@ final class TestCoordinator {
         groups.onLoaded(nowMs);
     }
 
-    /** Dies, and has lost the records from one place to another, but not what came behind them. */
+    /** Crashes and loses the records from one index to another, but not the ones behind them. */
     void crashWithout(int from, int to, long nowMs) {
         journal.subList(from, to).clear();
         groups = create();

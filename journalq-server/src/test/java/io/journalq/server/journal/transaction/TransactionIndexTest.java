@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which aborted transactions a journal tells its readers of. */
+/** Which aborted transactions a journal reports to its readers. */
 class TransactionIndexTest {
     private static final Path DIRECTORY = Path.of("journal");
     private static final int TRANSACTIONS = 200;
@@ -32,7 +32,7 @@ class TransactionIndexTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void shouldFindWhatAListFindsThroughSavesAndRestarts(long seed) throws IOException {
-        // given transactions that overlap, of many segments
+        // given transactions that overlap, in many segments
         Random random = new Random(seed);
         List<AbortedTransaction> all = transactions(random);
         List<Long> segments = new ArrayList<>(List.of(0L));
@@ -40,7 +40,7 @@ class TransactionIndexTest {
         int savedCount = 0;
 
         for (int count = 0; count < all.size(); count++) {
-            // when their ends come one by one, and files are written and read again in between
+            // when their markers are added one by one, and files are written and read in between
             long markerOffset = all.get(count).markerOffset();
             if (random.nextInt(10) == 0) {
                 segments.add(markerOffset);
@@ -59,7 +59,7 @@ class TransactionIndexTest {
                 }
             }
 
-            // then every reader is told of what ends at or behind where it begins, and began before where it stops
+            // then every reader gets the transactions that end at or behind its start and begin before its end
             long fromOffset = random.nextInt((int) markerOffset + 2);
             long toOffset = fromOffset + 1 + random.nextInt(60);
             List<AbortedTransaction> expected = all.subList(0, count + 1).stream()
@@ -104,13 +104,13 @@ class TransactionIndexTest {
         index.add(20, third);
         index.save();
 
-        // when retention takes the first segment
+        // when retention deletes the first segment
         index.deleteAll(index.dropBefore(10));
 
         // then the rest is there
         assertThat(index.find(0, 100)).containsExactly(second, third);
 
-        // and when the tail is lost, so is its transaction, whose end may come again elsewhere
+        // and when the tail is lost, so is its transaction, whose marker may be written again at another offset
         index.truncateTo(29);
         assertThat(index.find(0, 100)).containsExactly(second);
         AbortedTransaction again = new AbortedTransaction(3, 25, 31, 32);
@@ -130,7 +130,7 @@ class TransactionIndexTest {
         // when
         index.remove(new TreeSet<>(List.of(9L)));
 
-        // then also for who reads the files
+        // then also for readers of the files
         assertThat(index.find(0, 100)).containsExactly(second);
         TransactionIndex restarted = new TransactionIndex(store, DIRECTORY);
         assertThat(restarted.restore(List.of(0L), 100, 0)).isTrue();

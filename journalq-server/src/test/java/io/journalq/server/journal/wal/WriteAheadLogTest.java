@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How many files are made, when journals are asked to be safe without them, and what ends it. */
+/** How many files are created, when journals are asked to flush, and which failures are permanent. */
 class WriteAheadLogTest {
     private static final Path DATA = Path.of("data");
     private static final Path FOLDER = DATA.resolve(WriteAheadLog.FOLDER_NAME);
@@ -27,8 +27,8 @@ class WriteAheadLogTest {
 
     private final MemoryFileStore store = new MemoryFileStore();
 
-    /** A journal that does as it is asked. */
-    private static final class Prompt implements Covered {
+    /** A journal that flushes when it is asked to. */
+    private static final class Prompt implements CoveredJournal {
         private long writtenOffset;
         private long flushedOffset;
         private int asked;
@@ -84,7 +84,7 @@ class WriteAheadLogTest {
 
     @Test
     void shouldAskManyJournalsOnlyWhenHalfOfTheFilesAreFull() throws IOException {
-        // given files with room for one record of each
+        // given files with room for one record each
         int count = 10;
         WriteAheadLog log = new WriteAheadLog(store, DATA, (long) WriteAheadLog.FILE_COUNT * 250 * count);
         List<Prompt> journals = new ArrayList<>();
@@ -116,7 +116,7 @@ class WriteAheadLogTest {
         faulty.setSyncFails(false);
 
         // when, then
-        assertThatThrownBy(() -> log.commit(record(journal))).hasMessageContaining("takes nothing any more");
+        assertThatThrownBy(() -> log.commit(record(journal))).hasMessageContaining("accepts no more writes");
         assertThat(log.failure()).isNotNull();
     }
 

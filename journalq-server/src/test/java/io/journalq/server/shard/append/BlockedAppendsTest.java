@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Batches that are too large for a loop to look into, and what comes behind them. */
+/** Batches that are too large for a loop to validate, and the appends behind them. */
 class BlockedAppendsTest {
     private static final int INLINE_BYTES = 10_000;
     private static final int ALLOWED_BYTES = 100_000;
@@ -33,7 +33,7 @@ class BlockedAppendsTest {
     @TempDir
     private Path directory;
 
-    /** The threads that may block: they do nothing until the test says so. */
+    /** The threads that may block: they run when the test says so. */
     private final ArrayDeque<Runnable> blocking = new ArrayDeque<>();
 
     private SteppedPartition open(CompressionCodec kept) throws IOException {
@@ -51,12 +51,12 @@ class BlockedAppendsTest {
 
     @Test
     void shouldKeepTheOrderWhenABatchIsLookedIntoElsewhere() throws IOException {
-        // given a batch that becomes large, in a transaction
+        // given a transactional batch that is large when it is decompressed
         SteppedPartition partition = open(null);
         String large = "x".repeat(INLINE_BYTES + 1);
         Outcome first = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, true, large);
 
-        // when more comes behind it, and the end of the transaction
+        // when more batches arrive behind it, and the end of the transaction
         Outcome second = partition.stage(7, EPOCH, 1, true, "second");
         Outcome other = partition.stage(8, EPOCH, 0, false, "other");
         Outcome marker = partition.stageMarker(7, EPOCH, true);
@@ -64,12 +64,12 @@ class BlockedAppendsTest {
         Outcome last = partition.stage(8, EPOCH, 2, false, "last");
         partition.loop().run();
 
-        // then nothing of it overtakes the first
+        // then none of them overtakes the first
         assertThat(first.error()).isNull();
         assertThat(other.error()).isNull();
         assertThat(partition.host().log().highWatermark()).isZero();
 
-        // and once somebody has looked, all of it is there in its order
+        // and once it is validated, all of them are appended in order
         look(partition);
         assertThat(first.offset()).isZero();
         assertThat(second.offset()).isEqualTo(1);
@@ -99,7 +99,7 @@ class BlockedAppendsTest {
 
     @Test
     void shouldGoOnBehindABatchWhenDecidingAboutItFails() throws IOException {
-        // given a batch that is looked into elsewhere, another one, and one behind them
+        // given a batch that is validated off the loop, another one, and one behind them
         SteppedPartition partition = open(null);
         FailingOnce large = new FailingOnce("x".repeat(ALLOWED_BYTES + 1), CompressionCodec.ZSTD);
         FailingOnce small = new FailingOnce("x".repeat(ALLOWED_BYTES + 1), CompressionCodec.NONE);
@@ -107,17 +107,17 @@ class BlockedAppendsTest {
         partition.host().append(small);
         Outcome behind = partition.stage(8, EPOCH, 0, false, "behind");
 
-        // when it cannot be said what becomes of the first two
+        // when the decision on the first two fails
         look(partition);
 
-        // then they are refused, and what comes behind them, then and later, is appended
+        // then they are rejected, and the batches behind them, then and later, are appended
         assertThat(large.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
         assertThat(small.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
         assertThat(behind.error()).isEqualTo(ErrorCode.NONE);
         assertThat(partition.append(8, EPOCH, 1, false, "later").error()).isEqualTo(ErrorCode.NONE);
     }
 
-    /** An append that is refused for its size; the first attempt to do so fails. */
+    /** An append that is rejected because of its size; the first attempt to reject it fails. */
     private static final class FailingOnce extends Append {
         private boolean failed;
 
@@ -141,7 +141,7 @@ class BlockedAppendsTest {
         protected void onDecided() {
             if (!failed) {
                 failed = true;
-                throw new AssertionError("as a defect does");
+                throw new AssertionError("a simulated defect");
             }
             records().release();
         }
@@ -154,10 +154,10 @@ class BlockedAppendsTest {
         Outcome large = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, false, "x".repeat(INLINE_BYTES + 1));
         Outcome behind = partition.stage(8, EPOCH, 0, false, "behind");
 
-        // when it leaves while somebody looks
+        // when the partition closes during the validation
         partition.host().close();
 
-        // then the batch is not given up under whoever reads it, but when it is looked into
+        // then the batch is not released while it is read, but after the validation
         assertThat(large.error()).isNull();
         look(partition);
         assertThat(large.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
@@ -172,11 +172,11 @@ class BlockedAppendsTest {
         Outcome first = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, false, large);
         Outcome second = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 1, false, large);
 
-        // when the client leaves while somebody looks into its first batch
+        // when the client disconnects during the validation of its first batch
         partition.clientsLeave();
         look(partition);
 
-        // then that one is taken, and nobody looks into the other
+        // then that one is appended, and the other one is not validated
         assertThat(first.error()).isEqualTo(ErrorCode.NONE);
         assertThat(second.error()).isEqualTo(ErrorCode.NETWORK_EXCEPTION);
         assertThat(partition.counters().checkedElsewhere()).isEqualTo(1);
@@ -189,17 +189,17 @@ class BlockedAppendsTest {
         String value = "x".repeat(INLINE_BYTES / 2);
         int inFlight = 20;
 
-        // when as many come in one iteration as a producer has in flight
+        // when as many arrive in one iteration as a producer has in flight
         for (int i = 0; i < inFlight; i++) {
             partition.stage(CompressionCodec.ZSTD, 7, EPOCH, i, false, value);
         }
         partition.loop().run();
 
-        // then the loop looks into all of them
+        // then the loop validates all of them
         assertThat(blocking).isEmpty();
         assertThat(partition.host().log().highWatermark()).isEqualTo(inFlight);
 
-        // but when more come, then into what it has room for
+        // but when more arrive, only as many as its budget allows
         int many = 40;
         Outcome[] outcomes = new Outcome[many];
         for (int i = 0; i < many; i++) {
@@ -211,7 +211,7 @@ class BlockedAppendsTest {
         look(partition);
         assertThat(outcomes[many - 1].offset()).isEqualTo(inFlight + many - 1);
 
-        // and the next iteration has room again
+        // and the next iteration has a new budget
         Outcome next = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, inFlight + many, false, value);
         partition.loop().run();
         assertThat(blocking).isEmpty();

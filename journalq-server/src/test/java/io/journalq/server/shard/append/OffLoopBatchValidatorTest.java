@@ -33,12 +33,12 @@ class OffLoopBatchValidatorTest {
             batches.add(room -> ran.add(number));
         }
 
-        // then one thread is asked for, and does it all
+        // then one thread is requested, and does all the work
         assertThat(pool).hasSize(1);
         pool.remove().run();
         assertThat(ran).containsExactly(0, 1, 2);
 
-        // and another when there is more
+        // and another one when there is more work
         batches.add(room -> ran.add(3));
         assertThat(pool).hasSize(1);
     }

@@ -27,6 +27,8 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
+import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.StoredChange;
@@ -49,7 +51,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Hosts with a machine that keeps names by number. */
+/** Hosts with a machine that stores names by number. */
 class CoordinatorsTest {
     private static final int LIMIT_SECONDS = 30;
     private static final int RELOAD_DELAY_MS = 500;
@@ -63,7 +65,7 @@ class CoordinatorsTest {
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(4);
     private final FullDisk disk = new FullDisk();
     private CoordinatorSlices slices = CoordinatorSlices.NONE;
-    /** Whether records are such that replaying them fails. */
+    /** Whether replaying the records fails. */
     private volatile boolean impossible;
 
     private final AtomicInteger failures = new AtomicInteger();
@@ -78,7 +80,7 @@ class CoordinatorsTest {
         private final Map<String, String> names = new TreeMap<>();
         private final List<Reply<String>> waiting = new ArrayList<>();
         private long wakeAtMs = NEVER;
-        /** What is due since the machine was loaded, and is appended; null for nothing. */
+        /** Appended by the next tick after the machine was loaded; null for nothing. */
         private String due;
 
         private int ticks;
@@ -215,7 +217,7 @@ class CoordinatorsTest {
         }
     }
 
-    /** Fails at once while the machine is loading; completes once the step ran. */
+    /** Fails at once while the machine is loading; completes once the step has run. */
     private CompletableFuture<Void> ask(String key, Step<Names> step) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         coordinators.submit(
@@ -288,7 +290,7 @@ class CoordinatorsTest {
         assertThatThrownBy(() -> waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
 
-        // then it is loaded anew as it was written, and goes on when there is room
+        // then it is loaded again as it was written, and continues when there is room
         disk.full = false;
         awaitLoaded();
         assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
@@ -310,7 +312,7 @@ class CoordinatorsTest {
             seen.putAll(machine.names);
         });
 
-        // then the second change builds on the first, and nobody is told that either was made
+        // then the second change builds on the first, and neither is confirmed
         assertThat(seen.values()).containsExactly("first", "second");
         assertThatThrownBy(() -> answer.get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
@@ -328,7 +330,7 @@ class CoordinatorsTest {
         logger.addAppender(logged);
         logger.setLevel(Level.ERROR);
         try {
-            // when the machine is lost with its partition's files, and there is time for three tries
+            // when the machine is lost with its partition's files, and there is time for three attempts
             shards.takeOffline(directory, new IOException("gone")).get(LIMIT_SECONDS, TimeUnit.SECONDS);
             put("key", 1, "lost").exceptionally(refused -> null).get(LIMIT_SECONDS, TimeUnit.SECONDS);
             Thread.sleep(4 * RELOAD_DELAY_MS);
@@ -345,18 +347,18 @@ class CoordinatorsTest {
 
     @Test
     void shouldServeWhenWhatIsDueCannotBeWritten() throws Exception {
-        // given a machine that has something to append as soon as it is loaded
+        // given a machine that appends as soon as it is loaded
         start("eventual");
         put("key", 1, DUE).get(LIMIT_SECONDS, TimeUnit.SECONDS);
         disk.full = true;
         assertThatThrownBy(() -> put("key", 2, "lost").get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class);
 
-        // then it is loaded anew, and serves what it has
+        // then it is loaded again, and serves its state
         await(() -> isLoaded("key"));
         assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
 
-        // and what is due is done when there is room
+        // and the due work is done when there is room
         disk.full = false;
         await(() -> isDone("key"));
     }
@@ -369,7 +371,7 @@ class CoordinatorsTest {
         }
     }
 
-    @Test // what the target coordinator-records found
+    @Test // found by the fuzzing target coordinator-records
     void shouldTryAgainWhenRecordsCannotBeReplayed() throws Exception {
         // given
         start("eventual");
@@ -396,12 +398,12 @@ class CoordinatorsTest {
         // when
         start("eventual");
 
-        // then it was tried until it was wiped
+        // then the deletion was retried until it succeeded
         assertThat(stale.values()).hasSize(3).allSatisfy(slice -> assertThat(slice.wipes)
                 .hasValue(StaleSlice.WIPES_THAT_FAIL + 1));
     }
 
-    /** Made of a journal that has lost its tail. */
+    /** Built from a journal that has lost its tail. */
     private static final class StaleSlice implements CoordinatorSlice {
         private static final int WIPES_THAT_FAIL = 2;
 
@@ -415,7 +417,7 @@ class CoordinatorsTest {
 
         @Override
         public void forEach(Visitor visitor) {
-            // Nobody gets so far.
+            // Never called.
         }
 
         @Override

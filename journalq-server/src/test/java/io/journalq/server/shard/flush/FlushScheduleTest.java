@@ -12,26 +12,26 @@ class FlushScheduleTest {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** Close to where the clock turns over. */
+    /** Close to the overflow of the clock. */
     private static final long START = Long.MAX_VALUE - 3 * SECOND;
 
     private final FlushSchedule<Integer> schedule = new FlushSchedule<>();
 
     @Test
     void shouldSpreadFlushesOverTheIntervalWhenAllPartitionsWereWrittenTogether() {
-        // given 200 partitions that are written all the time
+        // given 200 partitions that are written continuously
         long now = START;
         Map<Integer, Long> since = new TreeMap<>();
         for (int partition = 0; partition < 200; partition++) {
             schedule.add(partition, SECOND, now);
             since.put(partition, now);
         }
-        // when somebody looks 20 times a second
+        // when partitions are taken 20 times a second
         int flushes = 0;
         for (int look = 0; look < 200; look++) {
             now += LOOK;
             var taken = schedule.take(now);
-            // then each look brings its share, none comes late, and all come
+            // then each call returns its share, no partition is late, and all are returned
             assertThat(taken).hasSizeBetween(9, 11);
             for (int partition : taken) {
                 assertThat(now - since.get(partition)).isLessThanOrEqualTo(SECOND + LOOK);

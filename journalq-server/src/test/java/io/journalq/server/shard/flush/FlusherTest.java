@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Flushes in the background, and what they survive. */
+/** Flushes in the background, and the failures that they tolerate. */
 class FlusherTest {
     private static final short EPOCH = 0;
 
@@ -45,7 +45,7 @@ class FlusherTest {
         flushing.add(work);
     }
 
-    /** Lets the partition's flush interval pass, and the pool and the loop do all that they have. */
+    /** Lets the partition's flush interval pass, and runs all work of the pool and the loop. */
     private void passInterval(SteppedPartition partition) {
         partition.loop().advance(100);
         partition.loop().fireTimers();
@@ -57,7 +57,7 @@ class FlusherTest {
             try {
                 flushing.remove().run();
             } catch (RuntimeException ofAThread) {
-                // A pool goes on with its next work.
+                // A pool continues with its next work.
                 assertThat(ofAThread).hasMessage("defect");
             }
             partition.loop().run();
@@ -106,7 +106,7 @@ class FlusherTest {
         try {
             passInterval(partition);
         } catch (RejectedExecutionException ofALoop) {
-            // A loop goes on with its next task.
+            // A loop continues with its next task.
             assertThat(ofALoop).hasMessage("full");
         }
 

@@ -17,7 +17,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What must be on the disk when records of a partition are deleted. The number is that of a seed of the simulator. */
+/**
+ * The state that must be on the disk when records of a partition are deleted. The number is a seed of the simulator.
+ */
 class DeletedRecordsTest {
     private static final short EPOCH = 0;
 
@@ -58,7 +60,7 @@ class DeletedRecordsTest {
 
     @Test // seed 90049112
     void shouldKnowAProducerWhoseRecordsAreDeletedWhileOthersAreAcknowledgedFromMemory() throws IOException {
-        // given records of one producer in the file, and of another one in memory
+        // given written records of one producer, and records of another one in memory
         JournalConfig config = JournalConfig.DEFAULT.withRetention(1, -1);
         SteppedPartition partition = SteppedPartition.open(directory, config, DeliveryMode.PERFORMANCE);
         partition.append(1, EPOCH, 0, false, "written");
@@ -66,12 +68,12 @@ class DeletedRecordsTest {
         partition.append(2, EPOCH, 0, false, "in memory");
         assertThat(partition.host().journal().writtenOffset()).isEqualTo(1);
 
-        // when all that is written is deleted, and nothing more runs
+        // when everything written is deleted, and nothing else runs
         long laterMs = System.currentTimeMillis() + Duration.ofDays(30).toMillis();
         partition.host().maintain(laterMs, laterMs, 900_000);
         SteppedPartition next = SteppedPartition.open(directory, config, DeliveryMode.PERFORMANCE);
 
-        // then what the first producer sends again is known
+        // then batches that the first producer sends again are recognized
         assertThat(next.host().log().startOffset()).isPositive();
         assertThat(next.append(1, EPOCH, 0, false, "written").offset()).isZero();
         next.closeCleanly();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a partition remembers of producers is bounded, and it shows when a bound is reached. */
+/** The number of producers that a partition remembers is limited, and metrics show when the limit is reached. */
 class PartitionLimitsTest {
     private static final short EPOCH = 0;
 
@@ -34,14 +34,14 @@ class PartitionLimitsTest {
 
     @Test
     void shouldCountProducersThatGiveWayToOthers() {
-        // given as many as are remembered
+        // given the maximum number of producers
         for (int producer = 0; producer < ProducerDedup.MAX_PRODUCERS; producer++) {
             partition.stage(producer, EPOCH, 0, false, "v");
         }
         partition.loop().run();
         assertThat(partition.counters().limit(Limit.PARTITION_PRODUCERS)).isZero();
 
-        // when three more come
+        // when three more write
         for (int producer = 0; producer < 3; producer++) {
             partition.append(ProducerDedup.MAX_PRODUCERS + producer, EPOCH, 0, false, "v");
         }
@@ -65,7 +65,7 @@ class PartitionLimitsTest {
         // then
         assertThat(more.error()).isEqualTo(ErrorCode.NOT_ENOUGH_REPLICAS);
         assertThat(more.limit()).isEqualTo(Limit.PARTITION_TRANSACTIONS);
-        // and one that has begun goes on
+        // and an open transaction continues
         SteppedPartition.Outcome next = partition.append(0, EPOCH, 1, true, "v");
         assertThat(next.error()).isEqualTo(ErrorCode.NONE);
         assertThat(next.limit()).isNull();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.JournalConfig;
-import io.journalq.server.journal.LastEnd;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.partition.SteppedPartition.Outcome;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Acknowledged from memory, written later: what is promised of that. */
+/** Batches that are acknowledged from memory and written later: the guarantees for them. */
 class PerformanceModeTest {
     private static final short EPOCH = 0;
     private static final int ALL = 1 << 20;
@@ -48,13 +48,13 @@ class PerformanceModeTest {
         // when
         Outcome outcome = partition.append(1, EPOCH, 0, false, "a", "b");
 
-        // then it is acknowledged, in no file, and seen by nobody
+        // then it is acknowledged, not in a file, and not visible
         assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
         assertThat(outcome.offset()).isZero();
         assertThat(partition.host().journal().writtenOffset()).isZero();
         assertThat(partition.host().log().highWatermark()).isZero();
 
-        // and when the write interval is over, it is there
+        // and when the write interval has passed, it is visible
         partition.loop().fireTimers();
         assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
         assertThat(partition.readCommitted(0, ALL)).containsExactly("a", "b");
@@ -81,14 +81,14 @@ class PerformanceModeTest {
         partition.loop().fireTimers();
         partition.append(1, EPOCH, 1, false, "lost");
 
-        // when nothing more of it runs
+        // when it is killed
         SteppedPartition next = reopen();
 
         // then
         assertThat(next.readCommitted(0, ALL)).containsExactly("written");
         assertThat(next.host().log().highWatermark()).isEqualTo(1);
 
-        // What the killed one held is given back, now that nobody looks at the files any more.
+        // The memory of the killed partition is released, because nothing reads its files any more.
         partition.closeCleanly();
     }
 
@@ -121,7 +121,7 @@ class PerformanceModeTest {
 
     @Test
     void shouldWriteWhatBelongsToATransactionBeforeItIsAcknowledged() throws IOException {
-        // given something that is in memory only
+        // given a batch that is only in memory
         partition.append(1, EPOCH, 0, false, "a");
 
         // when
@@ -130,7 +130,7 @@ class PerformanceModeTest {
         partition.loop().run();
         partition.mark(2, EPOCH, true);
 
-        // then all before it is written too
+        // then all batches before it are written too
         assertThat(staged.error()).isEqualTo(ErrorCode.NONE);
         assertThat(reopen().readCommitted(0, ALL)).containsExactly("a", "b");
     }
@@ -148,11 +148,11 @@ class PerformanceModeTest {
         Outcome refused = partition.append(3, EPOCH, 0, false, "refused");
         partition.loop().fireTimers();
 
-        // then nothing is acknowledged from memory any more, and nothing that was is dropped
+        // then nothing more is acknowledged from memory, and no acknowledged batch is dropped
         assertThat(refused.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
         assertThat(partition.host().log().highWatermark()).isEqualTo(1);
 
-        // and when there is room again, all of it is there, and the next is acknowledged from memory
+        // and when there is room again, all batches are written, and the next is acknowledged from memory
         store.setFull(false);
         partition.loop().fireTimers();
         assertThat(partition.readCommitted(0, ALL)).containsExactly("written", "acknowledged 1", "acknowledged 2");
@@ -185,13 +185,13 @@ class PerformanceModeTest {
 
     @Test
     void shouldLetAProducerGoOnBehindItsLossWhenKilled() throws IOException {
-        // given a producer that was acknowledged more than is left of it
+        // given a producer that lost acknowledged batches
         partition.append(1, EPOCH, 0, false, "written");
         partition.loop().fireTimers();
         partition.append(1, EPOCH, 1, false, "lost");
         SteppedPartition next = reopen(DeliveryMode.PERFORMANCE, LastEnd.KILLED);
 
-        // when it goes on with two batches under way, and sends again what is refused
+        // when it continues with two batches in flight, and sends rejected ones again
         Outcome first = next.append(1, EPOCH, 2, false, "c");
         Outcome second = next.append(1, EPOCH, 3, false, "d");
         assertThat(first.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
@@ -199,7 +199,7 @@ class PerformanceModeTest {
         Outcome firstAgain = next.append(1, EPOCH, 2, false, "c");
         Outcome secondAgain = next.append(1, EPOCH, 3, false, "d");
 
-        // then it does so under its old epoch, in order, and a gap is refused as ever
+        // then it continues in order with its old epoch, and a gap is still rejected
         assertThat(firstAgain.error()).isEqualTo(ErrorCode.NONE);
         assertThat(secondAgain.error()).isEqualTo(ErrorCode.NONE);
         assertThat(next.append(1, EPOCH, 2, false, "c").offset()).isEqualTo(1);
@@ -241,7 +241,7 @@ class PerformanceModeTest {
         partition.closeCleanly();
         SteppedPartition next = reopen(mode, lastEnd);
 
-        // when a batch that leaves a gap comes twice
+        // when a batch that leaves a gap is sent twice
         next.append(1, EPOCH, 2, false, "c");
         Outcome again = next.append(1, EPOCH, 2, false, "c");
 
@@ -251,7 +251,7 @@ class PerformanceModeTest {
 
     @Test
     void shouldKnowAnAbortThatCouldNotBeWrittenAtFirst() throws IOException {
-        // given the end of a transaction, and behind it something that is acknowledged from memory
+        // given the end of a transaction, and behind it a batch that is acknowledged from memory
         partition.append(1, EPOCH, 0, true, "aborted");
         store.setFull(true);
         Outcome abort = partition.stageMarker(1, EPOCH, false);

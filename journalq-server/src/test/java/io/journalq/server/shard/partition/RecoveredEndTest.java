@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How far a position may be that was committed before a start. */
+/** The largest valid position that was committed before a start. */
 class RecoveredEndTest {
     @TempDir
     private Path directory;
@@ -39,16 +39,16 @@ class RecoveredEndTest {
             append(journal, 2);
             RecoveredEnd end = new RecoveredEnd(journal, journal.endOffset(), 3);
 
-            // when it has grown since
+            // when it has grown since then
             append(journal, 3);
             append(journal, 3);
 
-            // then what was read in epoch 1 cannot have been behind the end of that, whatever came there since
+            // then a position in epoch 1 cannot be behind the end of that epoch, whatever was appended since then
             assertThat(end.of(1)).isEqualTo(1);
             assertThat(end.of(2)).isEqualTo(3);
             assertThat(end.of(-1)).isEqualTo(3);
 
-            // and what is committed since may be anywhere
+            // and a position that was committed since then may be anywhere
             assertThat(end.ofOlder(3)).isEqualTo(Long.MAX_VALUE);
             assertThat(end.of(3)).isEqualTo(3);
         }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A loop that the test's thread is on, and that runs when the test says so. Timers fire when the test lets them. */
+/** A loop that runs on the test's thread, when the test says so. Timers fire when the test lets them. */
 public final class SteppedLoop implements Loop {
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final ArrayDeque<Runnable> afterIteration = new ArrayDeque<>();
@@ -21,7 +21,7 @@ public final class SteppedLoop implements Loop {
         }
     }
 
-    /** Runs what waits for its time, as if that had come. */
+    /** Runs all timers, as if their time had come. */
     public void fireTimers() {
         List<Runnable> due = List.copyOf(timers);
         timers.clear();
@@ -29,7 +29,7 @@ public final class SteppedLoop implements Loop {
         run();
     }
 
-    /** Lets time pass; timers still fire when the test lets them. */
+    /** Advances the clock; timers still fire when the test lets them. */
     public void advance(long ms) {
         nowNanos += TimeUnit.MILLISECONDS.toNanos(ms);
     }

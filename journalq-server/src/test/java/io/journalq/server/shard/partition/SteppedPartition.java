@@ -9,7 +9,7 @@ import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.JournalConfig;
-import io.journalq.server.journal.LastEnd;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.read.JournalSlice;
@@ -25,10 +25,12 @@ import io.journalq.server.shard.append.AppendSettings;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
-import io.journalq.server.shard.flush.Durability;
 import io.journalq.server.shard.flush.Flusher;
-import io.journalq.server.shard.flush.WalLoopBuffers;
+import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.flush.WalSyncers;
+import io.journalq.server.shard.flush.WalSyncers.WalLoopBuffers;
+import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
+import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
 import io.journalq.server.shard.read.PartitionRead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -73,7 +75,7 @@ public final class SteppedPartition {
             return offset;
         }
 
-        /** What the append was refused for; null when it was not for a limit. */
+        /** The limit for which the append was rejected; null if it was not rejected for a limit. */
         public Limit limit() {
             return limit;
         }
@@ -125,7 +127,7 @@ public final class SteppedPartition {
         return open(store, directory, journal, mode, LastEnd.CLEAN);
     }
 
-    /** One of a broker whose last run ended in a certain way. */
+    /** Opens a partition of a broker whose last run ended as in {@code lastEnd}. */
     public static SteppedPartition open(
             FileStore store, Path directory, JournalConfig journal, DeliveryMode mode, LastEnd lastEnd)
             throws IOException {
@@ -141,7 +143,7 @@ public final class SteppedPartition {
                 lastEnd);
     }
 
-    /** One that does in {@code blockingPool} what may block. */
+    /** Opens a partition that runs blocking work in {@code blockingPool}. */
     public static SteppedPartition open(
             FileStore store, Path directory, JournalConfig journal, DeliveryMode mode, Executor blockingPool)
             throws IOException {
@@ -157,7 +159,7 @@ public final class SteppedPartition {
                 LastEnd.CLEAN);
     }
 
-    /** One that leaves batches which are larger than so much without compression to {@code offLoopPool}. */
+    /** Opens a partition that validates batches above a decompressed size in {@code offLoopPool}. */
     public static SteppedPartition open(
             Path directory, PartitionSettings settings, int maxInlineBytes, Executor offLoopPool) throws IOException {
         return new SteppedPartition(
@@ -172,7 +174,7 @@ public final class SteppedPartition {
                 LastEnd.CLEAN);
     }
 
-    /** In mode consistent, with write-ahead files. */
+    /** Opens a partition in mode consistent, with write-ahead files. */
     public static SteppedPartition openCovered(
             FileStore store, Path directory, long writeAheadBytes, Executor committing) throws IOException {
         PartitionSettings settings = settings(DeliveryMode.CONSISTENT, JournalConfig.DEFAULT);
@@ -196,13 +198,13 @@ public final class SteppedPartition {
         return new PartitionSettings(new AppendSettings(BatchRules.DEFAULT, null, mode, 1), 1, true, journal);
     }
 
-    /** As when the topic's configuration is changed. */
+    /** Changes the topic's configuration. */
     public void setMode(DeliveryMode mode) {
         host.update(settings(mode, host.journal().config()), 0);
         loop.run();
     }
 
-    /** The folder that a partition in {@code directory} lies in. */
+    /** The directory of a partition in {@code directory}. */
     public static Path folder(Path directory) {
         return directory.resolve(TOPIC_ID + "-0");
     }
@@ -215,12 +217,12 @@ public final class SteppedPartition {
         return loop;
     }
 
-    /** Nobody waits any more for what becomes of batches. */
+    /** All clients disconnect, so that no append is awaited any more. */
     public void clientsLeave() {
         awaited = false;
     }
 
-    public Durability durability() {
+    public PartitionDurability durability() {
         return host.durability();
     }
 
@@ -232,7 +234,7 @@ public final class SteppedPartition {
         return counters;
     }
 
-    /** As a broker does that is told to stop. */
+    /** Closes the partition like a broker that is stopped. */
     public void closeCleanly() {
         host.close();
         loop.run();
@@ -301,7 +303,7 @@ public final class SteppedPartition {
         return outcome;
     }
 
-    /** Gives up everything before {@code offset}, and waits until that is safe. */
+    /** Deletes everything before {@code offset}, and waits until that is safe. */
     public ErrorCode deleteRecordsBefore(long offset) {
         ErrorCode[] outcome = new ErrorCode[1];
         host.deleteRecordsBefore(offset, error -> outcome[0] = error);
@@ -309,7 +311,10 @@ public final class SteppedPartition {
         return outcome[0];
     }
 
-    /** What a consumer of committed records sees from {@code fromOffset} on, reading {@code maxSizeBytes} at a time. */
+    /**
+     * The values that a read-committed consumer sees from {@code fromOffset} on, reading {@code maxSizeBytes} at a
+     * time.
+     */
     public List<String> readCommitted(long fromOffset, int maxSizeBytes) throws IOException {
         List<String> seen = new ArrayList<>();
         long next = fromOffset;
@@ -326,7 +331,7 @@ public final class SteppedPartition {
         return seen;
     }
 
-    /** As clients do: from a transaction's first offset on its producer's records are left out, up to its abort marker. */
+    /** As clients do: skips a producer's records from a transaction's first offset up to its abort marker. */
     private static long filter(ByteBuf records, long from, List<AbortedTransaction> aborted, List<String> seen) {
         Set<Long> abortedProducers = new HashSet<>();
         Set<AbortedTransaction> told = new HashSet<>();
@@ -336,7 +341,7 @@ public final class SteppedPartition {
             while (reader.nextBatch()) {
                 next = reader.nextOffset();
                 for (AbortedTransaction transaction : aborted) {
-                    // Told of once, at the first batch at or behind its first offset.
+                    // Used once, at the first batch at or behind its first offset.
                     if (transaction.firstOffset() < next && told.add(transaction)) {
                         abortedProducers.add(transaction.producerId());
                     }

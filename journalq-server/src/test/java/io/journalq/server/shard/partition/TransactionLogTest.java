@@ -29,7 +29,7 @@ class TransactionLogTest {
     private static final short EPOCH = 0;
     private static final int ALL = 1 << 20;
 
-    /** So small that a few batches fill a segment. */
+    /** Small enough that a few batches fill a segment. */
     private static final JournalConfig SMALL_SEGMENTS = JournalConfig.DEFAULT.withSegmentSizeBytes(400);
 
     @TempDir
@@ -37,7 +37,7 @@ class TransactionLogTest {
 
     @Test
     void shouldShowRecordsOnlyOnceTheirTransactionHasCommitted() throws IOException {
-        // given interleaved: one that commits, one that aborts, one that stays open, and one without a transaction
+        // given interleaved: a transaction that commits, one that aborts, one that stays open, and records without one
         SteppedPartition partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
         partition.append(1, EPOCH, 0, true, "a1", "a2");
         partition.append(2, EPOCH, 0, true, "b1");
@@ -78,7 +78,7 @@ class TransactionLogTest {
         long stableOffset = partition.host().log().lastStableOffset();
         assertThat(stableOffset).isEqualTo(40);
 
-        // when it is stopped, then killed, then all that is derived is lost, damaged or older than the log
+        // when it is stopped, then killed, then all derived state is lost, damaged or older than the log
         partition.closeCleanly();
         assertSame(visible, stableOffset);
         assertSame(visible, stableOffset);
@@ -91,7 +91,7 @@ class TransactionLogTest {
         delete(".txnindex");
         partition = assertSame(visible, stableOffset);
 
-        // then it goes on
+        // then it continues
         assertThat(partition.mark(3, EPOCH, true).error()).isEqualTo(ErrorCode.NONE);
         assertThat(partition.readCommitted(40, ALL)).containsExactly("open");
         assertThat(partition.append(1, EPOCH, 9, true, "kept 9").offset()).isEqualTo(36);
@@ -108,7 +108,7 @@ class TransactionLogTest {
 
     @Test
     void shouldRecoverWhateverIsLeftOfTwoInterleavedTransactions() throws IOException {
-        // given a log in which one transaction commits and one aborts, twice, killed
+        // given the log of a killed broker, in which one transaction commits and one aborts, twice
         Path whole = directory.resolve("whole");
         SteppedPartition partition = SteppedPartition.open(whole, JournalConfig.DEFAULT);
         List<Long> stableOffsets = new ArrayList<>();
@@ -130,13 +130,13 @@ class TransactionLogTest {
         ByteBuf bytes = Unpooled.wrappedBuffer(log);
 
         for (int size = 0; size <= log.length; size++) {
-            // when only the first bytes of it reached the disk
+            // when only its first bytes reached the disk
             Path cut = directory.resolve("cut-" + size);
             Files.createDirectories(SteppedPartition.folder(cut));
             Files.write(SteppedPartition.folder(cut).resolve(logFile(whole).getFileName()), Arrays.copyOf(log, size));
             SteppedPartition opened = SteppedPartition.open(cut, JournalConfig.DEFAULT);
 
-            // then it is what it was after the last whole batch
+            // then it is as it was after the last whole batch
             int batches = wholeBatches(bytes, size);
             assertThat(opened.host().log().highWatermark()).isEqualTo(batches);
             assertThat(opened.host().log().lastStableOffset())
@@ -175,17 +175,17 @@ class TransactionLogTest {
         long files = count(".txnindex");
         assertThat(files).isGreaterThan(5);
 
-        // when most of them are deleted, the first record of the open transaction among them
+        // when most of them are deleted, including the first record of the open transaction
         assertThat(partition.deleteRecordsBefore(35)).isEqualTo(ErrorCode.NONE);
 
-        // then nothing is stable behind the new beginning, and the files go with their segments
+        // then nothing behind the new start is stable, and index files are deleted with their segments
         assertThat(partition.host().log().lastStableOffset()).isEqualTo(35);
         assertThat(count(".txnindex")).isLessThan(files - 3);
         partition.mark(9, EPOCH, true);
         partition.append(1, EPOCH, 0, false, "seen");
         assertThat(partition.readCommitted(35, ALL)).containsExactly("seen");
 
-        // and a restart knows no more and no less
+        // and a restart finds the same transactions
         SteppedPartition opened = SteppedPartition.open(directory, SMALL_SEGMENTS);
         assertThat(opened.readCommitted(35, ALL)).containsExactly("seen");
         opened.closeCleanly();
@@ -195,7 +195,7 @@ class TransactionLogTest {
 
     @Test
     void shouldTellReadersOnlyOfTheTransactionsInWhatTheyRead() throws IOException {
-        // given aborted transactions of different producers one after the other
+        // given aborted transactions of different producers in sequence
         SteppedPartition partition = SteppedPartition.open(directory, SMALL_SEGMENTS);
         for (int producer = 0; producer < 20; producer++) {
             partition.append(producer, EPOCH, 0, true, "dropped");
@@ -213,7 +213,7 @@ class TransactionLogTest {
 
     @Test
     void shouldWakeReadersOfCommittedRecordsWhenTheLastStableOffsetMoves() throws IOException {
-        // given two readers at the end, one of committed records
+        // given two readers at the end, one of them read-committed
         SteppedPartition partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
         Reader committed = new Reader(true);
         Reader all = new Reader(false);
@@ -228,7 +228,7 @@ class TransactionLogTest {
         assertThat(committed.news).isZero();
         assertThat(all.news).isEqualTo(2);
 
-        // then both have when it ends
+        // then both have news when it ends
         arm(partition, committed, all);
         partition.mark(1, EPOCH, true);
         assertThat(committed.news).isEqualTo(1);
@@ -255,10 +255,10 @@ class TransactionLogTest {
         SteppedPartition partition = SteppedPartition.open(directory, JournalConfig.DEFAULT, DeliveryMode.CONSISTENT);
         partition.append(1, EPOCH, 0, true, "a");
 
-        // when the end is staged
+        // when the marker is staged
         SteppedPartition.Outcome end = partition.stageMarker(1, EPOCH, true);
 
-        // then nothing is seen of it
+        // then no reader sees it
         assertThat(end.error()).isNull();
         assertThat(partition.host().log().lastStableOffset()).isZero();
         partition.loop().run();
@@ -295,7 +295,7 @@ class TransactionLogTest {
         }
     }
 
-    /** Counts what it is told. */
+    /** Counts its news. */
     private static final class Reader extends PartitionReader {
         private final boolean committed;
         private int news;

@@ -25,14 +25,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Producers that write in and outside of transactions, end them, and are killed, with a log whose tail is lost now and
- * then, against a model: what readers of committed records see, and up to where.
+ * Producers that write in and outside of transactions, end them, and are killed, with a log whose tail is sometimes
+ * lost. Compares the records and the last stable offset that read-committed consumers see with a model.
  */
 class TransactionModelTest {
     private static final int STEPS = 120;
     private static final int PRODUCERS = 4;
 
-    /** Reading batch by batch takes its time; every so many batches is enough. */
+    /** Reading batch by batch is slow, so only every n-th check does it. */
     private static final int BATCH_WISE_INTERVAL = 8;
 
     private static final JournalConfig CONFIG = JournalConfig.DEFAULT.withSegmentSizeBytes(1_500);
@@ -55,7 +55,7 @@ class TransactionModelTest {
         }
     }
 
-    /** What a client knows of itself. */
+    /** A client's state. */
     private static final class Producer {
         private short epoch;
         private int sequence;
@@ -130,13 +130,15 @@ class TransactionModelTest {
         }
         producer.open = false;
         log.add(new Entry(outcome.offset(), number, true, true, commit, List.of()));
-        // Asked for again, there is one marker all the same.
+        // When it is requested again, there is still only one marker.
         SteppedPartition.Outcome again = partition.mark(number, epoch, commit);
         assertThat(again.error()).isEqualTo(ErrorCode.NONE);
         assertThat(again.offset()).isEqualTo(outcome.offset());
     }
 
-    /** Power is lost, and some of what was not flushed with it; then every producer begins a new epoch. */
+    /**
+     * Simulates a power loss that takes some of the data that was not synced; then every producer starts a new epoch.
+     */
     private void loseTail() throws IOException {
         Path newest = newestLog();
         byte[] content = newest == null ? new byte[0] : Files.readAllBytes(newest);
@@ -163,7 +165,7 @@ class TransactionModelTest {
         return at;
     }
 
-    /** Null when there is none. */
+    /** Null if there is none. */
     private Path newestLog() throws IOException {
         try (Stream<Path> files = Files.list(SteppedPartition.folder(directory))) {
             return files.filter(file -> file.toString().endsWith(".log"))
@@ -185,7 +187,7 @@ class TransactionModelTest {
                 .as(where)
                 .isEqualTo(log.isEmpty() ? 0 : log.get(log.size() - 1).nextOffset());
         long stableOffset = partition.host().log().lastStableOffset();
-        // A restart may have forgotten the deleted beginning of an open transaction: nothing of it can be read.
+        // A restart may have forgotten the deleted beginning of an open transaction: none of it can be read.
         assertThat(stableOffset).as(where).isBetween(stableOffset(0), stableOffset(startOffset));
         List<String> expected = visible(stableOffset);
         assertThat(partition.readCommitted(startOffset, 1 << 20)).as(where).isEqualTo(expected);
@@ -194,7 +196,7 @@ class TransactionModelTest {
         }
     }
 
-    /** First offset of the oldest transaction that is open, or whose end lies behind {@code from}. */
+    /** First offset of the oldest transaction that is open, or whose marker lies behind {@code from}. */
     private long stableOffset(long from) {
         Map<Integer, Long> firstOffsets = new HashMap<>();
         for (Entry entry : log) {

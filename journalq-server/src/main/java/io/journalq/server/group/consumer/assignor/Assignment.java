@@ -11,11 +11,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A set of partitions by topic. Immutable. Never made from what a client claims to own: a partition's number costs memory
- * in proportion to itself, so it comes from topics or from our own records only.
+ * A set of partitions by topic. Immutable. Memory use is proportional to the partition numbers. Never create an
+ * instance from the partitions that a client reports: numbers must come from topics or from our own records.
  */
 public final class Assignment {
-    /** No partition. */
+    /** No partitions. */
     public static final Assignment EMPTY = new Assignment(new TreeMap<>());
 
     private final SortedMap<Uuid, BitSet> partitionsByTopic;
@@ -24,12 +24,12 @@ public final class Assignment {
         this.partitionsByTopic = partitionsByTopic;
     }
 
-    /** Something to do with each partition. */
+    /** Visits partitions. */
     public interface Visitor {
         void visit(Uuid topicId, int partition);
     }
 
-    /** Says yes or no to a partition. */
+    /** Accepts or rejects a partition. */
     public interface Filter {
         boolean accepts(Uuid topicId, int partition);
     }
@@ -44,7 +44,7 @@ public final class Assignment {
             return this;
         }
 
-        /** Adds all of {@code other}. */
+        /** Adds all partitions of {@code other}. */
         public Builder addAll(Assignment other) {
             other.partitionsByTopic.forEach((topicId, partitions) -> partitionsByTopic
                     .computeIfAbsent(topicId, id -> new BitSet())
@@ -52,7 +52,7 @@ public final class Assignment {
             return this;
         }
 
-        /** What was added; the builder is empty after. */
+        /** Returns the added partitions and empties the builder. */
         public Assignment build() {
             if (partitionsByTopic.isEmpty()) {
                 return EMPTY;
@@ -67,12 +67,12 @@ public final class Assignment {
         return partitionsByTopic.isEmpty();
     }
 
-    /** Of how many topics it has partitions. */
+    /** Number of topics. */
     public int topicCount() {
         return partitionsByTopic.size();
     }
 
-    /** How many partitions. */
+    /** Number of partitions. */
     public int size() {
         int size = 0;
         for (BitSet partitions : partitionsByTopic.values()) {
@@ -81,7 +81,7 @@ public final class Assignment {
         return size;
     }
 
-    /** Whether it has the partition; any number may be asked for. */
+    /** Whether it contains the partition; any number is allowed. */
     public boolean contains(Uuid topicId, int partition) {
         BitSet partitions = partitionsByTopic.get(topicId);
         return partitions != null && partition >= 0 && partitions.get(partition);
@@ -100,13 +100,13 @@ public final class Assignment {
         return numbers;
     }
 
-    /** Every partition, by topic id and number. */
+    /** Visits every partition, by topic id and number. */
     public void forEach(Visitor visitor) {
         partitionsByTopic.forEach(
                 (topicId, partitions) -> partitions.stream().forEach(partition -> visitor.visit(topicId, partition)));
     }
 
-    /** Those that {@code filter} accepts. */
+    /** The partitions that {@code filter} accepts. */
     public Assignment filter(Filter filter) {
         Builder kept = new Builder();
         forEach((topicId, partition) -> {
@@ -117,17 +117,17 @@ public final class Assignment {
         return kept.build();
     }
 
-    /** Those that are in both. */
+    /** The partitions that are in both. */
     public Assignment intersection(Assignment other) {
         return filter(other::contains);
     }
 
-    /** Those that {@code other} has not. */
+    /** The partitions that {@code other} does not contain. */
     public Assignment minus(Assignment other) {
         return filter((topicId, partition) -> !other.contains(topicId, partition));
     }
 
-    /** Those that are in either. */
+    /** The partitions that are in either. */
     public Assignment union(Assignment other) {
         return new Builder().addAll(this).addAll(other).build();
     }

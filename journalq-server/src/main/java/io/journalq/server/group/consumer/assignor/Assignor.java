@@ -7,29 +7,29 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 
 /**
- * Divides the partitions of topics among the members that subscribe to them: each partition that somebody subscribes to
- * goes to exactly one subscriber. A pure function; any thread.
+ * Assigns the partitions of topics to the members that subscribe to them. Each partition with subscribers is assigned
+ * to exactly one of them. A pure function; any thread.
  */
 public interface Assignor {
-    /** The name by which clients ask for it. */
+    /** The name by which clients request this assignor. */
     String assignorName();
 
     /**
      * Computes a target.
      *
      * @param members by member id, ascending
-     * @param partitionCountByTopic every topic that a member subscribes to, and perhaps others
-     * @return for every member, by member id
+     * @param partitionCountByTopic all topics that members subscribe to; may contain others
+     * @return the target of every member, by member id
      */
     SortedMap<String, Assignment> assign(List<Subscriber> members, Map<Uuid, Integer> partitionCountByTopic);
 
     /**
-     * A member as an assignor sees it.
+     * A member, as input to an assignor.
      *
-     * @param memberId names the member
-     * @param instanceId the static member's name; null for a dynamic one
-     * @param topicIds what it subscribes to, of topics that exist
-     * @param target what it was to have until now
+     * @param memberId identifies the member
+     * @param instanceId the group instance id of a static member; null for a dynamic one
+     * @param topicIds the topics of its subscription that exist
+     * @param target its previous target
      */
     record Subscriber(String memberId, String instanceId, SortedSet<Uuid> topicIds, Assignment target) {}
 }

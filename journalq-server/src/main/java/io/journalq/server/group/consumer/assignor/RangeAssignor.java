@@ -9,9 +9,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Gives each subscriber of a topic a range of neighbouring partitions. Topics with as many partitions and the same
- * subscribers are divided alike, so that a join of them finds equal keys at one member. Static members come first, by
- * instance id, so that they keep their ranges when they come back under another member id.
+ * Assigns a range of neighbouring partitions to each subscriber of a topic. Topics with the same number of partitions
+ * and the same subscribers are divided alike, so that a join of them finds equal keys at one member. Static members
+ * come first, ordered by instance id, so that they keep their ranges when they return with another member id.
  */
 public final class RangeAssignor implements Assignor {
     public static final String NAME = "range";

@@ -11,15 +11,15 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Gives members as equal numbers of partitions as their subscriptions allow, and moves as few as that takes.
+ * Balances the number of partitions of members as far as their subscriptions allow, with as few moves as possible.
  *
- * <p>First every member keeps what it had. Then each partition without an owner goes to the subscriber with the fewest. Then
- * partitions move from a member to a subscriber that has at least two less, until there is no such pair. A move makes the
- * sum of the squares of all loads smaller, so it ends; when all members subscribe to the same topics, loads then differ by
- * one at most, and no assignment of equal balance moves less.
+ * <p>First, every member keeps its partitions. Then each partition without an owner is assigned to the subscriber with
+ * the fewest partitions. Then partitions move from a member to a subscriber that has at least two fewer, until there is
+ * no such pair. A move reduces the sum of the squares of all loads, so the loop terminates. If all members subscribe to
+ * the same topics, loads then differ by one at most, and no assignment with equal balance moves fewer partitions.
  *
- * <p>Topics with the same subscribers form a {@link Pool}, within which partitions are alike. With equal subscriptions there
- * is one pool, and the work is in proportion to the partitions.
+ * <p>Topics with the same subscribers form a {@link Pool}, in which partitions are interchangeable. With equal
+ * subscriptions there is one pool, and the run time is proportional to the number of partitions.
  */
 public final class UniformAssignor implements Assignor {
     public static final String NAME = "uniform";
@@ -62,7 +62,7 @@ public final class UniformAssignor implements Assignor {
         return new ArrayList<>(poolBySubscribers.values());
     }
 
-    /** Pools of few subscribers come first: they have the least choice. */
+    /** Pools with few subscribers come first, because they have the least choice. */
     private static int compare(List<Integer> left, List<Integer> right) {
         int bySize = Integer.compare(left.size(), right.size());
         for (int i = 0; bySize == 0 && i < left.size(); i++) {
@@ -89,10 +89,10 @@ public final class UniformAssignor implements Assignor {
 
     private record Partition(Uuid topicId, int number) {}
 
-    /** The partitions of all topics that have the same subscribers, and who has which. */
+    /** The partitions of all topics that have the same subscribers, and their owners. */
     private static final class Pool {
         private final List<Integer> subscribers;
-        /** Of every member, over all pools. */
+        /** The load of every member, over all pools. */
         private final int[] loads;
 
         private final SortedMap<Integer, Deque<Partition>> owned = new TreeMap<>();
@@ -107,7 +107,8 @@ public final class UniformAssignor implements Assignor {
             boolean[] taken = new boolean[partitionCount];
             for (int member : subscribers) {
                 for (int partition : members.get(member).target().partitions(topicId)) {
-                    // A target of before may hold what is gone, or, torn by a crash, what another one has too.
+                    // A previous target may contain deleted partitions or, after a crash between two records, another
+                    // member's.
                     if (partition < partitionCount && !taken[partition]) {
                         taken[partition] = true;
                         give(member, new Partition(topicId, partition));
@@ -135,7 +136,7 @@ public final class UniformAssignor implements Assignor {
             unowned.clear();
         }
 
-        /** Moves partitions until loads within this pool differ by one at most where a move could change that. */
+        /** Moves partitions until loads within this pool differ by one at most, as far as moves can achieve that. */
         boolean level() {
             if (owned.isEmpty() || isLevel()) {
                 return false;
@@ -150,9 +151,8 @@ public final class UniformAssignor implements Assignor {
                 }
             });
             boolean moved = false;
-            // A member's load falls only while it is first of the givers, and rises only while it is first of the
-            // takers;
-            // one that gave never becomes a taker, as all takers end below all givers. So both orders stay true.
+            // A member's load decreases only while it is the first giver, and increases only while it is the first
+            // taker. A giver never becomes a taker, because all takers end below all givers. So both orders stay valid.
             while (!mostFirst.isEmpty()) {
                 int from = mostFirst.remove();
                 int to = fewestFirst.remove();

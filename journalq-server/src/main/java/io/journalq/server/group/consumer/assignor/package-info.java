@@ -1,2 +1,2 @@
-/** Who of a group's members gets which partitions: assignments as values, and pure functions that compute them. */
+/** Assigns partitions to the members of a group: assignments as values, and pure functions that compute them. */
 package io.journalq.server.group.consumer.assignor;

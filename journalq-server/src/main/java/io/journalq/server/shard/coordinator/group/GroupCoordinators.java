@@ -4,11 +4,11 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupLimits;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.GroupMachine;
-import io.journalq.server.group.GroupMemory;
 import io.journalq.server.group.GroupRecords;
-import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.MigrationPolicy;
@@ -22,8 +22,8 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
-import io.journalq.server.shard.coordinator.CoordinatorResources;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.shard.partition.RecoveredEnd;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -39,8 +39,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The coordinators of groups. Informs them of topics that are deleted, and of partitions that lost their tails in a crash.
- * Any thread, except for {@link #start}, {@link #open} and {@link #follow}: one thread at a time, not a loop's.
+ * The group coordinators. Informs them of deleted topics, and of partitions that lost their tails in a crash. Any
+ * thread, except that {@link #start}, {@link #open} and {@link #follow} are called by one thread at a time, which must
+ * not be a loop.
  */
 public final class GroupCoordinators {
     private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
@@ -53,16 +54,16 @@ public final class GroupCoordinators {
     private volatile MetadataImage newest = MetadataImage.EMPTY;
     /** The times of groups for machines that are loaded from now on. */
     private volatile GroupTimes.Lookup times;
-    /** Where partitions ended when the broker started: by topic, then by number; null when it is not known. */
+    /** Where partitions ended when the broker started, by topic and number; null for unknown. */
     private volatile Map<String, RecoveredEnd[]> recoveredEnds = Map.of();
-    /** Coordinators' partitions that were loaded since, and whether the offsets that moved back then are kept. */
+    /** The coordinator partitions that were loaded since then, and whether their moved-back offsets are safe. */
     private final Map<Integer, Boolean> moves = new ConcurrentHashMap<>();
 
     /**
-     * Makes coordinators; none is loaded before {@link #start}.
+     * Creates the coordinators; none is loaded before {@link #start}.
      *
-     * @param memory where groups and offsets are charged
-     * @param ids gives ids for members, which nobody can guess
+     * @param memory charged with groups and offsets
+     * @param ids generates member ids that nobody can guess
      */
     public GroupCoordinators(
             BrokerConfig config, CoordinatorResources resources, MemoryBudget memory, Supplier<Uuid> ids) {
@@ -117,8 +118,8 @@ public final class GroupCoordinators {
     /**
      * Loads the coordinators.
      *
-     * @param image whose partitions the shards host
-     * @param ends where they end, before anything is appended to them
+     * @param image its partitions are hosted by the shards
+     * @param ends the ends of the partitions, before anything is appended to them
      */
     public void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
         recoveredEnds = byTopic(ends);
@@ -142,7 +143,10 @@ public final class GroupCoordinators {
         return byTopic;
     }
 
-    /** Loads the coordinators that {@code next} adds, whose partitions the shards host already; complete when that is done. */
+    /**
+     * Loads the coordinators that {@code next} adds, whose partitions the shards already host. Completed when that is
+     * done.
+     */
     public CompletableFuture<Void> open(MetadataImage next) {
         newest = next;
         return coordinators.follow(next);
@@ -174,10 +178,10 @@ public final class GroupCoordinators {
     private void onLoaded(int partition, GroupMachine machine) {
         machine.onTopics(topics);
         machine.onTimes(times);
-        // A crash may have come between the end of a topic and that of its offsets.
+        // A crash may have occurred between the deletion of a topic and the deletion of its offsets.
         MetadataImage image = newest;
         BiPredicate<String, Uuid> gone = (topic, id) -> isGone(image, topic, id);
-        OffsetCommits offsets = machine.offsets();
+        CommittedOffsets offsets = machine.offsets();
         boolean first = moves.putIfAbsent(partition, false) == null;
         if (first) {
             offsets.onTopicsGone(gone);
@@ -187,7 +191,7 @@ public final class GroupCoordinators {
             }
             return;
         }
-        // It is loaded again because an append failed: another one would have it loaded again and again.
+        // An append failed before this load. Another append would cause another load, and so on.
         offsets.onTopicsGoneInMemory(gone);
         if (!moves.get(partition)) {
             offsets.moveBackInMemory(new Ends(recoveredEnds, true));
@@ -201,9 +205,9 @@ public final class GroupCoordinators {
     /**
      * Where partitions ended, by topic and number.
      *
-     * @param later whether some offsets may have been committed since
+     * @param later whether some offsets may have been committed since then
      */
-    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements OffsetCommits.PartitionEnds {
+    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements CommittedOffsets.PartitionEnds {
         private static final RecoveredEnd[] NONE = {};
 
         @Override
@@ -212,7 +216,7 @@ public final class GroupCoordinators {
         }
 
         @Override
-        public OffsetCommits.TopicEnds ofTopic(String topic) {
+        public CommittedOffsets.TopicEnds ofTopic(String topic) {
             RecoveredEnd[] ends = byTopic.getOrDefault(topic, NONE);
             return (partition, leaderEpoch) -> {
                 RecoveredEnd end = partition < 0 || partition >= ends.length ? null : ends[partition];

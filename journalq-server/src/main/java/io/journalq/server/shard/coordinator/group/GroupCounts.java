@@ -1,15 +1,18 @@
 package io.journalq.server.shard.coordinator.group;
 
-import io.journalq.server.group.GroupCount;
+import io.journalq.server.group.GroupLimits.GroupCount;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The groups of every partition of the groups' topic, held against one limit. Any thread. */
+/** The total number of groups in all partitions of the group topic, and its limit. Any thread. */
 final class GroupCounts {
     private final int limit;
     private final Map<Integer, Integer> countByPartition = new ConcurrentHashMap<>();
 
-    /** @param limit most groups of all partitions together, but for those that begin in the same moment on several */
+    /**
+     * @param limit maximum number of groups in all partitions. Groups that are created at the same moment on several
+     *     partitions may exceed it
+     */
     GroupCounts(int limit) {
         this.limit = limit;
     }
@@ -28,7 +31,7 @@ final class GroupCounts {
         };
     }
 
-    /** Of all partitions. */
+    /** In all partitions. */
     long total() {
         return countByPartition.values().stream().mapToLong(Integer::longValue).sum();
     }

@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** The times of groups as an image sets them. Immutable, any thread. */
+/** The times of groups, as set in an image. Immutable, any thread. */
 final class ImageGroupTimes implements GroupTimes.Lookup {
     private final GroupTimes ofOthers;
     private final SortedMap<String, GroupTimes> byGroup = new TreeMap<>();
 
-    /** @param started what the broker was started with */
+    /** @param started the broker's settings at the start */
     ImageGroupTimes(BrokerConfig started, MetadataImage image) {
         BrokerConfig broker = BrokerOverrides.inForce(started, image.resources());
         this.ofOthers = times(broker, Map.of());

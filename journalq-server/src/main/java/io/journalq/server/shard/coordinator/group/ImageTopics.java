@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The topics of an image as groups need them. Immutable, any thread. */
+/** The topics of an image, as groups need them. Immutable, any thread. */
 final class ImageTopics implements Topics {
     private final MetadataImage image;
 
@@ -33,7 +33,7 @@ final class ImageTopics implements Topics {
         return topic(image.topic(id));
     }
 
-    /** Made when it is asked for, by groups with patterns: each image may hold very many topics. */
+    /** Created on demand, for groups with patterns, because an image may contain very many topics. */
     @Override
     public Collection<Topic> all() {
         List<Topic> matchable = new ArrayList<>(image.topics().size());

@@ -14,8 +14,8 @@ import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.partition.PartitionHost;
-import io.journalq.server.transaction.MarkerRequest;
 import io.journalq.server.transaction.Markers;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,17 +25,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Informs the partitions of decided transactions: data partitions by a marker in their journals, partitions of groups by
- * their coordinators. Both are fsynced in every delivery mode. Retries until each partition has been informed or does not
- * exist any more, and then informs the transaction's coordinator. There is at most one task for each transactional id. If a
- * crash interrupts it, the coordinator asks for it again.
+ * Informs the partitions of decided transactions: data partitions with a marker in their journals, partitions of groups
+ * through their coordinators. Both are fsynced in every delivery mode. Retries until each partition has been informed
+ * or no longer exists, and then informs the transaction's coordinator. There is at most one task for each transactional
+ * id. If a crash interrupts it, the coordinator requests it again.
  *
- * <p>{@link #write} on the loop of the transaction's coordinator; each partition is informed on its own loop.
+ * <p>{@link #write} runs on the loop of the transaction's coordinator; each partition is informed on its own loop.
  */
 final class MarkerWriter implements Markers {
     private static final Logger log = LoggerFactory.getLogger(MarkerWriter.class);
 
-    /** Between two attempts to inform a partition, in milliseconds. */
+    /** Time between two attempts to inform a partition, in milliseconds. */
     private static final long RETRY_DELAY_MS = 100;
 
     private final Supplier<MetadataImage> images;
@@ -46,10 +46,10 @@ final class MarkerWriter implements Markers {
     private volatile boolean closed;
 
     /**
-     * Makes a writer without work.
+     * Creates a writer without work.
      *
-     * @param images gives the newest image
-     * @param transactions are informed when all of a transaction's partitions are
+     * @param images returns the newest image
+     * @param transactions informed when all of a transaction's partitions are
      */
     MarkerWriter(
             Supplier<MetadataImage> images,
@@ -66,7 +66,8 @@ final class MarkerWriter implements Markers {
     public void write(MarkerRequest request) {
         Task running = tasks.get(request.transactionalId());
         if (running != null && running.request.equals(request)) {
-            // A coordinator that was loaded again asks again; the task informs the one that is in force when it ends.
+            // A coordinator that was loaded again requests its markers again. The task informs the coordinator that is
+            // running when it ends.
             return;
         }
         Task task = new Task(request);
@@ -74,7 +75,7 @@ final class MarkerWriter implements Markers {
         task.start();
     }
 
-    /** Retries nothing from now on. The next start does the rest. */
+    /** Stops all retries. The next start continues with them. */
     void close() {
         closed = true;
     }
@@ -101,7 +102,7 @@ final class MarkerWriter implements Markers {
             }
         }
 
-        /** One more partition is informed. Any thread. */
+        /** Called when one more partition is informed. Any thread. */
         void onTold() {
             if (missing.decrementAndGet() == 0) {
                 report();
@@ -175,7 +176,7 @@ final class MarkerWriter implements Markers {
             if (!failing && !closed) {
                 failing = true;
                 log.warn(
-                        "a partition cannot be told how a transaction ended, trying again:"
+                        "cannot inform a partition of the end of a transaction, retrying:"
                                 + " partition={} transactionalId={} error={}",
                         partition,
                         task.request.transactionalId(),
@@ -185,8 +186,8 @@ final class MarkerWriter implements Markers {
         }
 
         /**
-         * The coordinator has on the disk that the transaction is over, and never informs the partition again. So a power
-         * loss must not take the marker.
+         * Makes the marker durable before the partition counts as informed. Once the coordinator has stored that the
+         * transaction is complete, it never informs the partition again, so a power loss must not take the marker.
          */
         private void onTold(Shard shard, Uuid topicId) {
             PartitionHost host = shard.host(topicId, partition.partition());
@@ -205,12 +206,12 @@ final class MarkerWriter implements Markers {
 
         private void onDone() {
             if (failing) {
-                log.info("a partition knows now how a transaction ended: partition={}", partition);
+                log.info("a partition is now informed of the end of a transaction: partition={}", partition);
             }
             task.onTold();
         }
 
-        /** The marker on its way into the journal. */
+        /** The append of the marker to the journal. */
         private final class Marker extends MarkerAppend {
             private final Shard shard;
             private final Uuid topicId;
@@ -231,7 +232,7 @@ final class MarkerWriter implements Markers {
             protected void onDecided() {
                 switch (error()) {
                     case NONE -> onTold(shard, topicId);
-                    // The producer has a later epoch: nothing of this transaction is open there.
+                    // The producer has a later epoch, so no part of this transaction is open there.
                     case INVALID_PRODUCER_EPOCH -> onDone();
                     default -> onFailure(shard, error());
                 }

@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Gives out producer ids one by one from blocks that the controller allocates, so that few of them cost a write to the
- * metadata log. Ids of a block that is not used up when the broker stops are lost, never given twice. Any thread.
+ * Assigns producer ids one by one from blocks that the controller allocates, so that only a few of them cause a write
+ * to the metadata log. Unused ids of a block are lost when the broker stops; no id is assigned twice. Any thread.
  */
 public final class ProducerIds {
     private final Supplier<CompletableFuture<Block>> allocator;
@@ -17,21 +17,21 @@ public final class ProducerIds {
     /**
      * A range of ids.
      *
-     * @param firstId the first
-     * @param count how many
+     * @param firstId the first id
+     * @param count number of ids
      */
     public record Block(long firstId, int count) {}
 
     /**
-     * Gives out ids.
+     * Creates an instance without ids.
      *
-     * @param allocator asks the controller for a block that nobody else has
+     * @param allocator requests a unique block from the controller
      */
     public ProducerIds(Supplier<CompletableFuture<Block>> allocator) {
         this.allocator = allocator;
     }
 
-    /** An id that no other producer has; fails when the controller cannot allocate. */
+    /** A unique id; fails if the controller cannot allocate one. */
     public CompletableFuture<Long> next() {
         CompletableFuture<Long> id = new CompletableFuture<>();
         synchronized (this) {

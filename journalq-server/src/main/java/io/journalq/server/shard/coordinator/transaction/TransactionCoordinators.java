@@ -9,9 +9,9 @@ import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
-import io.journalq.server.shard.coordinator.CoordinatorResources;
 import io.journalq.server.shard.coordinator.Coordinators;
-import io.journalq.server.transaction.MarkerRequest;
+import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
+import io.journalq.server.transaction.Markers.MarkerRequest;
 import io.journalq.server.transaction.ProducerIdSource;
 import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The coordinators of transactions, with the producer ids that they assign and the writer of their markers. Any thread,
- * except for {@link #follow}: one thread at a time, not a loop's.
+ * The transaction coordinators, with the producer ids that they assign and the writer of their markers. Any thread,
+ * except that {@link #follow} is called by one thread at a time, which must not be a loop.
  */
 public final class TransactionCoordinators {
     private static final Logger log = LoggerFactory.getLogger(TransactionCoordinators.class);
@@ -33,11 +33,11 @@ public final class TransactionCoordinators {
     private final MarkerWriter markers;
 
     /**
-     * Makes coordinators; there are none before {@link #follow} finds their topic.
+     * Creates an instance without coordinators; {@link #follow} creates them once their topic exists.
      *
-     * @param memory where transactions are charged
-     * @param groups are informed of the ends of transactions that hold offsets
-     * @param images gives the newest image
+     * @param memory charged with transactions
+     * @param groups informed of the end of transactions with offsets
+     * @param images returns the newest image
      */
     public TransactionCoordinators(
             BrokerConfig config,
@@ -79,7 +79,7 @@ public final class TransactionCoordinators {
         markers.write(request);
     }
 
-    /** If the machine is lost in the meantime, so are the clients that waited for the id. */
+    /** Requests a producer id. If the machine is lost in the meantime, the steps that wait for the id are lost too. */
     private void requestId(String transactionalId) {
         var unused = producerIds.next().whenComplete((id, failure) -> {
             if (failure != null) {
@@ -93,12 +93,15 @@ public final class TransactionCoordinators {
         });
     }
 
-    /** Loads the coordinators that {@code image} adds, whose partitions the shards host already; complete when that is done. */
+    /**
+     * Loads the coordinators that {@code image} adds, whose partitions the shards already host. Completed when that is
+     * done.
+     */
     public CompletableFuture<Void> follow(MetadataImage image) {
         return coordinators.follow(image);
     }
 
-    /** Ends every machine; complete when they are gone. */
+    /** Ends all machines. Completed when that is done. */
     public CompletableFuture<Void> close() {
         markers.close();
         return coordinators.close();

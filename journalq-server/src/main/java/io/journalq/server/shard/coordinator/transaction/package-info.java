@@ -1,6 +1,6 @@
 /**
- * The transaction coordinators of the broker: gives the transaction machines of {@code transaction} their partitions of
- * {@code __transaction_state}, the producer ids that they ask for, and delivers their markers to partitions and groups. The
- * machines themselves know nothing of this package.
+ * The transaction coordinators of the broker. Assigns the transaction machines of {@code transaction} to the partitions
+ * of {@code __transaction_state}, supplies the producer ids that they request, and delivers their markers to partitions
+ * and groups. The machines do not know this package.
  */
 package io.journalq.server.shard.coordinator.transaction;

@@ -13,18 +13,18 @@ import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
+import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupLimits;
+import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.GroupMachine;
-import io.journalq.server.group.GroupMemory;
-import io.journalq.server.group.OffsetCommits;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
-import io.journalq.server.group.model.Origin;
+import io.journalq.server.group.model.Group.Origin;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** One limit on the groups of all partitions, and groups that nobody came to be in. */
+/** The limit on the number of groups of all partitions, and groups that never had a member. */
 class GroupCountsTest {
     private static final int SESSION_MS = 10_000;
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 100, 50_000, 1_000);
@@ -36,7 +36,7 @@ class GroupCountsTest {
     private long nowMs = 1_000;
     private int lastId;
 
-    /** A partition's machine, and its records. */
+    /** A partition's machine and its records. */
     private final class Machine {
         private final int partition;
         private final List<CoordinatorRecord> journal = new ArrayList<>();
@@ -65,7 +65,7 @@ class GroupCountsTest {
             records.forEach(groups::replay);
         }
 
-        /** Joins without having an id, in the version before one was asked for first: the member is in at once. */
+        /** Joins without a member id, in the version before one was required: the client becomes a member at once. */
         JoinGroupResponse join(String group) {
             return join(group, 3, "consumer");
         }
@@ -87,8 +87,8 @@ class GroupCountsTest {
 
         List<ErrorCode> commit(String group) {
             Answer<List<ErrorCode>> answer = new Answer<>();
-            OffsetCommits.Commit commit = new OffsetCommits.Commit("t", Uuid.ZERO, 0, 7, -1, -1, null);
-            groups.onOffsetCommit(group, new OffsetCommits.Committer("", null, -1), List.of(commit), nowMs, answer);
+            CommittedOffsets.Commit commit = new CommittedOffsets.Commit("t", Uuid.ZERO, 0, 7, -1, -1, null);
+            groups.onOffsetCommit(group, new CommittedOffsets.Committer("", null, -1), List.of(commit), nowMs, answer);
             return answer.value;
         }
 
@@ -115,13 +115,13 @@ class GroupCountsTest {
 
     @Test
     void shouldRefuseANewGroupOfAnyKindWhenAllPartitionsTogetherHaveAsManyAsTheyMay() {
-        // given one group on each of two partitions, which is all that there may be
+        // given one group on each of two partitions, which is the limit
         JoinGroupResponse joined = first.join("a");
         assertThat(joined.errorCode()).isEqualTo(ErrorCode.NONE.code());
         assertThat(second.commit("b")).containsExactly(ErrorCode.NONE);
         assertThat(counts.total()).isEqualTo(2);
 
-        // then no other can begin anywhere
+        // then no other group can be created on any partition
         short full = ErrorCode.GROUP_MAX_SIZE_REACHED.code();
         assertThat(first.join("c").errorCode()).isEqualTo(full);
         assertThat(second.join("d").errorCode()).isEqualTo(full);
@@ -130,7 +130,7 @@ class GroupCountsTest {
         assertThat(heartbeat.errorCode()).isEqualTo(full);
         assertThat(heartbeat.errorMessage()).contains("group.max.count");
 
-        // and those that there are go on, with new members too
+        // and the existing groups continue, also with new members
         assertThat(second.commit("b")).containsExactly(ErrorCode.NONE);
         assertThat(second.join("b").errorCode()).isEqualTo(ErrorCode.NONE.code());
         Answer<HeartbeatResponse> alive = new Answer<>();
@@ -169,7 +169,7 @@ class GroupCountsTest {
 
     @Test
     void shouldLeaveNoGroupWhenAJoinIsRefused() {
-        // when a client joins that names no kind of protocol
+        // when a client joins without a protocol type
         JoinGroupResponse refused = first.join("a", 3, "");
 
         assertThat(refused.errorCode()).isEqualTo(ErrorCode.INCONSISTENT_GROUP_PROTOCOL.code());
@@ -179,11 +179,11 @@ class GroupCountsTest {
 
     @Test
     void shouldLeaveNoGroupWhenAClientIsGivenAnIdAndNeverComesBack() {
-        // given a client that is told to come again with the id that it is given (KIP-394)
+        // given a client that is told to join again with its new member id (KIP-394)
         assertThat(first.join("a", 4, "consumer").errorCode()).isEqualTo(ErrorCode.MEMBER_ID_REQUIRED.code());
         assertThat(counts.total()).isEqualTo(1);
 
-        // when its time is up
+        // when the time for that has passed
         nowMs += SESSION_MS;
         first.groups.onTick(nowMs);
 
@@ -194,16 +194,16 @@ class GroupCountsTest {
 
     @Test
     void shouldKeepAGroupThatHadMembersWhenAnotherClientNeverComesBack() {
-        // given a group whose only member leaves when its session ends
+        // given a group whose only member is removed when its session times out
         first.join("a");
         nowMs += 10 * SESSION_MS;
         first.groups.onTick(nowMs);
         first.commit("a");
-        // when a client asks for an id and stays away
+        // when a client requests an id and does not return
         first.join("a", 4, "consumer");
         nowMs += SESSION_MS;
         first.groups.onTick(nowMs);
-        // then the group is there
+        // then the group still exists
         assertThat(first.groups.list()).hasSize(1);
     }
 

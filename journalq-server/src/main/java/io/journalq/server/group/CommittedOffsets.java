@@ -1,0 +1,473 @@
+package io.journalq.server.group;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Outbox;
+import io.journalq.server.group.consumer.EmbeddedProtocol;
+import io.journalq.server.group.model.Group;
+import io.journalq.server.group.record.OffsetCommitKey;
+import io.journalq.server.group.record.OffsetCommitValue;
+import io.journalq.server.group.record.PendingOffsetKey;
+import io.journalq.server.group.record.PendingOffsetValue;
+import io.journalq.server.memory.MemoryAccount;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.function.BiPredicate;
+
+/**
+ * The committed offsets of all groups of a machine: access checks, retention, and the offsets of open transactions. A
+ * group whose clients assign partitions to themselves has offsets but no group object.
+ */
+public final class CommittedOffsets {
+    /**
+     * From this transaction version on, the epoch of a marker is one more than that of the transaction that it ends.
+     */
+    private static final int FIRST_VERSION_WITH_GROWING_EPOCHS = 2;
+
+    private final GroupLimits limits;
+    private final Outbox outbox;
+    private final Map<String, Group> groups;
+    private final Map<String, GroupOffsets> offsets = new TreeMap<>();
+    private final MemoryAccount memory;
+    private final PendingOffsets pending;
+
+    /**
+     * The group of the last replayed offset, which is usually also the group of the next one; null if it has no offsets
+     * left.
+     */
+    private String lastReplayed;
+
+    private GroupOffsets ofLastReplayed;
+
+    /** @param memory charged with offsets, by {@link OffsetSizes} */
+    CommittedOffsets(GroupLimits limits, Outbox outbox, Map<String, Group> groups, MemoryAccount memory) {
+        this.memory = memory;
+        this.pending = new PendingOffsets(memory);
+        this.limits = limits;
+        this.outbox = outbox;
+        this.groups = groups;
+    }
+
+    /**
+     * The sender of a commit.
+     *
+     * @param memberId empty if the sender is not a member
+     * @param instanceId its group instance id; null if it has none
+     * @param generation its generation or member epoch; negative if it has none
+     */
+    public record Committer(String memberId, String instanceId, int generation) {}
+
+    /**
+     * An offset to commit.
+     *
+     * @param topicId zero if unknown
+     * @param leaderEpoch of the last record that was read; -1 if unknown
+     * @param partitionEpoch current leader epoch of the partition; -1 if unknown
+     * @param metadata stored by the client; null for none
+     */
+    public record Commit(
+            String topic,
+            Uuid topicId,
+            int partition,
+            long offset,
+            int leaderEpoch,
+            int partitionEpoch,
+            String metadata) {}
+
+    /** The offsets that a producer commits with its transaction. */
+    public record InTransaction(long producerId, short producerEpoch, List<Commit> commits) {}
+
+    /** Whether the sender may commit offsets of a group now. */
+    public ErrorCode check(String groupId, Committer committer, long nowMs) {
+        Group group = groups.get(groupId);
+        if (group != null) {
+            return group.checkCommit(committer.memberId(), committer.instanceId(), committer.generation(), nowMs);
+        }
+        return committer.generation() < 0 ? ErrorCode.NONE : ErrorCode.ILLEGAL_GENERATION;
+    }
+
+    /**
+     * The same for a commit in a transaction, which need not name its member: the caller has checked that the producer
+     * is the newest of its transactional id (KIP-447).
+     */
+    ErrorCode checkInTransaction(String groupId, Committer committer, long nowMs) {
+        boolean anonymous =
+                committer.generation() < 0 && committer.memberId().isEmpty() && committer.instanceId() == null;
+        if (anonymous) {
+            return ErrorCode.NONE;
+        }
+        ErrorCode error = check(groupId, committer, nowMs);
+        return error == ErrorCode.STALE_MEMBER_EPOCH ? ErrorCode.ILLEGAL_GENERATION : error;
+    }
+
+    /**
+     * Commits offsets. The caller has checked the sender, and replies when this returns. Pending offsets of open
+     * transactions for the same partition are discarded: as in Kafka, the last commit made counts, whether inside or
+     * outside of a transaction, and not the transaction that ends last.
+     *
+     * @return the result of each commit, in order
+     */
+    public List<ErrorCode> commit(String groupId, List<Commit> commits, long nowMs) {
+        return append(commits, nowMs, (commit, offset, records) -> {
+            records.add(new CoordinatorRecord(key(groupId, commit.topic(), commit.partition()), offset.toRecord()));
+            pending.forEachAt(
+                    new PendingOffsets.Place(groupId, commit.topic(), commit.partition()),
+                    (place, producerId, held) -> records.add(PendingOffsets.tombstone(place, producerId)));
+        });
+    }
+
+    /** Like {@link #commit}, but the offsets take effect when the producer's transaction commits. */
+    public List<ErrorCode> commitInTransaction(String groupId, InTransaction transaction, long nowMs) {
+        return append(
+                transaction.commits(),
+                nowMs,
+                (commit, offset, records) -> records.add(new CoordinatorRecord(
+                        new PendingOffsets.Place(groupId, commit.topic(), commit.partition())
+                                .key(transaction.producerId()),
+                        new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord())));
+    }
+
+    /** Whether there is memory for the commits. A commit that replaces an existing offset needs none. */
+    boolean hasRoom(String groupId, List<Commit> commits) {
+        GroupOffsets ofGroup = offsets.get(groupId);
+        long moreBytes = ofGroup == null ? OffsetSizes.group(groupId) : 0;
+        for (Commit commit : commits) {
+            CommittedOffset before = ofGroup == null ? null : ofGroup.get(commit.topic(), commit.partition());
+            long metadata = OffsetSizes.text(commit.metadata());
+            moreBytes += before == null
+                    ? OffsetSizes.first(commit.topic()) + metadata
+                    : metadata - OffsetSizes.text(before.metadata());
+        }
+        return memory.hasRoom(moreBytes);
+    }
+
+    /** The same for commits in a transaction. These are all stored in addition to the offsets in effect. */
+    boolean hasRoomInTransaction(InTransaction transaction) {
+        long moreBytes = 0;
+        for (Commit commit : transaction.commits()) {
+            moreBytes +=
+                    OffsetSizes.PENDING_BYTES + OffsetSizes.text(commit.topic()) + OffsetSizes.text(commit.metadata());
+        }
+        return memory.hasRoom(moreBytes);
+    }
+
+    private interface RecordsOf {
+        void add(Commit commit, CommittedOffset offset, List<CoordinatorRecord> records);
+    }
+
+    private List<ErrorCode> append(List<Commit> commits, long nowMs, RecordsOf recordsOf) {
+        List<ErrorCode> outcomes = new ArrayList<>(commits.size());
+        List<CoordinatorRecord> records = new ArrayList<>(commits.size());
+        for (Commit commit : commits) {
+            String metadata = commit.metadata() == null ? "" : commit.metadata();
+            if (metadata.length() > limits.maxMetadataSizeBytes()) {
+                outcomes.add(ErrorCode.OFFSET_METADATA_TOO_LARGE);
+                continue;
+            }
+            outcomes.add(ErrorCode.NONE);
+            recordsOf.add(
+                    commit,
+                    new CommittedOffset(
+                            commit.offset(),
+                            commit.leaderEpoch(),
+                            commit.partitionEpoch(),
+                            metadata,
+                            nowMs,
+                            commit.topicId()),
+                    records);
+        }
+        outbox.append(records);
+        return outcomes;
+    }
+
+    /**
+     * Ends a producer's transaction: the offsets that it holds here take effect, or are discarded, in one append.
+     * Offsets of a later epoch belong to a later transaction and stay. Offsets of an older epoch belong to a
+     * transaction that lost its end in a power loss, and are discarded. A repeated call changes nothing.
+     *
+     * @param producerEpoch epoch of the marker
+     * @param transactionVersion 2 if the epoch was incremented with the decision (KIP-890), less otherwise
+     */
+    public void onTransactionEnd(long producerId, short producerEpoch, int transactionVersion, boolean committed) {
+        int epoch = transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS ? producerEpoch : producerEpoch - 1;
+        List<CoordinatorRecord> records = new ArrayList<>();
+        pending.forEachOf(producerId, (place, id, held) -> {
+            if (held.producerEpoch() > producerEpoch) {
+                return;
+            }
+            records.add(PendingOffsets.tombstone(place, id));
+            if (committed && held.producerEpoch() >= epoch) {
+                records.add(new CoordinatorRecord(
+                        key(place.groupId(), place.topic(), place.partition()),
+                        held.offset().toRecord()));
+            }
+        });
+        outbox.append(records);
+    }
+
+    void replay(OffsetCommitKey key, OffsetCommitValue value) {
+        String groupId = key.group();
+        GroupOffsets ofGroup = groupId.equals(lastReplayed) ? ofLastReplayed : offsets.get(groupId);
+        if (ofGroup == null) {
+            ofGroup = new GroupOffsets();
+            offsets.put(groupId, ofGroup);
+            memory.add(OffsetSizes.group(groupId));
+        }
+        long before = ofGroup.sizeBytes(key.topic());
+        ofGroup.put(key.topic(), key.partition(), value == null ? null : CommittedOffset.of(value));
+        memory.add(ofGroup.sizeBytes(key.topic()) - before);
+        if (ofGroup.isEmpty()) {
+            offsets.remove(groupId);
+            memory.add(-OffsetSizes.group(groupId));
+            lastReplayed = null;
+            ofLastReplayed = null;
+        } else {
+            lastReplayed = groupId;
+            ofLastReplayed = ofGroup;
+        }
+    }
+
+    void replay(PendingOffsetKey key, PendingOffsetValue value) {
+        pending.replay(key, value);
+    }
+
+    /** Whether the sender may read a group's offsets. */
+    public ErrorCode checkFetch(String groupId, String memberId, int memberEpoch) {
+        Group group = groups.get(groupId);
+        return group == null ? ErrorCode.NONE : group.checkFetch(memberId, memberEpoch);
+    }
+
+    /** The committed offset of a group in a partition; null if there is none. */
+    public CommittedOffset get(String groupId, String topic, int partition) {
+        GroupOffsets ofGroup = offsets.get(groupId);
+        return ofGroup == null ? null : ofGroup.get(topic, partition);
+    }
+
+    /** Whether an open transaction may still change the group's offset in a partition. */
+    public boolean isPending(String groupId, String topic, int partition) {
+        return pending.contains(groupId, topic, partition);
+    }
+
+    /** Visits offsets of a group. */
+    public interface Visitor {
+        void visit(String topic, int partition, CommittedOffset offset);
+    }
+
+    /** Visits every offset of a group, by topic. */
+    public void forEach(String groupId, Visitor visitor) {
+        GroupOffsets ofGroup = offsets.get(groupId);
+        if (ofGroup != null) {
+            ofGroup.topics()
+                    .forEach((topic, ofTopic) ->
+                            ofTopic.forEach((partition, offset) -> visitor.visit(topic, partition, offset)));
+        }
+    }
+
+    /** Groups that have offsets, including those with offsets only in open transactions. */
+    SortedSet<String> groupIds() {
+        SortedSet<String> groupIds = pending.groupIds();
+        groupIds.addAll(offsets.keySet());
+        return groupIds;
+    }
+
+    /** Number of groups that have offsets in effect. */
+    int groupCount() {
+        return offsets.size();
+    }
+
+    boolean hasOffsets(String groupId) {
+        return offsets.containsKey(groupId) || pending.contains(groupId);
+    }
+
+    /** Whether a group's offset of a partition may be deleted. */
+    public ErrorCode checkDelete(String groupId) {
+        Group group = groups.get(groupId);
+        if (group == null) {
+            return hasOffsets(groupId) ? ErrorCode.NONE : ErrorCode.GROUP_ID_NOT_FOUND;
+        }
+        boolean readable = group.isEmpty() || group.protocolType().equals(EmbeddedProtocol.TYPE);
+        return readable ? ErrorCode.NONE : ErrorCode.NON_EMPTY_GROUP;
+    }
+
+    /**
+     * Deletes a group's offset of a partition, unless the group is subscribed to the topic. The caller has checked the
+     * group.
+     */
+    public ErrorCode delete(String groupId, String topic, int partition) {
+        Group group = groups.get(groupId);
+        if (group != null && group.isSubscribedTo(topic)) {
+            return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC;
+        }
+        if (get(groupId, topic, partition) != null) {
+            outbox.append(List.of(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
+        }
+        return ErrorCode.NONE;
+    }
+
+    /** The records that delete a group's offsets together with the group. */
+    List<CoordinatorRecord> tombstones(String groupId) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        forEach(
+                groupId,
+                (topic, partition, offset) -> records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
+        pending.forEachIn(
+                groupId, (place, producerId, held) -> records.add(PendingOffsets.tombstone(place, producerId)));
+        return records;
+    }
+
+    /** Deletes expired offsets: those of groups that have no members or are not subscribed to the topic. */
+    void expire(long nowMs) {
+        List<CoordinatorRecord> expired = new ArrayList<>();
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
+            // Called once for each topic: the result depends on the subscription of every member of the group.
+            Group group = groups.get(groupId);
+            if (isKept(group, topic)) {
+                return;
+            }
+            ofTopic.forEach((partition, offset) -> {
+                if (isExpired(group, offset, nowMs) && !isPending(groupId, topic, partition)) {
+                    expired.add(CoordinatorRecord.tombstone(key(groupId, topic, partition)));
+                }
+            });
+        }));
+        outbox.append(expired);
+        List<CoordinatorRecord> emptied = new ArrayList<>();
+        for (Group group : groups.values()) {
+            long sinceMs = group.emptySinceMs();
+            boolean old = sinceMs >= 0 && nowMs - sinceMs >= limits.offsetRetentionMs();
+            if (group.isEmpty() && old && !hasOffsets(group.id())) {
+                emptied.addAll(group.tombstones());
+            }
+        }
+        outbox.append(emptied);
+    }
+
+    /**
+     * Whether a group's members may need its offsets in a topic, because they are subscribed to it or their
+     * subscription is unknown.
+     */
+    private static boolean isKept(Group group, String topic) {
+        if (group == null || group.isEmpty()) {
+            return false;
+        }
+        return !group.protocolType().equals(EmbeddedProtocol.TYPE) || group.isSubscribedTo(topic);
+    }
+
+    private boolean isExpired(Group group, CommittedOffset offset, long nowMs) {
+        long sinceMs = group != null && group.isEmpty()
+                ? Math.max(offset.commitTimestampMs(), group.emptySinceMs())
+                : offset.commitTimestampMs();
+        return nowMs - sinceMs >= limits.offsetRetentionMs();
+    }
+
+    /**
+     * Deletes the offsets of deleted topics.
+     *
+     * @param isGone whether a topic no longer exists under an id (zero if unknown)
+     */
+    public void onTopicsGone(BiPredicate<String, Uuid> isGone) {
+        outbox.append(ofTopicsGone(isGone));
+    }
+
+    /**
+     * The same without appending, for when an append fails or is not allowed. A later load deletes the offsets again.
+     */
+    public void onTopicsGoneInMemory(BiPredicate<String, Uuid> isGone) {
+        ofTopicsGone(isGone).forEach(this::replay);
+    }
+
+    private List<CoordinatorRecord> ofTopicsGone(BiPredicate<String, Uuid> isGone) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        // Called once for each topic of a group: there may be a million offsets.
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
+            if (isGone.test(topic, ofTopic.topicId())) {
+                ofTopic.forEach((partition, offset) ->
+                        records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
+            }
+        }));
+        pending.forEach((place, producerId, held) -> {
+            if (isGone.test(place.topic(), held.offset().topicId())) {
+                records.add(PendingOffsets.tombstone(place, producerId));
+            }
+        });
+        return records;
+    }
+
+    /**
+     * Moves back each offset that lies behind the end of its partition, or behind the end of the epoch in which it was
+     * read: a partition that lost its tail may have grown past that offset since then. Called before the groups' first
+     * request.
+     *
+     * @param kept runs once the change is safe. A machine that is loaded before that is corrected
+     *     {@linkplain #moveBackInMemory in memory}
+     * @return the number of offsets moved
+     */
+    public int moveBack(PartitionEnds ends, Runnable kept) {
+        List<CoordinatorRecord> moved = behind(ends);
+        outbox.append(moved);
+        outbox.whenSafe(kept);
+        return moved.size();
+    }
+
+    /** The same without appending, so that groups are served correctly even if the disk fails. */
+    public void moveBackInMemory(PartitionEnds ends) {
+        behind(ends).forEach(this::replay);
+    }
+
+    private void replay(CoordinatorRecord record) {
+        if (record.key() instanceof OffsetCommitKey key) {
+            replay(key, (OffsetCommitValue) record.value());
+        } else {
+            replay((PendingOffsetKey) record.key(), (PendingOffsetValue) record.value());
+        }
+    }
+
+    private List<CoordinatorRecord> behind(PartitionEnds ends) {
+        List<CoordinatorRecord> records = new ArrayList<>();
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics()
+                .forEach((topic, ofTopic) -> ofTopic.forEachBehind(
+                        ends.ofTopic(topic),
+                        (partition, offset, end) -> records.add(new CoordinatorRecord(
+                                key(groupId, topic, partition),
+                                offset.movedBackTo(end).toRecord())))));
+        pending.forEach((place, producerId, held) -> {
+            long end =
+                    ends.endOf(place.topic(), place.partition(), held.offset().newestEpoch());
+            if (end >= 0 && held.offset().offset() > end) {
+                PendingOffsets.Pending back = new PendingOffsets.Pending(
+                        held.producerEpoch(), held.offset().movedBackTo(end));
+                records.add(new CoordinatorRecord(place.key(producerId), back.toRecord()));
+            }
+        });
+        return records;
+    }
+
+    /** The ends of partitions. */
+    public interface PartitionEnds {
+        /**
+         * Offset behind the last record that was written in {@code leaderEpoch} or before; negative if unknown.
+         *
+         * @param leaderEpoch -1 for all records
+         */
+        long endOf(String topic, int partition, int leaderEpoch);
+
+        /** The ends for one topic, because there may be a million offsets in only a few topics. */
+        default TopicEnds ofTopic(String topic) {
+            return (partition, leaderEpoch) -> endOf(topic, partition, leaderEpoch);
+        }
+    }
+
+    /** The ends of the partitions of one topic. */
+    public interface TopicEnds {
+        /** Like {@link PartitionEnds#endOf}. */
+        long endOf(int partition, int leaderEpoch);
+    }
+
+    private static OffsetCommitKey key(String groupId, String topic, int partition) {
+        return new OffsetCommitKey().setGroup(groupId).setTopic(topic).setPartition(partition);
+    }
+}

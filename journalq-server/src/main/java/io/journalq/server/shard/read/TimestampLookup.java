@@ -1,0 +1,61 @@
+package io.journalq.server.shard.read;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds offsets by time among the records of one partition that are currently visible to consumers. Any thread; blocks.
+ */
+public final class TimestampLookup {
+    private static final Logger log = LoggerFactory.getLogger(TimestampLookup.class);
+    private static final Found NOTHING = new Found(ErrorCode.NONE, -1L, -1L, -1);
+
+    private final Journal journal;
+    private final long visibleOffset;
+
+    /**
+     * The result of a lookup.
+     *
+     * @param error {@link ErrorCode#NONE} if the journal could be read
+     * @param offset the record's offset; -1 if there is none
+     * @param timestampMs the record's timestamp, in milliseconds since 1970 UTC; -1 if there is none
+     * @param leaderEpoch the epoch in which it was written; -1 if unknown
+     */
+    public record Found(ErrorCode error, long offset, long timestampMs, int leaderEpoch) {}
+
+    TimestampLookup(Journal journal, long visibleOffset) {
+        this.journal = journal;
+        this.visibleOffset = visibleOffset;
+    }
+
+    /** The first record that is not older than {@code timestampMs}. */
+    public Found first(long timestampMs) {
+        return find(() -> journal.findByTimestamp(timestampMs));
+    }
+
+    /** The first record that has the largest timestamp. */
+    public Found largest() {
+        return find(journal::maxTimestamp);
+    }
+
+    private Found find(Search search) {
+        try {
+            TimestampOffset found = search.run();
+            return found == null || found.offset() >= visibleOffset
+                    ? NOTHING
+                    : new Found(ErrorCode.NONE, found.offset(), found.timestampMs(), found.leaderEpoch());
+        } catch (IOException failure) {
+            log.error("cannot look up an offset: {}", journal.directory(), failure);
+            return new Found(ErrorCode.KAFKA_STORAGE_ERROR, -1L, -1L, -1);
+        }
+    }
+
+    /** A lookup in the journal. */
+    private interface Search {
+        TimestampOffset run() throws IOException;
+    }
+}
