@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 
 /**
- * Answers that come from several coordinators, in the order of the questions. Any thread.
+ * Collects the results of several coordinators, in the order of the requests to them. Any thread.
  *
- * @param <T> an answer
+ * @param <T> a result
  */
 public final class AnswerList<T> {
     private final AtomicReferenceArray<T> answers;
     private final AtomicInteger missing;
     private final Consumer<List<T>> done;
 
-    /** @param done takes all answers, on the thread that brings the last; at once when there are no questions */
+    /** @param done receives all results, on the thread that sets the last one; immediately if {@code count} is 0 */
     public AnswerList(int count, Consumer<List<T>> done) {
         this.answers = new AtomicReferenceArray<>(count);
         this.missing = new AtomicInteger(count);
@@ -26,7 +26,7 @@ public final class AnswerList<T> {
         }
     }
 
-    /** The answer to the question at {@code index}; once for each. */
+    /** Sets the result of the request at {@code index}. Called once for each request. */
     public void set(int index, T answer) {
         answers.set(index, answer);
         if (missing.decrementAndGet() == 0) {

@@ -56,10 +56,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 
 /**
- * A broker without sockets: metadata, partitions, coordinators, and the handlers of all APIs. Everything that could make
- * two runs differ is given to it, so that a simulation runs this very code, in one thread and on its own files and time.
+ * A broker without sockets: metadata, partitions, coordinators, and the handlers of all APIs. Everything that could
+ * make two runs differ is passed in. A simulation can therefore run the same code in one thread, on its own files and
+ * time.
  *
- * <p>Opened and closed by one thread, which may wait; handlers are called on the loops.
+ * <p>Opened and closed by one thread, which may block. Handlers are called on the loops.
  */
 public final class BrokerCore implements AutoCloseable {
     static final String METADATA_DIRECTORY = "metadata";
@@ -74,7 +75,7 @@ public final class BrokerCore implements AutoCloseable {
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
     private final Map<Path, LastEnd> lastEnds = new LinkedHashMap<>();
-    /** Nothing is written there any more: another directory may have taken the place. */
+    /** Nothing is written to these directories any more, because another directory may be mounted in their place. */
     private final Set<Path> offlineDirectories = ConcurrentHashMap.newKeySet();
 
     private final FetchHandler fetch;
@@ -86,16 +87,16 @@ public final class BrokerCore implements AutoCloseable {
     private final DirectoryWatch watch;
 
     /**
-     * What a broker runs on.
+     * Everything that a broker depends on.
      *
      * @param store its files
-     * @param cycles its loops, each a shard
-     * @param blockingPool for what waits for the disk
-     * @param controllerThread runs changes of metadata one after the other; shut down when the core is closed
-     * @param memory what state may take of the heap
+     * @param cycles its event loops, one for each shard
+     * @param blockingPool runs operations that may block
+     * @param controllerThread runs metadata changes one after the other; shut down when the core is closed
+     * @param memory the heap budget of its state
      * @param clock the time of day
-     * @param ids gives ids that were never given before, and cannot be guessed
-     * @param waiting how a thread waits for what others do
+     * @param ids supplies ids that are unique and cannot be guessed
+     * @param waiting how a thread waits for a future
      */
     public record Surroundings(
             FileStore store,
@@ -177,9 +178,10 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     /**
-     * As {@link #open(BrokerConfig, Surroundings)}, with coordinators that need not read their whole journals.
+     * As {@link #open(BrokerConfig, Surroundings)}, with stored coordinator state, so that coordinators need not read
+     * their whole journals.
      *
-     * @param slices what is stored of their state; closed by the caller, after the core
+     * @param slices the stored state; closed by the caller, after the core
      */
     public static BrokerCore open(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices)
             throws IOException {
@@ -250,7 +252,7 @@ public final class BrokerCore implements AutoCloseable {
         }
     }
 
-    /** Nothing is acknowledged any more that would go into {@code directory}. */
+    /** Stops acknowledging records that belong in {@code directory}. */
     private void takeOffline(Path directory, String reason) {
         offlineDirectories.add(directory);
         IOException failure = new IOException("the data directory " + directory + " is offline: " + reason);
@@ -260,12 +262,12 @@ public final class BrokerCore implements AutoCloseable {
         surroundings.waiting().join(shards.takeOffline(directory, failure));
     }
 
-    /** Whether the data directories are still there. */
+    /** Watches the data directories for loss. */
     DirectoryWatch directoryWatch() {
         return watch;
     }
 
-    /** Names of the directories that the partitions of all topics lie in. */
+    /** Names of the partition directories of all topics. */
     private static Set<String> partitionDirectories(MetadataImage image) {
         Set<String> names = new HashSet<>();
         for (TopicImage topic : image.topics()) {
@@ -276,24 +278,24 @@ public final class BrokerCore implements AutoCloseable {
         return names;
     }
 
-    /** What is counted of clients' metrics. */
+    /** The counters of client metrics. */
     Telemetry telemetry() {
         return telemetry;
     }
 
-    /** What coordinators count, kind by kind. */
+    /** The counters of the coordinators, for each kind. */
     List<CoordinatorCounters> coordinatorCounters() {
         return List.of(
                 groups.coordinators().counters(), transactions.coordinators().counters());
     }
 
-    /** Adds the handlers that tell clients about the broker and its directories. Before the first request. */
+    /** Adds the handlers that describe the broker and its directories. Called before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
         served = true;
         handlers.describe(identity, directories, new OfflineReplicas(shards.offlinePartitions()), surroundings.clock());
     }
 
-    /** The quotas of clients, as of now. Any thread. */
+    /** The current client quotas. Any thread. */
     public ClientQuotas quotas() {
         return metadata.current().quotas();
     }
@@ -303,7 +305,7 @@ public final class BrokerCore implements AutoCloseable {
         return handlers.registry();
     }
 
-    /** Partitions that are not served, as their files cannot be used. Any thread. */
+    /** Number of partitions that are not served because their files cannot be used. Any thread. */
     public int offlinePartitions() {
         return shards.offlinePartitions().count();
     }
@@ -312,7 +314,7 @@ public final class BrokerCore implements AutoCloseable {
         return shards;
     }
 
-    /** What compaction counts. */
+    /** The counters of compaction. */
     CleanerCounters cleanerCounters() {
         return cleaner.counters();
     }
@@ -322,7 +324,7 @@ public final class BrokerCore implements AutoCloseable {
         fetch.stopWaiting();
     }
 
-    /** Lets what is under way finish, and closes every journal cleanly. */
+    /** Lets running work finish, and closes every journal cleanly. */
     @Override
     public void close() throws IOException {
         watch.stop();
@@ -333,7 +335,8 @@ public final class BrokerCore implements AutoCloseable {
             surroundings.waiting().join(transactions.close());
             surroundings.waiting().join(groups.close());
             boolean clean = surroundings.waiting().join(shards.close());
-            // Before anybody was served, an unclean end still matters to the producers that come back later.
+            // If no client was served yet, the last unclean stop still matters to returning producers, so no clean stop
+            // is recorded.
             for (Path directory : config.dataDirectories()) {
                 boolean kept = served || lastEnds.get(directory) == LastEnd.CLEAN;
                 if (clean && kept && !offlineDirectories.contains(directory)) {

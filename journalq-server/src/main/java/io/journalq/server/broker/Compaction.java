@@ -12,14 +12,14 @@ import io.journalq.server.shard.compaction.CleanerSurroundings;
 import io.journalq.server.shard.compaction.LogCleaner;
 import java.util.function.Supplier;
 
-/** Sets up compaction and its meters. */
+/** Sets up compaction and its metrics. */
 final class Compaction {
     private Compaction() {}
 
     /**
-     * A cleaner that has not begun.
+     * Creates a cleaner that is not started.
      *
-     * @param ids gives secrets that nobody can guess
+     * @param ids supplies secrets that cannot be guessed
      */
     static LogCleaner of(BrokerConfig config, Shards shards, CleanerSurroundings surroundings, Supplier<Uuid> ids) {
         int threads = config.get(BrokerSettings.LOG_CLEANER_THREADS);
@@ -31,7 +31,7 @@ final class Compaction {
                 shards, surroundings, limits, () -> keyOffsets(limits.keyMemoryBytes() / threads, ids.get()));
     }
 
-    /** Clients that choose keys must not know the secret. */
+    /** Clients choose the keys, so they must not know the secret of the hash. */
     private static KeyOffsets keyOffsets(long sizeBytes, Uuid secret) {
         return new KeyOffsets(sizeBytes, secret.mostSignificantBits(), secret.leastSignificantBits());
     }

@@ -8,8 +8,8 @@ import io.journalq.server.shard.coordinator.group.GroupCoordinators;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 
 /**
- * Applies metadata images to shards and coordinators: what an image adds is served before clients see the image, and what it
- * removes is deleted after they see it. On the controller's thread.
+ * Applies metadata images to shards and coordinators. Added partitions are served before clients see the image, and
+ * removed partitions are deleted afterwards. On the controller's thread.
  */
 final class MetadataApplier implements MetadataPublisher.Listener {
     private final Shards shards;
@@ -27,7 +27,7 @@ final class MetadataApplier implements MetadataPublisher.Listener {
     @Override
     public void prepare(MetadataImage now, MetadataImage next) {
         waiting.join(shards.open(next));
-        // A client that finds a coordinator's topic can use its coordinators.
+        // When a client finds the topic of a coordinator, the coordinators must be available.
         waiting.join(groups.open(next));
         waiting.join(transactions.follow(next));
     }

@@ -6,21 +6,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Divides the files that this process may have open: connections get most of them and never all, so that no crowd of
- * clients can keep partitions from being written. Stateless.
+ * Divides the open files that this process is allowed. Connections get most of them but never all, so that clients
+ * cannot use up the files that partitions need. Stateless.
  */
 final class OpenFiles {
     private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
 
-    /** What the Java machine has open itself, with libraries and the store of coordinators. */
+    /** Files that the JVM, its libraries and the coordinator store keep open. */
     static final int FILES_OF_THE_PROCESS = 128;
 
-    /** Of what is left; the rest is for journals. */
+    /** Share of connections in the remaining files. The rest is for journals. */
     static final double SHARE_FOR_CONNECTIONS = 0.75;
 
     private OpenFiles() {}
 
-    /** How many connections there may be: as many as are wanted, or as the system's limit has room for. */
+    /**
+     * The maximum number of connections: {@code wanted}, or less if the system's limit on open files has no room for
+     * them.
+     */
     static int connections(int wanted) {
         return ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
                 ? connections(wanted, system.getMaxFileDescriptorCount())
@@ -33,8 +36,8 @@ final class OpenFiles {
             return wanted;
         }
         log.warn(
-                "this process may have {} files open: at most {} connections are taken instead of max.connections={};"
-                        + " raise that limit (ulimit -n, LimitNOFILE) for more",
+                "this process may open {} files: accepting at most {} connections instead of"
+                        + " max.connections={}; raise that limit (ulimit -n, LimitNOFILE) for more",
                 maxOpenFiles,
                 room,
                 wanted);

@@ -18,16 +18,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data directories of one broker, and whose they are: each carries an identity ({@link DirectoryIdentity}), which is
- * written once the metadata has a cluster id. So a directory with an identity once had durable metadata. Directories of
- * releases that wrote no identity get theirs at their first start.
+ * The data directories of one broker. Each directory has an identity ({@link DirectoryIdentity}), which is written once
+ * the metadata has a cluster id. A directory with an identity therefore had durable metadata at some time. Older
+ * releases wrote no identity; their directories get one at the first start.
  *
- * <p>{@link #lossOf} on any thread, once the broker runs; everything else on the thread that starts it. All of it blocks.
+ * <p>{@link #lossOf} can be called on any thread once the broker runs, everything else only on the thread that starts
+ * the broker. All methods block.
  */
 public final class DataDirectories {
     private static final Logger log = LoggerFactory.getLogger(DataDirectories.class);
 
-    /** How partitions' directories are named: the topic's id and the partition's number. */
+    /** The name of a partition's directory: the id of the topic and the number of the partition. */
     private static final Pattern PARTITION = Pattern.compile("[A-Za-z0-9_-]{22}-\\d{1,10}");
 
     private static final int MOST_NAMES_LOGGED = 10;
@@ -37,7 +38,7 @@ public final class DataDirectories {
     private final int nodeId;
     private final List<Found> all = new ArrayList<>();
 
-    /** One of them. */
+    /** A data directory and its contents at the time when it was opened. */
     private static final class Found {
         private final Path path;
         private final boolean hasMetadata;
@@ -59,12 +60,12 @@ public final class DataDirectories {
     }
 
     /**
-     * Looks at the directories, and creates those that are missing.
+     * Examines the directories and creates the missing ones.
      *
-     * @param paths the first one holds the metadata
+     * @param paths the data directories; the first one holds the metadata
      * @param metadataName name of the directory with the metadata
-     * @throws IOException when they do not belong together, or to this broker, or when the metadata is missing that
-     *     belongs to them. The message is one line that says what to do. Nothing is changed then
+     * @throws IOException when the directories do not belong together or belong to another broker, or when their
+     *     metadata is missing. The message is one line that says what to do. Nothing has been changed in that case
      */
     public static DataDirectories open(FileStore store, List<Path> paths, String metadataName, int nodeId)
             throws IOException {
@@ -136,7 +137,10 @@ public final class DataDirectories {
         }
     }
 
-    /** Every directory that the first one lists must be there, and no other may bring partitions of its own. */
+    /**
+     * Checks that every directory in the list of the first one is present, and that no unidentified directory adds
+     * partitions.
+     */
     private void checkComplete(Found first) throws IOException {
         Path file = first.path.resolve(DirectoryIdentity.FILE_NAME);
         for (Uuid known : first.identity.directories()) {
@@ -144,21 +148,27 @@ public final class DataDirectories {
                     .noneMatch(one ->
                             one.identity != null && one.identity.directoryId().equals(known))) {
                 throw new IOException("none of the data directories has the id " + known + ", which " + file
-                        + " lists; mount or restore that directory and name it in data.directories or, to give up what"
-                        + " it held, delete " + file + ": the next start writes it again");
+                        + " lists; mount or restore that directory and name it in data.directories or, to"
+                        + " give up its data, delete "
+                        + file + ": the next start writes it again");
             }
         }
         for (Found one : all) {
             if (one.identity == null && !one.partitions.isEmpty()) {
-                throw new IOException("the data directory " + one.path + " holds partitions and no "
-                        + DirectoryIdentity.FILE_NAME + ", so it may be another broker's; remove it from"
-                        + " data.directories or, if it is this broker's, delete " + file
+                throw new IOException("the data directory " + one.path + " holds partitions but no "
+                        + DirectoryIdentity.FILE_NAME
+                        + ", so it may belong to another broker; remove it from data.directories or, if it"
+                        + " belongs to this broker, delete "
+                        + file
                         + ": the next start writes both again");
             }
         }
     }
 
-    /** Without metadata these directories make no new cluster: something of one is there. */
+    /**
+     * Whether the directories hold the data of an existing cluster, so that a start without metadata must not create a
+     * new one.
+     */
     private boolean isMetadataExpected() {
         return all.stream().anyMatch(one -> one.identity != null || !one.partitions.isEmpty());
     }
@@ -181,16 +191,16 @@ public final class DataDirectories {
                 + " from a backup, or set an empty directory in data.directories to start a new cluster");
     }
 
-    /** Whether {@code directory} held partitions when it was opened. Before {@link #reportOrphans}. */
+    /** Whether {@code directory} held partitions when it was opened. Valid until {@link #reportOrphans} is called. */
     public boolean hasPartitions(Path directory) {
         return all.stream().anyMatch(one -> one.path.equals(directory) && !one.partitions.isEmpty());
     }
 
     /**
-     * Compares the directories with the metadata, before anything is written to that.
+     * Compares the directories with the metadata. Called before the first write to the metadata.
      *
-     * @param clusterId what the metadata says; empty when there is none yet
-     * @throws IOException when the metadata is missing or another cluster's
+     * @param clusterId the cluster id in the metadata; empty when there is none yet
+     * @throws IOException when the metadata is missing or belongs to another cluster
      */
     public void checkCluster(String clusterId) throws IOException {
         if (clusterId.isEmpty() && isMetadataExpected()) {
@@ -208,11 +218,12 @@ public final class DataDirectories {
     }
 
     /**
-     * Gives an identity to every directory that has none. The first one, which lists the others, is written last. What
-     * cannot be written is logged, and tried again at the next start: a broker must be able to start on a full disk.
+     * Gives an identity to every directory that has none. The first directory, which lists the others, is written last.
+     * If a write fails, it is logged and repeated at the next start, because a broker must be able to start on a full
+     * disk.
      *
-     * @param clusterId what the metadata says, durably
-     * @param ids gives ids that were never given before
+     * @param clusterId the cluster id, which is durable in the metadata
+     * @param ids supplies unique ids
      */
     public void identify(String clusterId, Supplier<Uuid> ids) {
         for (Found one : all.subList(1, all.size())) {
@@ -240,14 +251,14 @@ public final class DataDirectories {
             one.identity = identity;
         } catch (IOException failure) {
             log.warn(
-                    "cannot write the identity of a data directory, trying again at the next start: directory={}"
-                            + " reason=\"{}\"",
+                    "cannot write the identity of a data directory, will try again at the next start:"
+                            + " directory={} reason=\"{}\"",
                     one.path,
                     failure.toString());
         }
     }
 
-    /** Names the directories of partitions that no topic has. They are left as they are. Once. */
+    /** Logs the partition directories that belong to no topic. They are neither served nor deleted. Called once. */
     public void reportOrphans(Predicate<String> isKnown) {
         for (Found one : all) {
             List<String> orphans =
@@ -255,8 +266,8 @@ public final class DataDirectories {
             one.partitions = List.of();
             if (!orphans.isEmpty()) {
                 log.warn(
-                        "partition directories that belong to no topic, they are not served and not deleted: directory={}"
-                                + " count={} names={}",
+                        "partition directories belong to no topic; they are neither served nor deleted:"
+                                + " directory={} count={} names={}",
                         one.path,
                         orphans.size(),
                         orphans.subList(0, Math.min(MOST_NAMES_LOGGED, orphans.size())));
@@ -264,7 +275,7 @@ public final class DataDirectories {
         }
     }
 
-    /** Those that can be recognised, because they have an identity. */
+    /** The directories that have an identity, so that their loss can be detected. */
     public List<Path> identified() {
         return all.stream()
                 .filter(one -> one.identity != null)
@@ -273,8 +284,8 @@ public final class DataDirectories {
     }
 
     /**
-     * Why {@code directory}, one of {@link #identified}, is not the one that the broker was started with any more; null
-     * while it is, or when nobody can tell.
+     * Checks whether {@code directory}, one of {@link #identified}, is still the one that the broker was started with.
+     * Returns the reason if it is not, and null if it is or if the check itself failed.
      */
     public String lossOf(Path directory) {
         Found one = all.stream()
@@ -293,7 +304,8 @@ public final class DataDirectories {
         } catch (AccessDeniedException denied) {
             return "it cannot be read: " + denied;
         } catch (IOException unknown) {
-            // As when too many files are open. Writes that fail are refused one by one.
+            // For example, too many files are open. If the directory is lost, its writes fail and are refused one by
+            // one.
             log.debug("cannot check a data directory: directory={} reason=\"{}\"", directory, unknown.toString());
             return null;
         }

@@ -21,22 +21,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps other processes away from data folders while this one uses them. The lock is on a file in each; the operating
- * system gives it back when the process ends, however it ends. The file says who holds it. Used by one thread at a time.
+ * Locks the data directories, so that no other process uses them at the same time. Each directory has a lock file,
+ * which names the holder. The operating system releases the lock when the process ends, even if it is killed. One
+ * thread at a time.
  */
 public final class DataLocks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DataLocks.class);
 
     private static final FileStore STORE = new SystemFileStore();
 
-    /** How long a lock is tried again whose holder is not known. */
+    /** How long to retry while the lock file does not name its holder. */
     private static final long UNKNOWN_HOLDER_LIMIT_NS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long RETRY_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
-     * What this process holds. The operating system drops a process's lock when any of its channels to that file is
-     * closed, so a folder that is held here must not even be tried.
+     * The directories that this process has locked. The operating system drops a process's lock when any of the
+     * process's channels to the file is closed. A directory in this set must therefore not be tried again.
      */
     private static final Set<Path> HELD_HERE = ConcurrentHashMap.newKeySet();
 
@@ -45,10 +46,10 @@ public final class DataLocks implements AutoCloseable {
     private DataLocks() {}
 
     /**
-     * Creates the folders where they are missing, and locks them all or none.
+     * Creates the missing directories, and locks either all directories or none.
      *
-     * @throws IOException when one is held by another process or cannot be written; the message is one line that says
-     *     which, and what to do
+     * @throws IOException when another process holds a lock or a directory is not writable; the message is one line
+     *     that names the directory and says what to do
      */
     public static DataLocks acquire(List<Path> dataDirectories) throws IOException {
         DataLocks locks = new DataLocks();
@@ -65,8 +66,8 @@ public final class DataLocks implements AutoCloseable {
     }
 
     /**
-     * Whether any process, this one included, has locked a directory. For a moment this takes the lock itself; a broker that
-     * starts at that moment tries again.
+     * Whether any process, including this one, has locked a directory. The check takes the lock for a moment. A broker
+     * that starts at that moment retries.
      */
     public static boolean isHeld(Path dataDirectory) throws IOException {
         Path directory = dataDirectory.toAbsolutePath().normalize();
@@ -106,13 +107,16 @@ public final class DataLocks implements AutoCloseable {
         } catch (IOException | OverlappingFileLockException failure) {
             forget(directory);
             throw new IOException(
-                    "cannot write to the data folder " + directory + ": " + failure
-                            + "; make it writable, or set another folder in data.directories",
+                    "cannot write to the data directory " + directory + ": " + failure
+                            + "; make it writable, or set another directory in data.directories",
                     failure);
         }
     }
 
-    /** Tries again while the process that holds the lock has no name: {@link #isHeld} holds it for a moment. */
+    /**
+     * Retries while the lock file names no holder, because {@link #isHeld} in another process takes the lock for a
+     * moment.
+     */
     private static boolean tryLock(FileChannel channel, Path directory) throws IOException {
         long startNs = System.nanoTime();
         while (channel.tryLock() == null) {
@@ -127,12 +131,12 @@ public final class DataLocks implements AutoCloseable {
     }
 
     private static FolderInUseException inUse(Path directory, String by) {
-        return new FolderInUseException("the data folder " + directory + " is in use by another broker" + by
-                + "; stop that one, or set another folder in data.directories");
+        return new FolderInUseException("the data directory " + directory + " is in use by another broker" + by
+                + "; stop that broker, or set another directory in data.directories");
     }
 
     /**
-     * Says in every folder where this broker is reached, for those who look after it.
+     * Writes the addresses of this broker into every lock file, for operators and tools.
      *
      * @param address where clients on this machine reach it, {@code host:port}
      * @param adminAddress of the health page, {@code host:port}; null when there is none
@@ -142,8 +146,9 @@ public final class DataLocks implements AutoCloseable {
     }
 
     /**
-     * A later text begins with an earlier one: whoever reads meanwhile reads one of them. The lock holds without it: on a
-     * full disk a broker must be able to start.
+     * Writes the holder into every lock file. Each text begins with the one written before it, so a concurrent reader
+     * sees one or the other. A failure is only logged: the lock holds without the text, and a broker must be able to
+     * start on a full disk.
      */
     private void write(LockHolder holder) {
         ByteBuffer text = ByteBuffer.wrap(holder.text().getBytes(StandardCharsets.UTF_8));
@@ -156,22 +161,22 @@ public final class DataLocks implements AutoCloseable {
                 channel.truncate(text.limit());
             } catch (IOException failure) {
                 log.warn(
-                        "cannot write down who uses a data folder: folder={} reason=\"{}\"",
+                        "cannot write the holder of a data directory: directory={} reason=\"{}\"",
                         directory,
                         failure.getMessage());
             }
         });
     }
 
-    /** Gives the folders back. */
+    /** Releases the locks. */
     @Override
     public void close() {
         for (Path directory : List.copyOf(locked.keySet())) {
             try {
                 locked.get(directory).truncate(0);
             } catch (IOException failure) {
-                // Who reads the file also looks whether that process still runs.
-                log.debug("cannot empty the lock of a data folder", failure);
+                // A reader that finds the old content also checks whether the process still runs.
+                log.debug("cannot empty the lock file of a data directory", failure);
             }
             forget(directory);
         }
@@ -184,14 +189,14 @@ public final class DataLocks implements AutoCloseable {
                 channel.close();
             }
         } catch (IOException failure) {
-            // The operating system gives the lock back at the latest when the process ends.
-            log.warn("cannot give back the lock of a data folder", failure);
+            // The operating system releases the lock when the process ends, if not before.
+            log.warn("cannot release the lock of a data directory", failure);
         } finally {
             HELD_HERE.remove(directory);
         }
     }
 
-    /** Told apart from a folder that cannot be used at all. */
+    /** Another broker holds the lock. All other exceptions mean that the directory cannot be used. */
     private static final class FolderInUseException extends IOException {
         private static final long serialVersionUID = 1L;
 

@@ -16,22 +16,22 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
 /**
- * Whose a data directory is: the content of the file {@link #FILE_NAME} at its root, a few lines of text that end with
- * their CRC32C. Immutable.
+ * The identity of a data directory, stored in the file {@link #FILE_NAME} at its root: a few lines of text that end
+ * with their CRC32C. Immutable.
  *
- * @param clusterId id of the cluster, as its metadata says
+ * @param clusterId id of the cluster, as in the metadata
  * @param nodeId id of the broker in the cluster
- * @param directoryId id of this directory; no other data directory has it
- * @param directories in the directory that holds the metadata, the ids of all data directories of the broker, this one
- *     included; empty in the others
+ * @param directoryId id of this directory, unique among all data directories
+ * @param directories in the directory that holds the metadata: the ids of all data directories of the broker, including
+ *     this one; empty in the other directories
  */
 record DirectoryIdentity(String clusterId, int nodeId, Uuid directoryId, List<Uuid> directories) {
     static final String FILE_NAME = "journalq.identity";
 
-    /** What this release writes and reads. */
+    /** The format version that this release writes and reads. */
     static final int VERSION = 1;
 
-    /** Room for the ids of 1,000 data directories. */
+    /** Large enough for the ids of 1,000 data directories. */
     static final int MAX_FILE_BYTES = 32 << 10;
 
     private static final String CRC_BEGIN = "crc32c=";
@@ -44,9 +44,10 @@ record DirectoryIdentity(String clusterId, int nodeId, Uuid directoryId, List<Uu
     }
 
     /**
-     * Reads what a file holds.
+     * Decodes the content of an identity file.
      *
-     * @throws IOException when it is damaged, or of a newer release; the message is one line that says what to do
+     * @throws IOException when the content is damaged or written by a newer release; the message is one line that says
+     *     what to do
      */
     static DirectoryIdentity decode(Path file, byte[] content) throws IOException {
         String text = new String(content, StandardCharsets.UTF_8);

@@ -11,23 +11,23 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The process that holds a data folder, as the folder's lock file tells. Immutable.
+ * The process that holds a data directory, as named in the lock file of the directory. Immutable.
  *
- * <p>The system gives process ids out again, so an id alone could name an innocent process after a restart of the
- * machine: the time of its start goes with it.
+ * <p>The operating system reuses process ids. After a restart of the machine, the id could belong to an unrelated
+ * process. The start time of the process is therefore stored with the id.
  *
- * @param processId as its own system counts
- * @param startedMs when it started, in milliseconds since 1970
+ * @param processId id of the process in its own system
+ * @param startedMs start time of the process, in milliseconds since 1970
  * @param address where clients on its machine reach it, {@code host:port}; null while it is starting
  * @param adminAddress of its health page, {@code host:port}; null when there is none, or while it is starting
  */
 public record LockHolder(long processId, long startedMs, String address, String adminAddress) {
     private static final String LOCK_FILE = ".lock";
 
-    /** More is not this program's. */
+    /** A larger file was not written by this program. */
     private static final long MAX_FILE_BYTES = 4096;
 
-    /** The system's clock ticks are coarse, and two readings of one start differ by as much. */
+    /** The system's clock ticks are coarse: two readings of the same start time can differ by this much. */
     private static final Duration START_TOLERANCE = Duration.ofSeconds(2);
 
     static Path fileIn(Path dataDirectory) {
@@ -59,10 +59,10 @@ public record LockHolder(long processId, long startedMs, String address, String 
     }
 
     /**
-     * What the lock file of a data folder says; whether that process still runs is another question. Not for the process
-     * that holds the folder: reading the file would give up its lock.
+     * Reads the lock file of a data directory. The process in it may have ended since. Must not be called by the
+     * process that holds the directory, because closing the file would release its lock.
      *
-     * @return nothing when the folder was given back, never used, or its file makes no sense
+     * @return empty when the directory was released or never used, or when the file cannot be parsed
      */
     public static Optional<LockHolder> read(Path dataDirectory) {
         String text;
@@ -97,7 +97,7 @@ public record LockHolder(long processId, long startedMs, String address, String 
         }
     }
 
-    /** The process, if it still runs and can be seen from here; one in another container cannot. */
+    /** The process, if it still runs and is visible from here. A process in another container is not visible. */
     public Optional<ProcessHandle> process() {
         return ProcessHandle.of(processId).filter(ProcessHandle::isAlive).filter(this::startedThen);
     }
@@ -112,7 +112,7 @@ public record LockHolder(long processId, long startedMs, String address, String 
                 .orElse(true);
     }
 
-    /** The holder in a few words, for messages. */
+    /** Describes the holder in a few words, for messages. */
     public String describe() {
         return "process " + processId + (address == null ? "" : " at " + address);
     }

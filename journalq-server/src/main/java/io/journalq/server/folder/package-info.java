@@ -1,7 +1,8 @@
 /**
- * Who has a data directory, and whose it is: one broker at a time, and always the same one. In come the paths of data
- * directories; out go locks that the operating system gives back when their process ends, what the holder of one says
- * about itself, for other processes to read, and whether the directories belong to this broker and its cluster. Knows files
- * and processes, and of what the directories hold only the names.
+ * Ownership of data directories: only one broker may use a directory at a time, and it is always the same broker.
+ *
+ * <p>In: the paths of the data directories. Out: locks, which the operating system releases when the process ends; the
+ * holder of a directory, for other processes; and whether the directories belong to this broker and its cluster. Knows
+ * files and processes. Knows only the names of the contents of the directories.
  */
 package io.journalq.server.folder;

@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs work on another executor's threads, only so much of it at the same time: for work that needs processors rather than
- * waits for a disk. More of that at once than there are processors only keeps the others, Java's compiler among them, from
- * getting on. Any thread.
+ * Runs tasks on the threads of another executor, but only a limited number at the same time. It is for tasks that need
+ * a processor rather than wait for a disk: more of them than there are processors would only delay other threads,
+ * including the JIT compiler. Any thread.
  */
 public final class NarrowExecutor implements Executor {
     private static final Logger log = LoggerFactory.getLogger(NarrowExecutor.class);
@@ -22,18 +22,18 @@ public final class NarrowExecutor implements Executor {
     private final Queue<Runnable> waiting = new ArrayDeque<>();
     private int running;
 
-    /** Runs at most {@code width} pieces of work on the threads of {@code wide} at the same time. */
+    /** Runs at most {@code width} tasks on the threads of {@code wide} at the same time. */
     public NarrowExecutor(Executor wide, int width) {
         this.wide = wide;
         this.width = width;
     }
 
-    /** @throws RejectedExecutionException when too much waits already, or the other executor takes nothing */
+    /** @throws RejectedExecutionException when too many tasks wait, or the other executor rejects the task */
     @Override
     public synchronized void execute(Runnable work) {
         if (running == width) {
             if (waiting.size() == MAX_WAITING) {
-                throw new RejectedExecutionException("too much waits for a thread");
+                throw new RejectedExecutionException("too many tasks wait for a thread");
             }
             waiting.add(work);
             return;
@@ -52,8 +52,8 @@ public final class NarrowExecutor implements Executor {
             try {
                 work.run();
             } catch (RuntimeException defect) {
-                // What waits behind it must not wait for ever.
-                log.error("unexpected failure of work off the loops", defect);
+                // The tasks that wait behind it must still run.
+                log.error("unexpected failure of a task off the event loops", defect);
             }
         }
     }

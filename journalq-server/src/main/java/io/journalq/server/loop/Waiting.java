@@ -2,7 +2,10 @@ package io.journalq.server.loop;
 
 import java.util.concurrent.CompletableFuture;
 
-/** How a thread that may block waits for what others do; a simulation runs other work meanwhile. Any thread, not a loop's. */
+/**
+ * Blocks a thread until a future is complete. A simulation runs other work in the meantime. Any thread except those of
+ * loops.
+ */
 @FunctionalInterface
 public interface Waiting {
     /**

@@ -10,8 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has a listener rest for a moment when the system refuses it a connection, as when the process has as many files open as
- * it may: connections wait in the system's queue meanwhile, and those that are open are served. Any loop.
+ * Pauses a listener when the system refuses it a connection, for example because the process has too many open files.
+ * In the meantime, new connections wait in the backlog of the operating system, and open connections are served. Any
+ * loop.
  */
 @Sharable
 final class AcceptFailures extends ChannelInboundHandlerAdapter {

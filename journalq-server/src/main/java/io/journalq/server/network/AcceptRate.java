@@ -7,12 +7,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Has a listener rest once it has accepted so many connections in a short time: the others wait in the system's queue. A
- * new connection costs more than a request, and a flood of them is not to take the loop from those that are served. One
- * for each listener, on its loop.
+ * Pauses a listener that has accepted too many connections in a short time. In the meantime, new connections wait in
+ * the backlog of the operating system. Accepting a connection costs more than a request, so a flood of connections must
+ * not take the loop's time from open connections. One for each listener, on its loop.
  */
 final class AcceptRate extends ChannelInboundHandlerAdapter {
-    /** What a listener may take at once is what its rate is in so long: others wait for no more than that. */
+    /**
+     * The burst of a listener is its rate in one interval of 1 ms, so open connections wait no longer than for that
+     * burst.
+     */
     private static final int INTERVALS_PER_SECOND = 1_000;
 
     private final int connections;

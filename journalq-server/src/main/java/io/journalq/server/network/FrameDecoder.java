@@ -11,30 +11,38 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /**
- * Cuts a connection's bytes into frames: four bytes of length, then so many bytes. A frame that arrived whole is passed
- * on as a slice of what was read. One that comes in parts is gathered in a buffer of its own, into which the socket is
- * read directly ({@link FrameReads}), so that the bytes of a large frame are not copied. Memory for the whole frame is
- * reserved first ({@link FrameRoom}); while there is none the connection is left unread. A length that is negative or above
- * a limit ends the connection.
+ * Splits the bytes of a connection into frames. A frame consists of a length field of four bytes and that number of
+ * bytes.
  *
- * <p>For a frame that comes in small parts the socket wakes its loop only when what is missing is there, so that a client
- * which sends a byte at a time costs no read for each. While its connection takes no frames, what arrived stays as it is:
- * a read may hold thousands of small frames, and the garbage collector would have to move each of them from one turn to
- * the next.
+ * <p>A frame that arrives completely in one read is passed on as a slice of the read buffer. A frame that arrives in
+ * parts is gathered in a separate buffer, into which the socket is read directly ({@link FrameReads}), so that the
+ * bytes of a large frame are not copied. Memory for the complete frame is reserved first ({@link FrameRoom}). While
+ * there is none, the socket is not read. If a length is negative or above the limit, the connection is closed.
  *
- * <p>One per connection, on its loop.
+ * <p>For a frame that arrives in small parts, the socket wakes its loop only when the rest of the frame has arrived. A
+ * client that sends one byte at a time therefore does not cause one read for each byte. While its connection accepts no
+ * frames, the decoder keeps arrived bytes unsplit. A read may contain thousands of small frames, and the garbage
+ * collector would have to move each of them from turn to turn.
+ *
+ * <p>One for each connection, on its loop.
  */
 final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private static final int LENGTH_SIZE_BYTES = Integer.BYTES;
-    /** What is read at a time while memory is short. */
+    /** Size of a read while memory is short. */
     private static final int SHORT_READ_BYTES = 4 * 1024;
-    /** Behind a frame of this size only the beginning of the next is read at first, for it will be as large. */
+    /**
+     * After a frame of this size, only the beginning of the next frame is read at first, because the next frame is
+     * probably as large.
+     */
     private static final int LARGE_FRAME_BYTES = 64 * 1024;
 
     private static final int BEGINNING_BYTES = 1024;
     /** A part below this size is small. */
     private static final int SMALL_PART_BYTES = 512;
-    /** What a socket may gather of a frame before it wakes its loop: within what any socket has room for. */
+    /**
+     * Maximum number of bytes of a frame that a socket gathers before it wakes its loop. Every socket buffer has room
+     * for this many.
+     */
     private static final int MOST_AWAITED_BYTES = 16 * 1024;
 
     private final Consumer<String> refuse;
@@ -46,33 +54,33 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     private final FrameRoom room;
     private final ReadLowWater lowWater;
     private int lastFrameSizeBytes;
-    /** An incomplete frame, from its length on. */
+    /** An incomplete frame, including its length field. */
     private ByteBuf unfinished;
-    /** The unfilled part of {@link #unfinished} that the socket was last told to read into. */
+    /** The unfilled part of {@link #unfinished} that was passed to the socket for its last read. */
     private ByteBuf target;
 
-    /** Of the frame that was passed on last, in {@link FrameRoom#passOn}'s sense. */
+    /** Memory held by the frame that was passed on last, as returned by {@link FrameRoom#passOn}. */
     private long heldBytes;
 
-    /** Bytes that came, modulo what an int holds. */
+    /** Number of bytes that arrived, modulo 2^32. */
     private int arrivedBytes;
 
     private boolean refused;
 
-    /** What arrived and is not cut yet, as the connection takes no frames. */
+    /** Bytes that arrived while the connection accepts no frames. */
     private final ArrayDeque<ByteBuf> rest = new ArrayDeque<>(0);
 
     private boolean held;
     private ChannelHandlerContext context;
 
     /**
-     * For one connection.
+     * A decoder for one connection.
      *
-     * @param refuse ends the connection, and says why
-     * @param cutShort hears of a connection that has ended within a frame
-     * @param readPart hears how many bytes of a frame came that is not whole yet
-     * @param onWait hears that a frame waits for memory; {@link #goOn} tries again
-     * @param onShortage hears that there is no memory although it was reserved; {@link #goOn} tries again
+     * @param refuse closes the connection, with a reason
+     * @param cutShort is called when the connection ends within a frame
+     * @param readPart receives the number of bytes that arrived of an incomplete frame
+     * @param onWait is called when a frame waits for memory; {@link #goOn} tries again
+     * @param onShortage is called when an allocation fails although its memory was reserved; {@link #goOn} tries again
      */
     FrameDecoder(
             Consumer<String> refuse,
@@ -103,7 +111,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** What the socket is to be read into next, the caller's to release; null for any buffer of usual size. */
+    /** The buffer for the next read of the socket, which the caller releases; null for any buffer of the usual size. */
     ByteBuf nextTarget(ByteBufAllocator allocator) {
         target = null;
         if (refused) {
@@ -128,7 +136,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         return room.isShort() ? allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES) : null;
     }
 
-    /** Whether a frame is being gathered, and its memory taken. */
+    /** Whether a frame is being gathered, so that its memory is reserved. */
     boolean isWithinFrame() {
         return unfinished != null && room.isGranted();
     }
@@ -138,12 +146,12 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         return room.isWaiting();
     }
 
-    /** Moves with every byte that comes. */
+    /** Changes with every byte that arrives. */
     int arrivedBytes() {
         return arrivedBytes;
     }
 
-    /** What the frame that was passed on last holds of the shared memory; 0 when asked again. */
+    /** The shared memory that the frame passed on last holds. Returns 0 at the second call. */
     long takeHeldBytes() {
         long bytes = heldBytes;
         heldBytes = 0;
@@ -156,7 +164,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
 
     @Override
-    @SuppressWarnings("ReferenceEquality") // two buffers with the same content are two buffers
+    @SuppressWarnings("ReferenceEquality") // buffers are compared by identity, not by content
     public void channelRead(ChannelHandlerContext handlerContext, Object message) {
         ByteBuf arrived = (ByteBuf) message;
         int sizeBytes = arrived.readableBytes();
@@ -187,13 +195,13 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         held = true;
     }
 
-    /** Passes on what arrived meanwhile, unless {@link #hold} is called again. */
+    /** Passes on the frames that have arrived, until {@link #hold} is called again. */
     void goOn() {
         held = false;
         cutRest();
     }
 
-    /** Forgets what arrived meanwhile. */
+    /** Drops the bytes that have arrived. */
     void releaseRest() {
         while (!rest.isEmpty()) {
             rest.poll().release();
@@ -263,7 +271,10 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         begin(arrived);
     }
 
-    /** Keeps the beginning of a frame once there is memory for all of it; until then the bytes stay where they came. */
+    /**
+     * Keeps the beginning of a frame once memory for the complete frame is reserved. Until then, the bytes stay in the
+     * read buffer.
+     */
     private void begin(ByteBuf arrived) {
         if (arrived.readableBytes() < LENGTH_SIZE_BYTES) {
             unfinished = context.alloc().directBuffer(LENGTH_SIZE_BYTES);
@@ -278,7 +289,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         unfinished.writeBytes(arrived);
     }
 
-    /** Whether there is memory for a frame; if not, nothing is taken until there is. */
+    /** Whether memory for a frame is reserved. If not, no bytes are taken until it is. */
     private boolean mayGather(int sizeBytes) {
         if (room.ask(sizeBytes)) {
             return true;
@@ -288,7 +299,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         return false;
     }
 
-    /** Puts bytes that came in a buffer of their own behind the unfinished frame's. */
+    /** Appends bytes from another buffer to the incomplete frame. */
     private void fill(ByteBuf arrived) {
         int sizeBytes = Math.min(makeRoom(), arrived.readableBytes());
         if (sizeBytes > 0) {
@@ -313,13 +324,16 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Of the length while that is not there, then of the frame. */
+    /** Number of missing bytes of the length field, or of the frame once the length field is complete. */
     private int missingBytes() {
         int have = unfinished.readableBytes();
         return (have < LENGTH_SIZE_BYTES ? LENGTH_SIZE_BYTES : LENGTH_SIZE_BYTES + unfinished.getInt(0)) - have;
     }
 
-    /** Of what is missing as much as there is room for. Of a large frame that is little until so much has arrived. */
+    /**
+     * Returns how many of the missing bytes the buffer has room for, and enlarges it if it is full. The buffer of a
+     * large frame stays small until {@link FrameRoom#FIRST_PART_BYTES} have arrived.
+     */
     private int makeRoom() {
         int missing = missingBytes();
         if (!unfinished.isWritable()) {
@@ -342,8 +356,8 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         }
         if (!room.canHold((long) LENGTH_SIZE_BYTES + length)) {
             refused = true;
-            refuse.accept("a frame of " + length + " bytes, for which there is never enough memory"
-                    + " (total.in.flight.max.bytes)");
+            refuse.accept("a frame of " + length
+                    + " bytes is larger than the memory for requests (total.in.flight.max.bytes)");
             return false;
         }
         return true;

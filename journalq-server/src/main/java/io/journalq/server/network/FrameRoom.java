@@ -4,16 +4,20 @@ import io.journalq.server.network.MemoryShare.Reservation;
 import java.util.concurrent.Executor;
 
 /**
- * The memory for the frame that one connection is sending. It is reserved for the whole frame before more than its
- * beginning is read, so that half-read frames never wait for each other: every frame that was begun can be completed. A
- * large frame draws on what all loops share, in order of arrival; another on its loop's budget for such frames. Requests that
- * arrive whole in one read do not come here, and are served while others wait. On the connection's loop.
+ * The memory for the frame that one connection is sending. It is reserved for the complete frame before more than the
+ * beginning of the frame is read. Incomplete frames therefore never wait for each other: every frame that was begun can
+ * be completed. A large frame uses the memory that all loops share, in order of arrival. Other frames use their loop's
+ * budget. Requests that arrive completely in one read need no reservation, and are served while others wait. On the
+ * connection's loop.
  */
 final class FrameRoom implements InFlightBudget.Waiter {
-    /** Frames above this size draw on the shared memory, and their memory is taken in two steps. */
+    /** Frames above this size use the shared memory, and their buffer is allocated in two steps. */
     static final int LARGE_FRAME_BYTES = 1024 * 1024;
 
-    /** Of a large frame so much must arrive before memory is taken for all of it. Then both are held for a moment. */
+    /**
+     * Number of bytes of a large frame that must arrive before the buffer for the complete frame is allocated. For a
+     * moment, both buffers exist.
+     */
     static final int FIRST_PART_BYTES = 1024 * 1024;
 
     private final InFlightBudget budget;
@@ -32,9 +36,9 @@ final class FrameRoom implements InFlightBudget.Waiter {
     }
 
     /**
-     * For one connection.
+     * The memory of one connection.
      *
-     * @param onRoom runs when a wait is over, and {@link #ask} is to be called again
+     * @param onRoom is called when a wait has ended; the caller must then call {@link #ask} again
      */
     FrameRoom(InFlightBudget budget, MemoryShare shared, Executor loop, Runnable onRoom) {
         this.budget = budget;
@@ -43,7 +47,7 @@ final class FrameRoom implements InFlightBudget.Waiter {
         this.onRoom = onRoom;
     }
 
-    /** Whether a frame of this size, with its length, could ever be read. */
+    /** Whether a frame of this size, including its length field, could ever be read. */
     boolean canHold(long sizeBytes) {
         return sizeBytes <= LARGE_FRAME_BYTES || sizeBytes + FIRST_PART_BYTES <= shared.limitBytes();
     }
@@ -61,7 +65,7 @@ final class FrameRoom implements InFlightBudget.Waiter {
         return state == State.GRANTED;
     }
 
-    /** Whether there is memory for a frame; if not, it waits. Asked again, it means the same frame. */
+    /** Whether memory for a frame is reserved. If not, the frame waits. Repeated calls are for the same frame. */
     boolean ask(int sizeBytes) {
         if (state == State.NONE) {
             if (sizeBytes <= LARGE_FRAME_BYTES) {
@@ -104,9 +108,9 @@ final class FrameRoom implements InFlightBudget.Waiter {
     }
 
     /**
-     * The frame is whole, and counts as a request from here.
+     * The frame is complete, and counts as a request from here.
      *
-     * @return what it goes on holding of the shared memory; to be given back with the request
+     * @return the shared memory that it still holds, to be released with the request
      */
     long passOn() {
         budget.giveBack(smallBytes);
@@ -123,7 +127,7 @@ final class FrameRoom implements InFlightBudget.Waiter {
         if (state == State.WAITING) {
             budget.forget(this);
             if (large != null) {
-                // If it was granted meanwhile, onGranted gives it back.
+                // If it was granted in the meantime, onGranted releases it.
                 shared.cancel(large);
             }
         } else if (large != null) {

@@ -5,11 +5,11 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.unix.IntegerUnixChannelOption;
 
 /**
- * How many bytes must have come before a socket wakes its loop: SO_RCVLOWAT, as socket(7) has it. A connection that ends
- * wakes it with fewer. Where the machine has no epoll, one byte is enough. One per connection, on its loop.
+ * The number of bytes that must arrive before a socket wakes its loop: SO_RCVLOWAT, see socket(7). The end of a
+ * connection always wakes the loop. Without epoll, one byte is enough. One for each connection, on its loop.
  */
 final class ReadLowWater {
-    /** Their numbers on Linux, for all processors that epoll comes for. */
+    /** Constants of Linux, the same on all architectures that Netty's epoll transport supports. */
     private static final int SOL_SOCKET = 1;
 
     private static final int SO_RCVLOWAT = 18;
@@ -23,7 +23,7 @@ final class ReadLowWater {
         this.counters = counters;
     }
 
-    /** What it was set to last; any number of bytes wakes the loop at first. */
+    /** The value that was set last. At first, every byte wakes the loop. */
     int bytes() {
         return bytes;
     }

@@ -6,15 +6,15 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Shares the time of a loop among its connections. A connection that has used its share of an iteration is left unread.
- * Each iteration lets as many of the waiting connections go on as make up one share, in their order. So a client that
- * sends requests without pause delays others by about one share, and not by all that its socket holds. On the loop.
+ * Divides the time of a loop among its connections. A connection that has used its share of an iteration is no longer
+ * read. Each iteration resumes waiting connections in order, as many as make up one share. A client that sends requests
+ * without pause therefore delays others by about one share, and not by everything in its socket. On the loop.
  */
 public final class Turns {
-    /** What an iteration does for one connection, in bytes of requests and responses. About 0.5 ms of work. */
+    /** Work of one iteration for one connection, in bytes of requests and responses. About 0.5 ms. */
     public static final int SHARE_BYTES = 256 * 1024;
 
-    /** A request costs as much time as this number of bytes, in addition to its own. */
+    /** The time of a request corresponds to this number of bytes, in addition to its size. */
     public static final int REQUEST_BYTES = 4 * 1024;
 
     private final LoopCycle cycle;
@@ -23,12 +23,12 @@ public final class Turns {
     private final Runnable grantAtEnd = this::grantAtEnd;
     private boolean grantRegistered;
 
-    /** A connection that waits. */
+    /** A connection that waits for its turn. */
     public interface Taker {
         /**
-         * The other connections had their turns.
+         * The connection may continue, because the other connections had their turns.
          *
-         * @return what the last turn of this connection cost, in bytes
+         * @return the cost of its previous turn, in bytes
          */
         long beginTurn();
     }
@@ -37,12 +37,12 @@ public final class Turns {
         this.cycle = cycle;
     }
 
-    /** Calls {@code connection} when it may go on. */
+    /** Calls {@code connection} when it may continue. */
     public void await(Taker connection) {
         waiting.add(connection);
         if (!grantRegistered) {
             grantRegistered = true;
-            // As a task, because in the last phase of an iteration the next iteration is meant.
+            // As a task: in the last phase of an iteration, onFlush would still run in that iteration, not in the next.
             cycle.enqueue(grantAtEnd);
         }
     }
@@ -51,7 +51,7 @@ public final class Turns {
         waiting.remove(connection);
     }
 
-    /** In the last phase of an iteration: connections that go on now work in the next one. */
+    /** Resumes connections in the last phase of an iteration, so that they continue in the next one. */
     private void grant() {
         long grantedBytes = 0;
         Iterator<Taker> next = waiting.iterator();

@@ -56,7 +56,7 @@ class DataDirectoriesTest {
                 .start();
     }
 
-    /** Starts a new broker, keeps a message in each of some partitions, and stops it. */
+    /** Starts a new broker, stores a message in each of some partitions, and stops it. */
     private void keepMessages(Path... directories) throws Exception {
         startWith(directories);
         broker.createTopic(TOPIC, 8, Map.of());
@@ -173,7 +173,7 @@ class DataDirectoriesTest {
                 .isInstanceOf(StartException.class)
                 .hasMessageContainingAll("none of the data directories has the id", "mount or restore");
 
-        // and when the operator gives it up, the rest is served
+        // and when the operator gives it up, the other directories are served
         delete(first.resolve(IDENTITY));
         startWith(first, second);
     }

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Scripts that are written for Kafka: its settings of topics, and its names for the broker's defaults of them. */
+/** Scripts for Kafka: its topic settings, and its names for the broker's defaults of them. */
 class KafkaSettingsTest {
     private static final long SECONDS = 20;
     private static final ConfigResource ORDERS = new ConfigResource(ConfigResource.Type.TOPIC, "orders");

@@ -52,8 +52,8 @@ class DataLocksTest {
         try (DataLocks first = DataLocks.acquire(List.of(held))) {
             assertThatThrownBy(() -> DataLocks.acquire(List.of(free, held)))
                     .isInstanceOf(IOException.class)
-                    .hasMessageStartingWith("the data folder " + held + " is in use by another broker")
-                    .hasMessageEndingWith("; stop that one, or set another folder in data.directories");
+                    .hasMessageStartingWith("the data directory " + held + " is in use by another broker")
+                    .hasMessageEndingWith("; stop that broker, or set another directory in data.directories");
 
             assertThat(DataLocks.isHeld(free)).isFalse();
             assertThat(DataLocks.isHeld(held)).isTrue();
@@ -89,7 +89,7 @@ class DataLocksTest {
         }
     }
 
-    /** Holds a lock as long as a slow check does. */
+    /** Holds a lock for as long as a slow check. */
     static final class LockCheck {
         private static final long HELD_MS = 300;
 
@@ -111,8 +111,8 @@ class DataLocksTest {
 
         assertThatThrownBy(() -> DataLocks.acquire(List.of(file.resolve("data"))))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("cannot write to the data folder")
-                .hasMessageEndingWith("make it writable, or set another folder in data.directories");
+                .hasMessageContaining("cannot write to the data directory")
+                .hasMessageEndingWith("make it writable, or set another directory in data.directories");
     }
 
     @Test

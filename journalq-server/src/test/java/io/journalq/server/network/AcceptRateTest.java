@@ -34,7 +34,7 @@ class AcceptRateTest {
         // when
         accept(1);
 
-        // then it passes all of them on, and accepts no more for a moment
+        // then it passes all of them on, and then pauses
         assertThat(listener.config().isAutoRead()).isFalse();
         assertThat(counters.acceptRests()).isEqualTo(1);
         assertThat(listener.inboundMessages()).hasSize(CONNECTIONS);

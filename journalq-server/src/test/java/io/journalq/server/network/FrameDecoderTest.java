@@ -51,7 +51,7 @@ final class FrameDecoderTest {
             FrameDecoder decoder = decoder();
             EmbeddedChannel channel = new EmbeddedChannel(decoder);
             boolean asked = round % 2 == 0;
-            // when they come in pieces, read to where the decoder wants them or not
+            // when they arrive in pieces, which are read into the decoder's buffer or into another one
             ByteBuf bytes = all.duplicate();
             while (bytes.isReadable()) {
                 int most = round < 2 ? 1 + random.nextInt(9) : 1 + random.nextInt(100_000);
@@ -76,7 +76,7 @@ final class FrameDecoderTest {
 
     @Test
     void shouldNeverAwaitMoreThanTheRestOfTheFrameThatIsComing() {
-        // given frames, and where each of them ends
+        // given frames, and the end of each of them
         Random random = new Random(7);
         ByteBuf all = Unpooled.buffer();
         NavigableSet<Integer> ends = new TreeSet<>();
@@ -95,7 +95,7 @@ final class FrameDecoderTest {
                 }
             }
         });
-        // when they come in pieces, while the connection now and then takes none
+        // when they arrive in pieces, while the connection sometimes accepts none
         int awaited = 0;
         while (all.isReadable()) {
             int most = 1 + random.nextInt(random.nextBoolean() ? 5 : 2_000);
@@ -103,7 +103,7 @@ final class FrameDecoderTest {
             ByteBuf piece = target == null ? PooledByteBufAllocator.DEFAULT.directBuffer(most, most) : target;
             all.readBytes(piece, Math.min(Math.min(most, piece.writableBytes()), all.readableBytes()));
             channel.writeInbound(piece);
-            // then what it waits for always comes
+            // then the decoder never waits for more bytes than the frame has
             int toTheEnd = ends.ceiling(all.readerIndex()) - all.readerIndex();
             assertThat(lowWater.bytes()).isBetween(1, Math.max(1, toTheEnd));
             awaited += lowWater.bytes() > 1 ? 1 : 0;
@@ -171,11 +171,11 @@ final class FrameDecoderTest {
             channels.get(i)
                     .writeInbound(Unpooled.buffer().writeInt(announcedBytes).writeZero(1));
         }
-        // then one is begun beyond the budget, as for any request, and the others wait
+        // then one frame is begun beyond the budget, like any request, and the others wait
         assertThat(budget.usedBytes()).isBetween(16L << 20, (16L << 20) + announcedBytes + Integer.BYTES);
         assertThat(decoders.stream().filter(FrameDecoder::isWithinFrame)).hasSize(19);
         assertThat(decoders.stream().filter(FrameDecoder::isWaiting)).hasSize(21);
-        // when those that are begun go
+        // when the connections with begun frames are closed
         channels.subList(0, 19).forEach(EmbeddedChannel::finishAndReleaseAll);
         decoders.subList(19, connections).forEach(FrameDecoder::goOn);
         // then

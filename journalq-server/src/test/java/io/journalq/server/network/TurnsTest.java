@@ -22,7 +22,7 @@ class TurnsTest {
             turns.await(taker(name, Turns.SHARE_BYTES));
         }
 
-        // when an iteration ends, then one share is granted, and so in each
+        // when an iteration ends, then one share is granted, as in each iteration
         loop.iterate();
         assertThat(begun).containsExactly("a");
         loop.iterate();
@@ -49,7 +49,7 @@ class TurnsTest {
 
     @Test
     void shouldWaitForTheNextIterationWhenATurnEndsInTheLastPhaseOfThisOne() {
-        // given one that has used up its next turn as soon as it begins
+        // given a connection that uses up its next turn as soon as it begins
         Turns.Taker[] greedy = new Turns.Taker[1];
         greedy[0] = () -> {
             begun.add("greedy");
@@ -61,7 +61,7 @@ class TurnsTest {
         // when
         loop.iterate();
 
-        // then the loop's other connections come first
+        // then the other connections of the loop come first
         assertThat(begun).hasSize(1);
         loop.iterate();
         assertThat(begun).hasSize(2);
@@ -89,7 +89,7 @@ class TurnsTest {
         };
     }
 
-    /** Runs an iteration when the test says so: its tasks, then its end. */
+    /** Runs an iteration when the test requests it: its tasks, then its end. */
     private static final class SteppedLoop implements Loop {
         private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
         private final ArrayDeque<Runnable> ends = new ArrayDeque<>();

@@ -10,11 +10,11 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 
-/** Registers the handlers of the APIs that describe the cluster, and create, describe and delete topics. */
+/** Registers the handlers of the APIs that describe the cluster, and that create, describe and delete topics. */
 public final class AdminHandlers {
     private AdminHandlers() {}
 
-    /** Registers them. */
+    /** Registers the handlers. */
     public static void register(
             HandlerRegistry registry,
             BrokerIdentity identity,

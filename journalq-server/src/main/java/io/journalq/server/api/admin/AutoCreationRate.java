@@ -9,17 +9,17 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How many topics clients of one address may have created by asking for them. Counted by address, as a client chooses its
- * other names itself. Any thread; asked for missing topics only.
+ * Limits the rate at which topics are auto-created for the clients of one address. Counted by address, because a client
+ * can choose its other names. Any thread. Only used for missing topics.
  *
- * <p>For each address there is the moment at which all that was created so far would be allowed at exactly the rate; it may
- * be {@link #BURST_NANOS} ahead of the present.
+ * <p>Each address has the time at which all creations so far would be allowed at exactly the rate. This time may be up
+ * to {@link #BURST_NANOS} in the future.
  */
 public final class AutoCreationRate {
-    /** What an address may use at once after it used nothing for as long. */
+    /** The burst that an address may use at once after it used nothing for this time. */
     static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Addresses that are remembered; the one that asked first is forgotten when there are more. */
+    /** Maximum number of addresses. Beyond it, the address that was added first is forgotten. */
     static final int MAX_ADDRESSES = 10_000;
 
     private final long nanosPerTopic;
@@ -30,7 +30,7 @@ public final class AutoCreationRate {
         this.nanosPerTopic = TimeUnit.SECONDS.toNanos(1) / topicsPerSecond;
     }
 
-    /** Whether a client may have one more topic created now; then that is counted. */
+    /** Whether one more topic may be created for a client now. If so, it is counted. */
     synchronized boolean take(SocketAddress client, long nowNanos) {
         InetAddress address = client instanceof InetSocketAddress internet ? internet.getAddress() : null;
         long before = usedUpNanos.getOrDefault(address, nowNanos - BURST_NANOS);

@@ -21,8 +21,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * CreatePartitions, versions 0 to 3: more partitions for topics; their number never shrinks. Answered when the new ones
- * are served, or with REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ * CreatePartitions, versions 0 to 3: increases the number of partitions of topics. It cannot be decreased. The response
+ * is sent when the new partitions are served, or with REQUEST_TIMED_OUT after the timeout of the request, while the
+ * creation continues.
  */
 public final class CreatePartitionsHandler implements Handler<CreatePartitionsRequest> {
     private final MetadataPublisher metadata;

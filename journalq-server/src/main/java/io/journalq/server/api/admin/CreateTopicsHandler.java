@@ -31,9 +31,10 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * CreateTopics, versions 2 to 7: topics with numbers of partitions or assignments, and configuration; or only checks
- * whether they could be created. The answer holds id (7), size and configuration (5+, KIP-525). It comes
- * when the partitions are served, or says REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ * CreateTopics, versions 2 to 7: creates topics with a number of partitions or with assignments, and with settings, or
+ * only validates the request. The response contains the topic id (version 7) and, from version 5, the number of
+ * partitions, the replication factor and the settings (KIP-525). It is sent when the partitions are served, or with
+ * REQUEST_TIMED_OUT after the timeout of the request, while the creation continues.
  */
 public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final MetadataPublisher metadata;
@@ -141,7 +142,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         CreatableTopicResult result = new CreatableTopicResult().setName(name);
         TopicImage topic = metadata.current().topic(name);
         if (topic == null) {
-            // Only checked, or deleted again meanwhile.
+            // Only validated, or deleted in the meantime.
             return result.setTopicId(Uuid.ZERO);
         }
         List<CreatableTopicConfigs> configs = describer.topic(topic).stream()

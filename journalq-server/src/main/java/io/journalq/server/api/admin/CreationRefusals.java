@@ -8,7 +8,7 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.TopicNames;
 
-/** Tells of topics and partitions that are not created. Any thread. */
+/** Logs and counts topics and partitions that are not created. Any thread. */
 public final class CreationRefusals {
     private final RefusalLog log;
 
@@ -17,9 +17,9 @@ public final class CreationRefusals {
     }
 
     /**
-     * A topic, or more partitions of it, are refused.
+     * The creation of a topic, or of more partitions of it, is refused.
      *
-     * @param partitions how many it was to have; 0 for a number that no limit would allow
+     * @param partitions the requested number of partitions; 0 if no limit is the reason
      */
     void tell(RequestContext context, String topic, int partitions, Outcome outcome) {
         Limit limit = limitOf(topic, partitions, outcome.error());
@@ -32,7 +32,7 @@ public final class CreationRefusals {
         }
     }
 
-    /** A topic is not created now, as its client asks for more than it may. */
+    /** A topic is not created because its client exceeds the rate of auto-creation. */
     void tooFast(RequestContext context, String topic, ErrorCode error) {
         log.beyond(context, Limit.AUTO_CREATION_RATE, "topic", topic, error);
     }

@@ -17,10 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One Produce request from its arrival to its answer. The appends of each shard travel there together, and come back
- * together once the last of them is decided.
+ * One Produce request from its arrival to its response. The appends of each shard are handed over together, and their
+ * results are handed back together after the last append is decided.
  *
- * <p>On the connection's loop, but for what {@link ShardPart} says.
+ * <p>On the connection's loop, except where {@link ShardPart} says otherwise.
  */
 final class PendingProduce {
     private static final short NO_ACKS = 0;
@@ -50,7 +50,7 @@ final class PendingProduce {
                 .setPartitionResponses(partitions));
     }
 
-    /** Answers for a partition that cannot be appended to. */
+    /** Adds the error of a partition that cannot be appended to. */
     void refuse(ProduceRequest.TopicProduceData topic, ProduceRequest.PartitionProduceData data, ErrorCode error) {
         onRefusal(topic.name(), error, null);
         answer(data.index()).setErrorCode(error.code());
@@ -58,7 +58,7 @@ final class PendingProduce {
         failure = error.words();
     }
 
-    /** A request without an answer has its line when its connection is closed. Any thread. */
+    /** Logs a refusal. A request without a response is logged when its connection is closed. Any thread. */
     private void onRefusal(String topic, ErrorCode error, String reason) {
         if (answered) {
             refusals.refused(context, topic, error, reason);
@@ -72,7 +72,7 @@ final class PendingProduce {
         part.appends.add(new PartitionAppend(part, topic, answer(data.index()), records));
     }
 
-    /** Sends every append on its way. */
+    /** Starts every append. */
     void start() {
         outstandingShards = shardParts.size();
         if (outstandingShards == 0) {
@@ -88,7 +88,7 @@ final class PendingProduce {
         }
     }
 
-    /** Sends every append on its way once the transaction's coordinator allows it. */
+    /** Starts every append once the transaction's coordinator allows it. */
     void startInTransaction(TransactionGate gate) {
         List<PartitionAppend> inTransaction =
                 appends().stream().filter(PartitionAppend::isTransactional).toList();
@@ -111,7 +111,10 @@ final class PendingProduce {
         });
     }
 
-    /** On the coordinator's loop: straight from there to the partitions, so that no marker comes first. */
+    /**
+     * Starts the appends on the coordinator's loop. They are passed directly to the partitions, so that no marker
+     * overtakes them.
+     */
     private void startFromElsewhere() {
         outstandingShards = shardParts.size();
         for (ShardPart part : shardParts) {
@@ -177,7 +180,7 @@ final class PendingProduce {
         }
     }
 
-    /** The appends of one shard, on its loop from the hand-over to the last decision. */
+    /** The appends of one shard. On the shard's loop from the hand-over to the last decision. */
     private final class ShardPart implements Runnable {
         private final Shard shard;
         private final List<PartitionAppend> appends = new ArrayList<>(1);
@@ -214,7 +217,7 @@ final class PendingProduce {
                 shardFailure = append.error().words();
                 shard.cycle().counters().onProduceError(append.error());
                 if (append.limit() == Limit.PARTITION_TRANSACTIONS) {
-                    // The error itself is no bad input, and leaves no line.
+                    // This error alone does not count as bad input, so it would not be logged.
                     refusals.beyond(context, append.limit(), "topic", append.topic.name(), append.error());
                 } else if (append.limit() != null) {
                     shard.cycle().counters().onLimit(append.limit());
@@ -232,7 +235,7 @@ final class PendingProduce {
         }
     }
 
-    /** One append and the place of its outcome in the answer. On the shard's loop. */
+    /** One append and its place in the response. On the shard's loop. */
     private static final class PartitionAppend extends Append implements TransactionAdmission.TransactionalBatch {
         private final ShardPart part;
         private final TopicImage topic;
@@ -263,7 +266,7 @@ final class PendingProduce {
             return RecordBatch.producerEpoch(records, records.readerIndex());
         }
 
-        /** False for bytes that are no batch too: they are refused where batches are checked. */
+        /** Also false for bytes that are not a batch. The validation of batches refuses them. */
         boolean isTransactional() {
             return records != null
                     && records.readableBytes() >= RecordBatch.HEADER_SIZE_BYTES

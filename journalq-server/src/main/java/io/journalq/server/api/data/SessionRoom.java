@@ -3,19 +3,19 @@ package io.journalq.server.api.data;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** How many partitions all fetch sessions of a broker remember, and how many they may. Any thread. */
+/** The number of partitions in all fetch sessions of a broker, and its limit. Any thread. */
 final class SessionRoom {
     private final int maxPartitions;
     private final MemoryAccount memory;
     private final AtomicInteger used = new AtomicInteger();
 
-    /** @param memory where sessions are charged */
+    /** @param memory is charged for sessions */
     SessionRoom(int maxPartitions, MemoryAccount memory) {
         this.memory = memory;
         this.maxPartitions = maxPartitions;
     }
 
-    /** Counts the partitions of a session, if there is room for them. */
+    /** Counts the partitions of a session if the limit allows it. */
     boolean take(int partitions) {
         int before;
         do {

@@ -17,17 +17,18 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * ConsumerGroupDescribe, versions 0 and 1: members, what they have and what they are to have. A group of another kind is
- * not found here, upon which clients ask DescribeGroups. Refused while the feature {@code group.version} is off.
+ * ConsumerGroupDescribe, versions 0 and 1: the members of consumer groups with their current and target assignments.
+ * Groups of other types are not found, and clients then send DescribeGroups. Refused while the feature {@code
+ * group.version} is off.
  */
 public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroupDescribeRequest> {
-    /** READ, DELETE and DESCRIBE, as the bits that the protocol has for them. */
+    /** READ, DELETE and DESCRIBE, as bits of the protocol. */
     private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
 
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image, which says whether the protocol is in force */
+    /** @param images supplies the newest image, which has the level of the feature */
     public ConsumerGroupDescribeHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;

@@ -13,7 +13,7 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
-/** DeleteGroups, versions 0 to 2 (KIP-229): groups without members go, and their committed offsets with them. */
+/** DeleteGroups, versions 0 to 2 (KIP-229): deletes groups without members, with their committed offsets. */
 public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
     private final Coordinators<GroupMachine> groups;
 

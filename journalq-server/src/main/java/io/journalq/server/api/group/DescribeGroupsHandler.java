@@ -14,14 +14,14 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
 /**
- * DescribeGroups, versions 0 to 6: classic groups and their members. A group that there is not is dead before version 6,
- * and an error from then on (KIP-1043).
+ * DescribeGroups, versions 0 to 6: classic groups and their members. An unknown group has the state Dead before version
+ * 6, and an error from version 6 (KIP-1043).
  */
 public final class DescribeGroupsHandler implements Handler<DescribeGroupsRequest> {
     private static final short FIRST_VERSION_WITH_NOT_FOUND = 6;
     private static final String DEAD = "Dead";
 
-    /** READ, DELETE and DESCRIBE, as the bits that the protocol has for them. */
+    /** READ, DELETE and DESCRIBE, as bits of the protocol. */
     private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
 
     private final Coordinators<GroupMachine> groups;

@@ -12,8 +12,8 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
 /**
- * LeaveGroup, versions 0 to 5: a member leaves a classic group; from version 3 on several members, by id or by fixed name
- * (KIP-345).
+ * LeaveGroup, versions 0 to 5: a member leaves a classic group. From version 3, several members can leave in one
+ * request, by member id or by group instance id (KIP-345).
  */
 public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
     private static final short FIRST_BATCHED_VERSION = 3;

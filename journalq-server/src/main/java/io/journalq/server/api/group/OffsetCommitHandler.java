@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * OffsetCommit, versions 2 to 10: a group's member, or a client that assigns its own partitions, says where to go on.
- * Topics by name up to version 9, by id in 10 (KIP-848, KIP-516). Offsets are kept as long as {@code
- * offsets.retention.minutes} says, whatever an old client asks for.
+ * OffsetCommit, versions 2 to 10: a member of a group, or a client that assigns its own partitions, commits offsets.
+ * Topics are named up to version 9, and identified by id in version 10 (KIP-848, KIP-516). Offsets are kept for {@code
+ * offsets.retention.minutes}, even if an old client requests another time.
  */
 public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
     private static final short FIRST_VERSION_WITH_TOPIC_IDS = 10;
@@ -30,10 +30,10 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
     private final GroupRefusals refusals;
 
     /**
-     * Serves commits.
+     * Creates the handler.
      *
-     * @param images gives the newest image
-     * @param refusals told of what goes beyond limits
+     * @param images supplies the newest image
+     * @param refusals logs requests that exceed limits
      */
     public OffsetCommitHandler(
             Coordinators<GroupMachine> groups, Supplier<MetadataImage> images, GroupRefusals refusals) {
@@ -74,7 +74,10 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
                 error -> respond(context, response, committed, all(error, commits)));
     }
 
-    /** Sorts out partitions that there are not; the others are in {@code commits}, their answers in {@code committed}. */
+    /**
+     * Separates unknown partitions from the others, which are added to {@code commits}, with their elements of the
+     * response in {@code committed}.
+     */
     private OffsetCommitResponse prepare(
             RequestContext context,
             OffsetCommitRequest request,

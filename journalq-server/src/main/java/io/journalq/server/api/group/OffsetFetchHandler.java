@@ -28,9 +28,9 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * OffsetFetch, versions 1 to 10: where groups go on, in given partitions or in all; of several groups from version 8 on
- * (KIP-709), topics by id in version 10. A client that asks for stable offsets only is told where an open transaction may
- * still change them (KIP-447).
+ * OffsetFetch, versions 1 to 10: the committed offsets of a group, for given partitions or for all, and of several
+ * groups from version 8 (KIP-709). Topics are identified by id in version 10. A client that requests stable offsets
+ * gets an error for offsets that an open transaction may still change (KIP-447).
  */
 public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     private static final short FIRST_BATCHED_VERSION = 8;
@@ -40,7 +40,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image */
+    /** @param images supplies the newest image */
     public OffsetFetchHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;
@@ -95,7 +95,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
         for (OffsetFetchResponseTopics topic : only.topics()) {
             List<OffsetFetchResponsePartition> partitions = new ArrayList<>();
             for (OffsetFetchResponsePartitions partition : topic.partitions()) {
-                // Before version 2 there was no error for the whole.
+                // Before version 2, the response had no error for the whole request.
                 short error = partition.errorCode() == 0 ? only.errorCode() : partition.errorCode();
                 partitions.add(new OffsetFetchResponsePartition()
                         .setPartitionIndex(partition.partitionIndex())
@@ -109,7 +109,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
         context.respond(new OffsetFetchResponse().setErrorCode(only.errorCode()).setTopics(topics));
     }
 
-    /** One group's question. */
+    /** The request for one group. */
     private record Lookup(OffsetFetchRequestGroup wanted, boolean stableOnly, boolean byId, MetadataImage image) {
         OffsetFetchResponseGroup refusal(ErrorCode error) {
             List<OffsetFetchResponseTopics> topics = new ArrayList<>();

@@ -5,7 +5,7 @@ import io.journalq.server.api.ClientSoftware;
 import io.journalq.server.api.RequestContext;
 import java.net.InetSocketAddress;
 
-/** What subscriptions may choose a client by. Immutable. */
+/** The attributes of a client by which a subscription can select it. Immutable. */
 record ClientTraits(
         Uuid instanceId, String clientId, String softwareName, String softwareVersion, String address, String port) {
 
@@ -23,7 +23,7 @@ record ClientTraits(
                 known ? Integer.toString(remote.getPort()) : "");
     }
 
-    /** The text that a selector of {@code ClientMetricsSettings} is held against. */
+    /** The value of the attribute that a selector of {@code ClientMetricsSettings} names. */
     String of(String selector) {
         return switch (selector) {
             case "client_instance_id" -> instanceId.toString();

@@ -19,13 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * PushTelemetry, version 0 (KIP-714): a client sends metrics that it was asked for, in OpenTelemetry's format. They are
- * read off the loops, and become one line of the logger {@code journalq.client.metrics} each, cut where it grows too long.
+ * PushTelemetry, version 0 (KIP-714): a client sends the metrics that it was asked for, in OpenTelemetry's format. They
+ * are decoded off the loops. Each push becomes one line of the logger {@code journalq.client.metrics}, which is
+ * truncated if it is too long.
  */
 public final class PushTelemetryHandler implements Handler<PushTelemetryRequest> {
     private static final Logger metricsLog = LoggerFactory.getLogger("journalq.client.metrics");
 
-    /** So much may come out of what a client sent compressed. */
+    /** Maximum decompressed size of a push. */
     private static final int MAX_DECOMPRESSED_BYTES = 8 << 20;
 
     private final Telemetry telemetry;

@@ -9,18 +9,18 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * One subscription of client metrics. Immutable.
+ * One client metrics subscription. Immutable.
  *
- * @param metrics beginnings of the names that are wanted
- * @param intervalMs how often
- * @param patterns what must match, by selector
+ * @param metrics prefixes of the names of its metrics
+ * @param intervalMs interval between two pushes
+ * @param patterns patterns that must match, by selector
  */
 record Subscription(List<String> metrics, int intervalMs, Map<String, BoundedPattern> patterns) {
-    /** One that selects nobody, in place of one that this release cannot read. */
+    /** Selects no client. Used for a subscription that this release cannot parse. */
     private static final Subscription OF_NOBODY =
             new Subscription(List.of(), ClientMetricsSettings.INTERVAL_MS.defaultValue(), Map.of());
 
-    /** @param configs texts by name, as they were checked when they were set, maybe by another release */
+    /** @param configs texts by name, which were checked when they were set, possibly by another release */
     static Subscription of(Map<String, String> configs) {
         try {
             Map<String, BoundedPattern> patterns = new TreeMap<>();

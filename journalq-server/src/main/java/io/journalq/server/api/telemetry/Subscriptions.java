@@ -11,18 +11,18 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.zip.CRC32C;
 
-/** All subscriptions of client metrics, as the newest metadata image has them. Any thread. */
+/** All client metrics subscriptions of the newest metadata image. Any thread. */
 final class Subscriptions {
     private final Supplier<MetadataImage> images;
     private volatile Parsed parsed = new Parsed(ResourceConfigs.NONE, List.of());
 
-    /** What the settings of one image say. */
+    /** The parsed subscriptions of one image. */
     private record Parsed(ResourceConfigs of, List<Subscription> all) {}
 
     /**
-     * What one client is asked for, by all subscriptions that select it.
+     * The metrics that one client sends, according to all subscriptions that select it.
      *
-     * @param id differs when the rest does
+     * @param id changes when the other components change
      */
     record Selected(int id, List<String> metrics, int intervalMs) {}
 

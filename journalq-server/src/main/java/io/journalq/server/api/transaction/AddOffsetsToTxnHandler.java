@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * AddOffsetsToTxn, versions 0 to 4: the partition that holds a group's offsets becomes part of a producer's transaction
- * (KIP-98). Producers of the second generation do without (KIP-890).
+ * AddOffsetsToTxn, versions 0 to 4: adds the partition with a group's offsets to a producer's transaction (KIP-98).
+ * Producers of the second generation do not send this request (KIP-890).
  */
 public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequest> {
     private static final short FIRST_VERSION_WITH_FENCED = 2;
@@ -28,7 +28,7 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
     private final Coordinators<GroupMachine> groups;
     private final CoordinatorTopic groupsTopic;
 
-    /** @param groupsTopic is created when the first group is one of a transaction */
+    /** @param groupsTopic is created for the first group in a transaction */
     public AddOffsetsToTxnHandler(
             Coordinators<TransactionMachine> transactions,
             Coordinators<GroupMachine> groups,

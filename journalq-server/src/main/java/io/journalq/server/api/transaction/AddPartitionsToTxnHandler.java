@@ -28,9 +28,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * AddPartitionsToTxn, versions 0 to 5: partitions become part of a producer's transaction, all of a transaction's or none
- * (KIP-98). Clients ask for one transaction in versions up to 3; from 4 on, a request holds any number of them, which may
- * also be asked about only (KIP-890).
+ * AddPartitionsToTxn, versions 0 to 5: adds partitions to a producer's transaction, either all partitions of the
+ * request's transaction or none (KIP-98). Up to version 3, a request has one transaction. From version 4, it has any
+ * number of them, and can also only verify partitions (KIP-890).
  */
 public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToTxnRequest> {
     private static final short FIRST_VERSION_WITH_FENCED = 2;
@@ -40,7 +40,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     private final Coordinators<TransactionMachine> transactions;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image */
+    /** @param images supplies the newest image */
     public AddPartitionsToTxnHandler(Coordinators<TransactionMachine> transactions, Supplier<MetadataImage> images) {
         this.transactions = transactions;
         this.images = images;
@@ -121,12 +121,12 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     }
 
     /**
-     * Finds the partitions.
+     * Collects the partitions and prepares the response.
      *
-     * @param partitions takes them
-     * @param answers takes the place of each one's outcome in the answer
-     * @param results takes the answer by topic
-     * @return false when one of them cannot take part: the errors are set
+     * @param partitions receives the partitions
+     * @param answers receives the element of each partition in the response
+     * @param results receives the elements of the topics
+     * @return false when a partition cannot take part; the errors are set in that case
      */
     private boolean prepare(
             AddPartitionsToTxnTransaction asked,

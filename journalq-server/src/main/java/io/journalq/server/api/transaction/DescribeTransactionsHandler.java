@@ -13,7 +13,7 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;
 
-/** DescribeTransactions, version 0: what is known of transactional ids (KIP-664). */
+/** DescribeTransactions, version 0: the state of transactional ids (KIP-664). */
 public final class DescribeTransactionsHandler implements Handler<DescribeTransactionsRequest> {
     private final Coordinators<TransactionMachine> transactions;
 

@@ -24,8 +24,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * TxnOffsetCommit, versions 0 to 5: offsets of a group that are in force once the producer's transaction commits (KIP-98,
- * KIP-447). Versions up to 4 come behind AddOffsetsToTxn, and are refused without; version 5 does both (KIP-890).
+ * TxnOffsetCommit, versions 0 to 5: commits offsets of a group when the producer's transaction commits (KIP-98,
+ * KIP-447). Versions up to 4 require an earlier AddOffsetsToTxn. Version 5 does both (KIP-890).
  */
 public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequest> {
     private static final short FIRST_VERSION_WITH_LOADING = 2;
@@ -38,10 +38,10 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
     private final GroupRefusals refusals;
 
     /**
-     * Serves commits.
+     * Creates the handler.
      *
-     * @param images gives the newest image
-     * @param refusals told of what goes beyond limits
+     * @param images supplies the newest image
+     * @param refusals logs requests that exceed limits
      */
     public TxnOffsetCommitHandler(
             TransactionGate gate,
@@ -105,7 +105,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                 pending::refuse);
     }
 
-    /** A request and its response. The partitions that exist wait for their outcomes. */
+    /** A request and its response. The existing partitions wait for their outcomes. */
     private static final class Pending {
         private final RequestContext context;
         private final TxnOffsetCommitRequest request;
@@ -157,7 +157,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
         }
 
         void refuse(ErrorCode error) {
-            // Old producers take the one for a bug, and try again on the other.
+            // Old producers treat the first error as fatal, and retry after the second.
             boolean unknown = error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
                     && context.apiVersion() < FIRST_VERSION_WITH_LOADING;
             ErrorCode told = unknown ? ErrorCode.COORDINATOR_NOT_AVAILABLE : error;

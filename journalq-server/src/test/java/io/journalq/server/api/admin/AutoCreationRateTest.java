@@ -17,7 +17,7 @@ class AutoCreationRateTest {
     private int created(String address, int wanted) {
         int created = 0;
         for (int i = 0; i < wanted; i++) {
-            // another connection each time
+            // a different connection each time
             SocketAddress client = new InetSocketAddress(address, 1_000 + i);
             created += rate.take(client, nowNanos) ? 1 : 0;
         }

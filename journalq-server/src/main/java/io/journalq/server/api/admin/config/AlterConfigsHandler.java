@@ -14,8 +14,8 @@ import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import java.util.List;
 
 /**
- * AlterConfigs, versions 0 to 2: replaces all settings of a topic, a group, a subscription of client metrics or a broker.
- * A setting that is not named goes back to its default.
+ * AlterConfigs, versions 0 to 2: replaces all settings of a topic, a group, a client metrics subscription or a broker.
+ * Settings that the request does not name are reset to their defaults.
  */
 public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
     private final ConfigAlteration alteration;

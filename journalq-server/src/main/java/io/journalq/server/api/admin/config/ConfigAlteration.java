@@ -32,9 +32,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Changes settings, for AlterConfigs and IncrementalAlterConfigs. What cannot be changed is refused at once. The rest goes
- * to the controller together, and every resource gets its outcome in the order of the request. A setting may have our name
- * or Kafka's. Deleting one that is not set succeeds, even if no setting has that name. Any thread.
+ * Changes settings, for AlterConfigs and IncrementalAlterConfigs. Invalid changes are refused at once. All others go to
+ * the controller together, and every resource gets its outcome in the order of the request. A setting may have our name
+ * or Kafka's. Deleting a setting that is not set succeeds, even if no such setting exists. Any thread.
  */
 public final class ConfigAlteration {
     /** Operations on a setting, by their number on the wire. */
@@ -52,7 +52,7 @@ public final class ConfigAlteration {
 
     /**
      * @param nodeId this broker
-     * @param describer says what a list is that is added to
+     * @param describer provides the current value of a list that is appended to
      */
     public ConfigAlteration(
             int nodeId,
@@ -75,13 +75,13 @@ public final class ConfigAlteration {
     record Change(String name, byte operation, String value) {}
 
     /**
-     * The resource whose settings are to change, and how.
+     * The changes of one resource.
      *
-     * @param replacesAll whether settings that no change names go back to their defaults
+     * @param replacesAll whether settings without a change are reset to their defaults
      */
     record Asked(byte type, String name, boolean replacesAll, List<Change> changes) {}
 
-    /** What became of the changes to one resource. */
+    /** The outcome of the changes of one resource. */
     record Altered(byte type, String name, Outcome outcome) {
         short errorCode() {
             return outcome.error().code();
@@ -95,8 +95,8 @@ public final class ConfigAlteration {
     /**
      * Changes settings, and responds.
      *
-     * @param request what is asked for each resource
-     * @param response makes the response from what became of each, in the order of the request
+     * @param request the changes of each resource
+     * @param response creates the response from the outcomes, in the order of the request
      */
     void alter(
             RequestContext context,
@@ -156,7 +156,7 @@ public final class ConfigAlteration {
         });
     }
 
-    /** Both write different places of the list, and the list is read when both are done. */
+    /** Both operations write different elements of the list, which is read when both are done. */
     private static CompletableFuture<Void> gather(
             CompletableFuture<List<Outcome>> operation, List<Integer> places, List<Outcome> outcomes) {
         return operation.handle((done, failure) -> {
@@ -223,15 +223,18 @@ public final class ConfigAlteration {
                     ErrorCode.INVALID_CONFIG, "Unknown setting '" + name + "'" + keys.suggestion(name));
         }
         if (change.value() == null) {
-            return ConfigResource.refusal(ErrorCode.INVALID_REQUEST, name + " is to be set but has no value");
+            return ConfigResource.refusal(ErrorCode.INVALID_REQUEST, name + " must have a value to be set");
         }
         return operation == SET || key.type() == ConfigType.LIST
                 ? null
                 : ConfigResource.refusal(
-                        ErrorCode.INVALID_CONFIG, name + " is not a list: it can be set or deleted only");
+                        ErrorCode.INVALID_CONFIG, name + " is not a list: it can only be set or deleted");
     }
 
-    /** Texts by name, null for back to the default. On the controller's thread: the newest image is what comes before. */
+    /**
+     * The new texts by name; null resets a setting to its default. On the controller's thread, so the newest image has
+     * all earlier changes.
+     */
     private Map<String, String> changes(Asked asked) {
         Map<String, String> before = set(asked.type(), asked.name());
         Map<String, String> changes = new TreeMap<>();

@@ -9,7 +9,7 @@ import io.journalq.server.control.MetadataPublisher;
 public final class ConfigHandlers {
     private ConfigHandlers() {}
 
-    /** Registers them. */
+    /** Registers the handlers. */
     public static void register(
             HandlerRegistry registry,
             BrokerIdentity identity,

@@ -9,7 +9,10 @@ import io.journalq.server.config.KafkaNames;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.control.Outcome;
 
-/** Kinds of things that have settings, by their number on the wire, and which settings can be changed of each. */
+/**
+ * The types of resources that have settings, by their number on the wire, and the settings of each type that can be
+ * changed.
+ */
 final class ConfigResource {
     static final byte TOPIC = 2;
     static final byte BROKER = 4;
@@ -19,7 +22,7 @@ final class ConfigResource {
 
     private ConfigResource() {}
 
-    /** The settings that can be changed of that kind of thing; null when it has none. */
+    /** The settings of a type that can be changed; null if the type has none. */
     static ConfigKeys changeable(byte type) {
         return switch (type) {
             case TOPIC -> TopicSettings.ALL;
@@ -30,7 +33,7 @@ final class ConfigResource {
         };
     }
 
-    /** Kafka's other names for settings of that kind of thing. */
+    /** Kafka's other names for the settings of a type. */
     static KafkaNames kafkaNames(byte type) {
         return switch (type) {
             case TOPIC -> KafkaNames.OF_TOPICS;
@@ -40,7 +43,7 @@ final class ConfigResource {
     }
 
     /**
-     * Why there are no settings of such a name; null when there may be.
+     * Returns why a resource of that name has no settings; null if it may have some.
      *
      * @param nodeId this broker
      */
@@ -49,8 +52,8 @@ final class ConfigResource {
             return refusal(
                     ErrorCode.INVALID_REQUEST,
                     "resources of type " + type
-                            + " have no settings here; topics (2), brokers (4), subscriptions of client metrics (16) and"
-                            + " groups (32) have");
+                            + " have no settings here; topics (2), brokers (4), client metrics subscriptions"
+                            + " (16) and groups (32) do");
         }
         if (type == BROKER && !name.isEmpty() && !name.equals(Integer.toString(nodeId))) {
             return refusal(ErrorCode.INVALID_REQUEST, "this is broker " + nodeId + ", not " + name);

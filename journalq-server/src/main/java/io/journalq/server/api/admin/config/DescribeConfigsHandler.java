@@ -18,8 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DescribeConfigs, versions 1 to 4: settings of topics, of groups, of subscriptions of client metrics and of this broker,
- * where each comes from and what it means.
+ * DescribeConfigs, versions 1 to 4: the settings of topics, groups, client metrics subscriptions and this broker, with
+ * their origins and documentation.
  */
 public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequest> {
     private final BrokerIdentity identity;

@@ -10,16 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs settings that are kept and have no effect, each once in the life of the process: when the broker starts with it, or
- * when the first client sets it. Any thread.
+ * Logs settings that are stored but have no effect. Each is logged once in the lifetime of the process: when the broker
+ * starts with it, or when the first client sets it. Any thread.
  */
 public final class EffectlessSettings {
     private static final Logger log = LoggerFactory.getLogger(EffectlessSettings.class);
 
-    /** Bounded by the settings that there are. */
+    /** Bounded by the number of settings. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    /** @param started what the broker was started with */
+    /** @param started the settings that the broker was started with */
     public EffectlessSettings(BrokerConfig started) {
         for (ConfigKey<?> key : TopicSettings.ALL.all()) {
             if (started.origin(key) != ConfigOrigin.DEFAULT) {

@@ -14,8 +14,8 @@ import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import java.util.List;
 
 /**
- * IncrementalAlterConfigs, versions 0 and 1 (KIP-339): sets single settings of topics, groups, subscriptions of client
- * metrics and brokers, resets them to their defaults, and adds to lists or removes from them.
+ * IncrementalAlterConfigs, versions 0 and 1 (KIP-339): sets single settings of topics, groups, client metrics
+ * subscriptions and brokers, resets them to their defaults, appends to lists and removes from them.
  */
 public final class IncrementalAlterConfigsHandler implements Handler<IncrementalAlterConfigsRequest> {
     private final ConfigAlteration alteration;

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * ListConfigResources, versions 0 and 1 (KIP-714, KIP-1142): what has settings, by kind; of groups and subscriptions of
- * client metrics, those that set something. Version 0 asks for subscriptions of client metrics.
+ * ListConfigResources, versions 0 and 1 (KIP-714, KIP-1142): the resources that have settings, by type. Groups and
+ * client metrics subscriptions are listed if they set something. Version 0 only lists client metrics subscriptions.
  */
 public final class ListConfigResourcesHandler implements Handler<ListConfigResourcesRequest> {
     private static final List<Byte> EVERY_TYPE = List.of(
