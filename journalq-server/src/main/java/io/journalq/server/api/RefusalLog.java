@@ -43,7 +43,7 @@ public final class RefusalLog {
      *
      * @param kind the kind of thing that {@code name} names
      */
-    public void beyond(RequestContext context, Limit limit, String kind, String name, ErrorCode error) {
+    public void limitExceeded(RequestContext context, Limit limit, String kind, String name, ErrorCode error) {
         context.cycle().counters().onLimit(limit);
         warn(context, kind, name, error + " (" + limit.label() + ")");
     }
@@ -52,7 +52,7 @@ public final class RefusalLog {
      * A part of a request is refused because a part of the memory budget is full. Logs a line; the budget has counted
      * it.
      */
-    public void full(RequestContext context, String kind, String name, ErrorCode error, StatePart part) {
+    public void budgetExceeded(RequestContext context, String kind, String name, ErrorCode error, StatePart part) {
         warn(context, kind, name, error + " (" + part.setting() + ")");
     }
 

@@ -93,7 +93,7 @@ final class AdminPages implements AutoCloseable {
 
     /** Adds the metrics of the core. Called once. */
     void show(BrokerCore core) {
-        Compaction.bind(core.cleanerCounters(), metrics);
+        CompactionSetup.bind(core.cleanerCounters(), metrics);
         metrics.counter(
                 "journalq.coordinators.replayed.records",
                 "Records that coordinators replayed from journals on loading because the store did not have them.",

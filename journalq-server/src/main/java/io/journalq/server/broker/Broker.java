@@ -10,7 +10,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
-import io.journalq.server.folder.DataLocks;
+import io.journalq.server.directory.DataLocks;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.ReserveFileStore;
@@ -190,7 +190,7 @@ public final class Broker implements AutoCloseable {
                 new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
         BrokerCore opened = BrokerCore.open(
                 config,
-                new BrokerCore.Surroundings(
+                new BrokerCore.Environment(
                         reserved,
                         loops.cycles(),
                         blockingPool,
@@ -297,7 +297,7 @@ public final class Broker implements AutoCloseable {
                 Math.max(1, loopRequestBytes),
                 new ConnectionLimits.Admission(
                         RequestDispatcher.maxConnections(
-                                OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
+                                OpenFileLimit.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
                                 stateMemory.part(StatePart.CONNECTIONS).maxBytes()),
                         config.get(BrokerSettings.MAX_CONNECTIONS_PER_IP),
                         config.get(BrokerSettings.MAX_CONNECTION_CREATION_RATE),

@@ -1,6 +1,6 @@
 package io.journalq.server.broker;
 
-import io.journalq.server.folder.DataDirectories;
+import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.loop.Loop;
 import java.nio.file.Path;
 import java.util.Map;

@@ -10,7 +10,7 @@ import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.admin.cluster.ClusterHandlers;
 import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.api.admin.config.ConfigHandlers;
-import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.api.admin.config.IneffectiveSettings;
 import io.journalq.server.api.admin.quota.QuotaHandlers;
 import io.journalq.server.api.admin.security.SecurityHandlers;
 import io.journalq.server.api.data.DataHandlers;
@@ -106,7 +106,7 @@ final class HandlerTable {
     /** Registers the handlers that describe the broker and the cluster. */
     void describe(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline, Clock clock) {
         ConfigDescriber describer = new ConfigDescriber(config, metadata::current);
-        EffectlessSettings effectless = new EffectlessSettings(config);
+        IneffectiveSettings ineffective = new IneffectiveSettings(config);
         GroupHandlers.registerDiscovery(registry, identity, groupsTopic, transactionsTopic);
         AdminHandlers.register(
                 registry,
@@ -115,11 +115,11 @@ final class HandlerTable {
                 metadata,
                 controller,
                 describer,
-                effectless,
+                ineffective,
                 directories,
                 offline,
                 refusals);
-        ConfigHandlers.register(registry, identity, metadata, controller, describer, effectless);
+        ConfigHandlers.register(registry, identity, metadata, controller, describer, ineffective);
         QuotaHandlers.register(registry, metadata::current, controller);
         ClusterHandlers.register(registry, identity, metadata::current, controller, clock);
     }

@@ -1,7 +1,7 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.control.MetadataPublisher;
-import io.journalq.server.loop.Waiting;
+import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.group.GroupCoordinators;
@@ -15,9 +15,10 @@ final class MetadataApplier implements MetadataPublisher.Listener {
     private final Shards shards;
     private final GroupCoordinators groups;
     private final TransactionCoordinators transactions;
-    private final Waiting waiting;
+    private final FutureWaiter waiting;
 
-    MetadataApplier(Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, Waiting waiting) {
+    MetadataApplier(
+            Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, FutureWaiter waiting) {
         this.shards = shards;
         this.groups = groups;
         this.transactions = transactions;

@@ -98,10 +98,10 @@ public final class BrokerConfigLoader {
                         "advertised.listeners: '" + address + "' has no host that a client could connect to");
             }
         }
-        Set<Path> folders = new TreeSet<>();
-        for (Path folder : config.dataDirectories()) {
-            if (!folders.add(folder.toAbsolutePath().normalize())) {
-                throw new ConfigException("data.directories: '" + folder + "' is named twice");
+        Set<Path> directories = new TreeSet<>();
+        for (Path directory : config.dataDirectories()) {
+            if (!directories.add(directory.toAbsolutePath().normalize())) {
+                throw new ConfigException("data.directories: '" + directory + "' is named twice");
             }
         }
     }

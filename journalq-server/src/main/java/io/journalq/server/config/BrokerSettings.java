@@ -48,7 +48,7 @@ public final class BrokerSettings {
                     List.of("./data"),
                     "Directories of the journals. The first one also holds the metadata log. Partitions are "
                             + "distributed over all of them.",
-                    BrokerSettings::readFolder)
+                    BrokerSettings::readDirectory)
             .atLeastOneItem();
     public static final ConfigKey<Integer> SHARDS = ConfigKey.ofInt(
             "shards",
@@ -545,7 +545,7 @@ public final class BrokerSettings {
         return text;
     }
 
-    private static String readFolder(String text) throws ConfigException {
+    private static String readDirectory(String text) throws ConfigException {
         try {
             return Path.of(text).toString();
         } catch (InvalidPathException wrong) {

@@ -59,7 +59,7 @@ public final class LoopCounters {
     }
 
     /** A batch was too large to be validated on the loop, and was passed to the blocking pool. */
-    public void onCheckedElsewhere() {
+    public void onValidatedOffLoop() {
         add(traffic, CHECKED_ELSEWHERE, 1);
     }
 
@@ -109,7 +109,7 @@ public final class LoopCounters {
     }
 
     /** Number of batches that were too large to be validated on the loop. */
-    public long checkedElsewhere() {
+    public long validatedOffLoop() {
         return traffic.get(CHECKED_ELSEWHERE);
     }
 

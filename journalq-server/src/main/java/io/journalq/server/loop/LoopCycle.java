@@ -140,18 +140,18 @@ public final class LoopCycle {
      *     stopped
      */
     public <T> CompletableFuture<T> ask(Supplier<T> question) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletableFuture<T> result = new CompletableFuture<>();
         boolean accepted = execute(() -> {
             try {
-                answer.complete(question.get());
+                result.complete(question.get());
             } catch (RuntimeException | Error failure) {
-                answer.completeExceptionally(failure);
+                result.completeExceptionally(failure);
             }
         });
         if (!accepted) {
-            answer.completeExceptionally(new RejectedExecutionException("the event loop has stopped"));
+            result.completeExceptionally(new RejectedExecutionException("the event loop has stopped"));
         }
-        return answer;
+        return result;
     }
 
     /**

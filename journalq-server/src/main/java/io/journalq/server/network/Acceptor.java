@@ -48,7 +48,7 @@ public final class Acceptor {
     private final EventLoops loops;
     private final ConnectionLimits limits;
     private final NetworkCounters counters;
-    private final AcceptFailures acceptFailures;
+    private final AcceptBackoff acceptFailures;
     private final LoopContext[] contexts;
     private final ConnectionCounts counts = new ConnectionCounts();
     private final List<Channel> listeners = new ArrayList<>();
@@ -59,7 +59,7 @@ public final class Acceptor {
         this.loops = loops;
         this.limits = limits;
         this.counters = counters;
-        this.acceptFailures = new AcceptFailures(counters);
+        this.acceptFailures = new AcceptBackoff(counters);
         this.contexts = new LoopContext[loops.count()];
         LogThrottle throttle = new LogThrottle(log);
         LogThrottle shortages = new LogThrottle(log, MAX_SHORTAGE_LINES_PER_SECOND);
@@ -91,7 +91,7 @@ public final class Acceptor {
                         listener.pipeline()
                                 .addLast(
                                         acceptFailures,
-                                        new AcceptRate(
+                                        new AcceptRateLimiter(
                                                 limits.admission().maxConnectionsPerSecond(),
                                                 counters,
                                                 System::nanoTime));

@@ -17,12 +17,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The connection of one client: opens an exchange for each frame, and sends the responses in order. It stops reading
  * the socket while too many requests have no response, or while the client does not read its responses. Bytes that were
- * read before wait in the {@link FrameDecoder}.
+ * read before wait in the {@link RequestFrameDecoder}.
  *
  * <p>On its loop, except where {@link Connection} and {@link AcceptedConnection} say otherwise.
  */
 final class ConnectionHandler extends ChannelInboundHandlerAdapter
-        implements Connection, AcceptedConnection, Exchange.Owner, Turns.Taker, InFlightBudget.Waiter {
+        implements Connection, AcceptedConnection, Exchange.Owner, FairScheduler.Participant, InFlightBudget.Waiter {
     private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
 
     /** Time without reading after an allocation failed, although its memory was reserved. */
@@ -38,7 +38,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private final ArrayDeque<Runnable> untilWritable = new ArrayDeque<>(0);
     private final Runnable flush = this::flush;
     private final Runnable sendAgain = this::sendAgain;
-    private FrameDecoder frames;
+    private RequestFrameDecoder frames;
     private ChannelHandlerContext context;
     private long inFlightBytes;
     private int pauses;
@@ -47,7 +47,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private boolean closed;
     private boolean draining;
 
-    /** Cost of the current turn, as defined in {@link Turns}. */
+    /** Cost of the current turn, as defined in {@link FairScheduler}. */
     private long turnBytes;
 
     /** Whether the connection has used its share of this iteration. */
@@ -63,7 +63,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     }
 
     /** Sets the source of the frames. Called before the first frame. */
-    void readThrough(FrameDecoder decoder) {
+    void readThrough(RequestFrameDecoder decoder) {
         frames = decoder;
     }
 
@@ -257,7 +257,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         exchange.ownedBy(this);
         exchange.holdLarge(frames.takeHeldBytes());
         responses.add(exchange);
-        turnBytes += Turns.REQUEST_BYTES + frame.readableBytes();
+        turnBytes += FairScheduler.REQUEST_BYTES + frame.readableBytes();
         inFlightBytes += exchange.heldSizeBytes();
         loop.budget().take(exchange.budgetSizeBytes());
         try {
@@ -283,9 +283,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     }
 
     private void endTurnAfterItsShare() {
-        if (turnBytes >= Turns.SHARE_BYTES && !turnEnded && !closed) {
+        if (turnBytes >= FairScheduler.SHARE_BYTES && !turnEnded && !closed) {
             turnEnded = true;
-            loop.counters().turnsEnded.increment();
+            loop.counters().readYields.increment();
             leaveUnread();
             loop.turns().await(this);
         }

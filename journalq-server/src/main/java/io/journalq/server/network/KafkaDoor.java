@@ -27,16 +27,16 @@ public final class KafkaDoor implements Door {
     @Override
     public AcceptedConnection open(Channel channel, LoopContext loop, String listenerName) {
         ConnectionHandler connection = new ConnectionHandler(loop, exchanges, channel, listenerName);
-        FrameDecoder decoder = new FrameDecoder(
+        RequestFrameDecoder decoder = new RequestFrameDecoder(
                 connection::refuseFrame,
                 connection::cutShort,
                 connection::onPart,
                 connection::onFrameWaits,
                 connection::onShortage,
                 loop.limits().maxFrameSizeBytes(),
-                new FrameRoom(
+                new FrameReservation(
                         loop.gathering(), loop.memory().largeRequests(), loop.cycle()::enqueue, connection::flushLater),
-                new ReadLowWater(loop.counters()));
+                new ReceiveLowWatermark(loop.counters()));
         connection.readThrough(decoder);
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder::allocate, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);

@@ -18,8 +18,8 @@ public final class NetworkCounters {
     final LongAdder sentBytes = new LongAdder();
     final LongAdder suspensions = new LongAdder();
     final LongAdder pausedMs = new LongAdder();
-    final LongAdder turnsEnded = new LongAdder();
-    final LongAdder acceptRests = new LongAdder();
+    final LongAdder readYields = new LongAdder();
+    final LongAdder acceptPauses = new LongAdder();
     final LongAdder slowParts = new LongAdder();
 
     public int openConnections() {
@@ -61,13 +61,13 @@ public final class NetworkCounters {
     }
 
     /** Number of times that a connection used up its share of an iteration and yielded to others. */
-    public long turnsEnded() {
-        return turnsEnded.sum();
+    public long readYields() {
+        return readYields.sum();
     }
 
     /** Number of times that a listener paused because too many connections arrived in a short time. */
-    public long acceptRests() {
-        return acceptRests.sum();
+    public long acceptPauses() {
+        return acceptPauses.sum();
     }
 
     /**

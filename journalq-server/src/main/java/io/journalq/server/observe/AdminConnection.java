@@ -43,9 +43,9 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     private final AdminConnections connections;
     private ChannelHandlerContext context;
     private long progressNanos;
-    private boolean answered;
+    private boolean hasResponded;
     /** True from the end of a request's head to the end of its response. */
-    private boolean answering;
+    private boolean responding;
 
     private boolean head;
     private boolean keepAlive;
@@ -63,7 +63,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
 
     /** Whether a response was sent and no further request has arrived. */
     boolean isBetweenRequests() {
-        return answered && !answering;
+        return hasResponded && !responding;
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
@@ -104,13 +104,13 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
             if (!(message instanceof HttpRequest request)) {
                 return; // part of a body
             }
-            if (answering) {
+            if (responding) {
                 keepAlive = false;
                 return;
             }
-            answering = true;
+            responding = true;
             onProgress();
-            answer(request);
+            respond(request);
         } finally {
             ReferenceCountUtil.release(message);
         }
@@ -121,7 +121,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         connections.onProgress(this);
     }
 
-    private void answer(HttpRequest request) {
+    private void respond(HttpRequest request) {
         head = request.method().equals(HttpMethod.HEAD);
         keepAlive = HttpUtil.isKeepAlive(request)
                 && !HttpUtil.isTransferEncodingChunked(request)
@@ -129,13 +129,13 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         Throwable unreadable = request.decoderResult().cause();
         if (unreadable != null) {
             keepAlive = false;
-            answerUnreadable(unreadable);
+            respondToUnreadable(unreadable);
         } else if (isAddressedHere(request)) {
-            answerPath(request);
+            servePath(request);
         }
     }
 
-    private void answerUnreadable(Throwable unreadable) {
+    private void respondToUnreadable(Throwable unreadable) {
         if (unreadable instanceof TooLongHttpLineException) {
             send(HttpResponseStatus.REQUEST_URI_TOO_LONG, PLAIN, "the request line is too long\n");
         } else if (unreadable instanceof TooLongHttpHeaderException) {
@@ -164,7 +164,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         return true;
     }
 
-    private void answerPath(HttpRequest request) {
+    private void servePath(HttpRequest request) {
         if (!head && !request.method().equals(HttpMethod.GET)) {
             send(HttpResponseStatus.METHOD_NOT_ALLOWED, PLAIN, "only GET is served\n");
             return;
@@ -238,8 +238,8 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
     private void onSent() {
         connections.onPageSent(this);
-        answered = true;
-        answering = false;
+        hasResponded = true;
+        responding = false;
         if (keepAlive) {
             onProgress();
         } else {

@@ -108,11 +108,11 @@ public final class BrokerMetrics implements AutoCloseable {
         counter(
                 "journalq.network.read.yields",
                 "Times a connection used up its share of an event loop iteration and yielded to other connections.",
-                counters::turnsEnded);
+                counters::readYields);
         counter(
                 "journalq.network.accept.throttles",
                 "Times a listener stopped accepting for some milliseconds because of max.connection.creation.rate.",
-                counters::acceptRests);
+                counters::acceptPauses);
         counter(
                 "journalq.network.small.reads.deferred",
                 "Times less than 512 bytes of a request arrived, so that the next read waits for the rest or 16 KiB.",
@@ -152,7 +152,7 @@ public final class BrokerMetrics implements AutoCloseable {
                     cycle.index(),
                     "journalq.batches.validated.off.loop",
                     "Batches validated off the event loop: larger than decompression.inline.max.bytes, or recompressed.",
-                    counters::checkedElsewhere);
+                    counters::validatedOffLoop);
             shardCounter(
                     cycle.index(),
                     "journalq.append.disk.errors",

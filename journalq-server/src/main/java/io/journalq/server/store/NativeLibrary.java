@@ -24,7 +24,7 @@ final class NativeLibrary {
      * System property that names this directory. The directory must be as trusted as the jars, and must not be shared
      * with other users.
      */
-    static final String FOLDER_PROPERTY = "journalq.native";
+    static final String DIRECTORY_PROPERTY = "journalq.native";
 
     private static final Logger log = LoggerFactory.getLogger(NativeLibrary.class);
 
@@ -37,13 +37,13 @@ final class NativeLibrary {
 
     /** Loads the library, from the directory if it is there. */
     static void load() {
-        Path folder = folder();
-        if (folder != null && Files.exists(folder.resolve(NAME))) {
+        Path directory = directory();
+        if (directory != null && Files.exists(directory.resolve(NAME))) {
             try {
-                RocksDB.loadLibrary(List.of(folder.toString()));
+                RocksDB.loadLibrary(List.of(directory.toString()));
                 return;
             } catch (UnsatisfiedLinkError unusable) {
-                log.warn("cannot load {}, using the library in the jar", folder.resolve(NAME), unusable);
+                log.warn("cannot load {}, using the library in the jar", directory.resolve(NAME), unusable);
             }
         }
         RocksDB.loadLibrary();
@@ -51,16 +51,16 @@ final class NativeLibrary {
 
     /** Keeps the library for the next start. If this fails, the next start takes longer. */
     static void keep() {
-        Path folder = folder();
-        if (folder == null || Files.exists(folder.resolve(NAME))) {
+        Path directory = directory();
+        if (directory == null || Files.exists(directory.resolve(NAME))) {
             return;
         }
-        Path unfinished = folder.resolve(NAME + "." + ProcessHandle.current().pid());
+        Path unfinished = directory.resolve(NAME + "." + ProcessHandle.current().pid());
         try (InputStream packed = RocksDB.class.getResourceAsStream("/" + PACKED_NAME)) {
             if (packed == null) {
                 return;
             }
-            Files.createDirectories(folder);
+            Files.createDirectories(directory);
             try (FileChannel out = FileChannel.open(
                     unfinished,
                     StandardOpenOption.WRITE,
@@ -71,14 +71,14 @@ final class NativeLibrary {
                 // under this name.
                 out.force(true);
             }
-            Files.move(unfinished, folder.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
+            Files.move(unfinished, directory.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException failure) {
             log.debug("cannot keep the native library: {}", failure.toString());
         }
     }
 
-    private static Path folder() {
-        String named = System.getProperty(FOLDER_PROPERTY);
+    private static Path directory() {
+        String named = System.getProperty(DIRECTORY_PROPERTY);
         return named == null || named.isEmpty() ? null : Path.of(named);
     }
 }

@@ -62,7 +62,7 @@ class LocalCallTest {
         Random random = new Random(1);
         core = BrokerCore.open(
                 config,
-                new BrokerCore.Surroundings(
+                new BrokerCore.Environment(
                         new MemoryFileStore(),
                         loops.cycles(),
                         pool,

@@ -8,7 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.journalq.common.id.Uuid;
-import io.journalq.server.folder.DataDirectories;
+import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -2,7 +2,7 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.journalq.server.folder.LockHolder;
+import io.journalq.server.directory.LockHolder;
 import io.journalq.server.memory.StatePart;
 import java.io.IOException;
 import java.net.URI;

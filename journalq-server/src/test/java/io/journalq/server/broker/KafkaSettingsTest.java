@@ -7,7 +7,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.api.admin.config.IneffectiveSettings;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
@@ -43,7 +43,7 @@ class KafkaSettingsTest {
     @TempDir
     Path directory;
 
-    private final Logger log = (Logger) LoggerFactory.getLogger(EffectlessSettings.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(IneffectiveSettings.class);
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private TestBroker broker;
     private Admin admin;

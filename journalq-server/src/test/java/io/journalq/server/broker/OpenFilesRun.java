@@ -3,7 +3,7 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.journalq.server.folder.LockHolder;
+import io.journalq.server.directory.LockHolder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

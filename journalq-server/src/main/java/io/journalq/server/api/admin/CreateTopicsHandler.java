@@ -15,7 +15,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.config.ConfigDescriber;
-import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.api.admin.config.IneffectiveSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.KafkaNames;
 import io.journalq.server.control.Controller;
@@ -41,19 +41,19 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final Controller controller;
     private final ConfigDescriber describer;
     private final CreationRefusals refusals;
-    private final EffectlessSettings effectless;
+    private final IneffectiveSettings ineffective;
 
     public CreateTopicsHandler(
             MetadataPublisher metadata,
             Controller controller,
             ConfigDescriber describer,
             CreationRefusals refusals,
-            EffectlessSettings effectless) {
+            IneffectiveSettings ineffective) {
         this.metadata = metadata;
         this.controller = controller;
         this.describer = describer;
         this.refusals = refusals;
-        this.effectless = effectless;
+        this.ineffective = ineffective;
     }
 
     @Override
@@ -93,7 +93,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 resultByName.put(spec.name(), result(context, spec, outcome));
                 if (outcome.error() == ErrorCode.NONE && !request.validateOnly()) {
-                    spec.configs().forEach(effectless::onSet);
+                    spec.configs().forEach(ineffective::onSet);
                 }
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
@@ -136,7 +136,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
             int partitions = spec.assignments().isEmpty()
                     ? spec.partitions()
                     : spec.assignments().size();
-            refusals.tell(context, name, partitions, outcome);
+            refusals.report(context, name, partitions, outcome);
             return refused(name, outcome.error(), outcome.reason());
         }
         CreatableTopicResult result = new CreatableTopicResult().setName(name);

@@ -21,20 +21,20 @@ public final class CreationRefusals {
      *
      * @param partitions the requested number of partitions; 0 if no limit is the reason
      */
-    void tell(RequestContext context, String topic, int partitions, Outcome outcome) {
+    void report(RequestContext context, String topic, int partitions, Outcome outcome) {
         Limit limit = limitOf(topic, partitions, outcome.error());
         if (outcome.error() == ErrorCode.POLICY_VIOLATION && outcome.reason().contains(StatePart.METADATA.setting())) {
-            log.full(context, "topic", topic, outcome.error(), StatePart.METADATA);
+            log.budgetExceeded(context, "topic", topic, outcome.error(), StatePart.METADATA);
         } else if (limit == null) {
             log.refused(context, topic, outcome.error(), outcome.reason());
         } else {
-            log.beyond(context, limit, "topic", topic, outcome.error());
+            log.limitExceeded(context, limit, "topic", topic, outcome.error());
         }
     }
 
     /** A topic is not created because its client exceeds the rate of auto-creation. */
-    void tooFast(RequestContext context, String topic, ErrorCode error) {
-        log.beyond(context, Limit.AUTO_CREATION_RATE, "topic", topic, error);
+    void rateExceeded(RequestContext context, String topic, ErrorCode error) {
+        log.limitExceeded(context, Limit.AUTO_CREATION_RATE, "topic", topic, error);
     }
 
     private static Limit limitOf(String topic, int partitions, ErrorCode error) {

@@ -40,7 +40,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final Controller controller;
     private final OfflineReplicas offline;
     private final boolean autoCreate;
-    private final AutoCreationRate autoCreationRate;
+    private final AutoCreationLimiter autoCreationLimiter;
     private final CreationRefusals creationRefusals;
     private volatile AllTopics allTopics = new AllTopics(MetadataImage.EMPTY, 0, List.of());
     private volatile AllBrokers allBrokers = new AllBrokers(new ListenerAddress("", "", 0), List.of());
@@ -55,7 +55,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
      * Creates the handler.
      *
      * @param autoCreate whether missing topics are created for clients that allow it
-     * @param autoCreationRate limits the creation of missing topics
+     * @param autoCreationLimiter limits the creation of missing topics
      * @param creationRefusals logs topics that cannot be created
      */
     public MetadataHandler(
@@ -64,14 +64,14 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             Controller controller,
             OfflineReplicas offline,
             boolean autoCreate,
-            AutoCreationRate autoCreationRate,
+            AutoCreationLimiter autoCreationLimiter,
             CreationRefusals creationRefusals) {
         this.identity = identity;
         this.metadata = metadata;
         this.controller = controller;
         this.offline = offline;
         this.autoCreate = autoCreate;
-        this.autoCreationRate = autoCreationRate;
+        this.autoCreationLimiter = autoCreationLimiter;
         this.creationRefusals = creationRefusals;
     }
 
@@ -97,11 +97,11 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
 
     /** Whether the client requests missing topics faster than they may be created. The error makes it retry. */
     private boolean isTooFast(RequestContext context, String topic, Map<String, ErrorCode> refusals) {
-        if (autoCreationRate.take(
+        if (autoCreationLimiter.take(
                 context.remoteAddress(), context.cycle().loop().nanoTime())) {
             return false;
         }
-        creationRefusals.tooFast(context, topic, ErrorCode.LEADER_NOT_AVAILABLE);
+        creationRefusals.rateExceeded(context, topic, ErrorCode.LEADER_NOT_AVAILABLE);
         refusals.put(topic, ErrorCode.LEADER_NOT_AVAILABLE);
         return true;
     }
@@ -135,7 +135,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             if (error != ErrorCode.NONE && error != ErrorCode.TOPIC_ALREADY_EXISTS) {
                 refusals.put(missing.get(i).name(), error);
                 if (outcomes != null) {
-                    creationRefusals.tell(context, missing.get(i).name(), TopicSpec.DEFAULT, outcomes.get(i));
+                    creationRefusals.report(context, missing.get(i).name(), TopicSpec.DEFAULT, outcomes.get(i));
                 }
             }
         }
@@ -203,7 +203,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             MetadataRequest request, MetadataImage image, Map<String, ErrorCode> refusals) {
         List<MetadataResponseTopic> topics = new ArrayList<>(request.topics().size());
         for (MetadataRequestTopic wanted : request.topics()) {
-            topics.add(answer(image, wanted, refusals));
+            topics.add(describe(image, wanted, refusals));
         }
         return topics;
     }
@@ -213,7 +213,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
                 || (context.apiVersion() == 0 && request.topics().isEmpty());
     }
 
-    private MetadataResponseTopic answer(
+    private MetadataResponseTopic describe(
             MetadataImage image, MetadataRequestTopic wanted, Map<String, ErrorCode> refusals) {
         if (!wanted.topicId().equals(Uuid.ZERO)) {
             TopicImage topic = image.topic(wanted.topicId());

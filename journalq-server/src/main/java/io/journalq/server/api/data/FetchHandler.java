@@ -43,7 +43,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private final Shards shards;
     private final Executor blockingPool;
     private final int maxResponseSizeBytes;
-    private final SessionRoom room;
+    private final SessionBudget budget;
     private final Set<FetchSessions> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
 
@@ -68,7 +68,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         this.shards = shards;
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;
-        this.room = new SessionRoom(maxSessionPartitions, sessionMemory);
+        this.budget = new SessionBudget(maxSessionPartitions, sessionMemory);
     }
 
     @Override
@@ -107,10 +107,10 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     private boolean takeRoom(RequestContext context, FetchRequest request) {
         int partitions = partitions(request);
-        if (!room.memory().hasRoom(FetchSession.sizeBytes(request))) {
+        if (!budget.memory().hasRoom(FetchSession.sizeBytes(request))) {
             return false;
         }
-        boolean taken = partitions == 0 || room.take(partitions);
+        boolean taken = partitions == 0 || budget.take(partitions);
         if (!taken) {
             context.cycle().counters().onLimit(Limit.FETCH_SESSION_PARTITIONS);
         }
@@ -161,7 +161,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     private FetchSessions openSessions(RequestContext context) {
         FetchSessions[] self = new FetchSessions[1];
-        FetchSessions opened = new FetchSessions(context.cycle(), room, () -> connections.remove(self[0]));
+        FetchSessions opened = new FetchSessions(context.cycle(), budget, () -> connections.remove(self[0]));
         self[0] = opened;
         connections.add(opened);
         return opened;

@@ -38,7 +38,7 @@ final class FetchSession implements FetchPart.Listener {
     private final int id;
     private final boolean usesTopicIds;
     private final LoopCycle cycle;
-    private final SessionRoom room;
+    private final SessionBudget budget;
     private final Map<Object, SessionTopic<FetchPart>> topics = new LinkedHashMap<>();
     private final ArrayDeque<FetchPart> ready = new ArrayDeque<>();
     private int nextEpoch = FIRST_INCREMENTAL_EPOCH;
@@ -49,12 +49,12 @@ final class FetchSession implements FetchPart.Listener {
 
     private long sizeBytes;
     private long readyBytes;
-    private Waiting pending;
+    private PendingRequest pending;
     private boolean readsCommitted;
     private boolean closed;
 
     /** The current fetch of a session. */
-    interface Waiting {
+    interface PendingRequest {
         /** A partition of the session has news, and is in the ready queue now. */
         void onNews(FetchPart part, long grownBytes);
 
@@ -65,10 +65,10 @@ final class FetchSession implements FetchPart.Listener {
         void abandon();
     }
 
-    /** @param room shared by all sessions; the partitions of a fetch without a session are not counted */
-    FetchSession(int id, boolean usesTopicIds, LoopCycle cycle, SessionRoom room) {
+    /** @param budget shared by all sessions; the partitions of a fetch without a session are not counted */
+    FetchSession(int id, boolean usesTopicIds, LoopCycle cycle, SessionBudget budget) {
         this.id = id;
-        this.room = room;
+        this.budget = budget;
         this.usesTopicIds = usesTopicIds;
         this.cycle = cycle;
     }
@@ -91,7 +91,7 @@ final class FetchSession implements FetchPart.Listener {
     private void charge(long moreBytes) {
         if (id != NO_SESSION) {
             sizeBytes += moreBytes;
-            room.memory().add(moreBytes);
+            budget.memory().add(moreBytes);
         }
     }
 
@@ -127,11 +127,11 @@ final class FetchSession implements FetchPart.Listener {
         return partCount;
     }
 
-    Waiting pending() {
+    PendingRequest pending() {
         return pending;
     }
 
-    void setPending(Waiting fetch) {
+    void setPending(PendingRequest fetch) {
         pending = fetch;
     }
 
@@ -148,7 +148,7 @@ final class FetchSession implements FetchPart.Listener {
     /** Corrects the count, after partitions were removed or turned out to be there before. */
     private void settle() {
         if (id != NO_SESSION && counted != partCount) {
-            room.giveBack(counted - partCount);
+            budget.giveBack(counted - partCount);
             counted = partCount;
         }
     }
@@ -271,7 +271,7 @@ final class FetchSession implements FetchPart.Listener {
             return;
         }
         closed = true;
-        room.giveBack(counted);
+        budget.giveBack(counted);
         charge(-sizeBytes);
         List<FetchPart> parts = new ArrayList<>();
         forEachPart(parts::add);

@@ -22,7 +22,7 @@ final class FetchSessions implements AutoCloseable {
     static final int MAX_SESSIONS = 8;
 
     private final LoopCycle cycle;
-    private final SessionRoom room;
+    private final SessionBudget budget;
     private final Runnable onClose;
     private final Map<Integer, FetchSession> sessionById = new LinkedHashMap<>();
     private final Set<FetchSession> sessionless = new LinkedHashSet<>();
@@ -30,9 +30,9 @@ final class FetchSessions implements AutoCloseable {
     private int lastId;
     private boolean closed;
 
-    FetchSessions(LoopCycle cycle, SessionRoom room, Runnable onClose) {
+    FetchSessions(LoopCycle cycle, SessionBudget budget, Runnable onClose) {
         this.cycle = cycle;
-        this.room = room;
+        this.budget = budget;
         this.onClose = onClose;
         this.coldReads = new ColdReads(cycle);
     }
@@ -64,14 +64,14 @@ final class FetchSessions implements AutoCloseable {
             cycle.counters().onLimit(Limit.FETCH_SESSIONS);
         }
         lastId = lastId == Integer.MAX_VALUE ? 1 : lastId + 1;
-        FetchSession session = new FetchSession(lastId, usesTopicIds, cycle, room);
+        FetchSession session = new FetchSession(lastId, usesTopicIds, cycle, budget);
         sessionById.put(lastId, session);
         return session;
     }
 
     /** Opens a session for a fetch without one, until its response is sent. */
     FetchSession openSessionless(boolean usesTopicIds) {
-        FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle, room);
+        FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle, budget);
         sessionless.add(session);
         return session;
     }

@@ -17,7 +17,7 @@ import java.util.Map;
  *
  * <p>On the connection's loop.
  */
-final class PendingFetch implements FetchSession.Waiting {
+final class PendingFetch implements FetchSession.PendingRequest {
     private final RequestContext context;
     private final FetchSession session;
     private final FetchResponder responder;

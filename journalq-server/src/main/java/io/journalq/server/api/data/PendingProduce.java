@@ -27,7 +27,7 @@ final class PendingProduce {
 
     private final RequestContext context;
     private final RefusalLog refusals;
-    private final boolean answered;
+    private final boolean hasResponse;
     private final String transactionalId;
     private final List<ProduceResponse.TopicProduceResponse> topics = new ArrayList<>(1);
     private final List<ShardPart> shardParts = new ArrayList<>(1);
@@ -38,7 +38,7 @@ final class PendingProduce {
     PendingProduce(RequestContext context, ProduceRequest request, RefusalLog refusals) {
         this.context = context;
         this.refusals = refusals;
-        this.answered = request.acks() != NO_ACKS;
+        this.hasResponse = request.acks() != NO_ACKS;
         this.transactionalId = request.transactionalId();
     }
 
@@ -53,14 +53,14 @@ final class PendingProduce {
     /** Adds the error of a partition that cannot be appended to. */
     void refuse(ProduceRequest.TopicProduceData topic, ProduceRequest.PartitionProduceData data, ErrorCode error) {
         onRefusal(topic.name(), error, null);
-        answer(data.index()).setErrorCode(error.code());
+        newResult(data.index()).setErrorCode(error.code());
         context.cycle().counters().onProduceError(error);
         failure = error.words();
     }
 
     /** Logs a refusal. A request without a response is logged when its connection is closed. Any thread. */
     private void onRefusal(String topic, ErrorCode error, String reason) {
-        if (answered) {
+        if (hasResponse) {
             refusals.refused(context, topic, error, reason);
         }
     }
@@ -69,7 +69,7 @@ final class PendingProduce {
     void append(ProduceRequest.PartitionProduceData data, TopicImage topic, Shard shard) {
         ShardPart part = partOf(shard);
         ByteBuf records = data.records() == null ? null : data.records().buffer();
-        part.appends.add(new PartitionAppend(part, topic, answer(data.index()), records));
+        part.appends.add(new PartitionAppend(part, topic, newResult(data.index()), records));
     }
 
     /** Starts every append. */
@@ -104,7 +104,7 @@ final class PendingProduce {
         }
         gate.admit(asked, refusal -> {
             if (refusal == ErrorCode.NONE) {
-                startFromElsewhere();
+                startOnCoordinatorLoop();
             } else {
                 context.cycle().execute(() -> refuseAll(refusal));
             }
@@ -115,7 +115,7 @@ final class PendingProduce {
      * Starts the appends on the coordinator's loop. They are passed directly to the partitions, so that no marker
      * overtakes them.
      */
-    private void startFromElsewhere() {
+    private void startOnCoordinatorLoop() {
         outstandingShards = shardParts.size();
         for (ShardPart part : shardParts) {
             if (!part.shard.cycle().execute(part)) {
@@ -128,7 +128,7 @@ final class PendingProduce {
         ErrorCode error = TransactionAdmission.errorOfProduce(refusal, context.apiVersion());
         String message = "the transaction does not allow it: " + refusal.words();
         for (PartitionAppend append : appends()) {
-            append.answer.setErrorCode(error.code()).setErrorMessage(message);
+            append.result.setErrorCode(error.code()).setErrorMessage(message);
             context.cycle().counters().onProduceError(error);
         }
         failure = error.words();
@@ -141,12 +141,12 @@ final class PendingProduce {
         return all;
     }
 
-    private ProduceResponse.PartitionProduceResponse answer(int partition) {
-        ProduceResponse.PartitionProduceResponse answer =
+    private ProduceResponse.PartitionProduceResponse newResult(int partition) {
+        ProduceResponse.PartitionProduceResponse result =
                 new ProduceResponse.PartitionProduceResponse().setIndex(partition);
-        answer.setBaseOffset(-1);
-        partitions.add(answer);
-        return answer;
+        result.setBaseOffset(-1);
+        partitions.add(result);
+        return result;
     }
 
     private ShardPart partOf(Shard shard) {
@@ -171,7 +171,7 @@ final class PendingProduce {
     }
 
     private void respond() {
-        if (answered) {
+        if (hasResponse) {
             context.respond(new ProduceResponse().setResponses(topics));
         } else if (failure != null) {
             context.refuse("produce without acknowledgement failed: " + failure);
@@ -218,7 +218,7 @@ final class PendingProduce {
                 shard.cycle().counters().onProduceError(append.error());
                 if (append.limit() == Limit.PARTITION_TRANSACTIONS) {
                     // This error alone does not count as bad input, so it would not be logged.
-                    refusals.beyond(context, append.limit(), "topic", append.topic.name(), append.error());
+                    refusals.limitExceeded(context, append.limit(), "topic", append.topic.name(), append.error());
                 } else if (append.limit() != null) {
                     shard.cycle().counters().onLimit(append.limit());
                 }
@@ -240,20 +240,20 @@ final class PendingProduce {
         private final ShardPart part;
         private final TopicImage topic;
         private final ByteBuf records;
-        private final ProduceResponse.PartitionProduceResponse answer;
+        private final ProduceResponse.PartitionProduceResponse result;
 
         PartitionAppend(
-                ShardPart part, TopicImage topic, ProduceResponse.PartitionProduceResponse answer, ByteBuf records) {
+                ShardPart part, TopicImage topic, ProduceResponse.PartitionProduceResponse result, ByteBuf records) {
             super(records, part.produceVersion(), part.isInTransaction());
             this.part = part;
             this.topic = topic;
             this.records = records;
-            this.answer = answer;
+            this.result = result;
         }
 
         @Override
         public TopicPartition partition() {
-            return new TopicPartition(topic.name(), answer.index());
+            return new TopicPartition(topic.name(), result.index());
         }
 
         @Override
@@ -280,9 +280,9 @@ final class PendingProduce {
         }
 
         void start() {
-            PartitionHost host = part.shard.host(topic.id(), answer.index());
+            PartitionHost host = part.shard.host(topic.id(), result.index());
             if (host == null) {
-                refuse(part.shard.errorOfMissing(topic.id(), answer.index()), null);
+                refuse(part.shard.errorOfMissing(topic.id(), result.index()), null);
             } else {
                 host.append(this);
             }
@@ -290,13 +290,13 @@ final class PendingProduce {
 
         @Override
         protected void onDecided() {
-            answer.setErrorCode(error().code())
+            result.setErrorCode(error().code())
                     .setErrorMessage(errorMessage())
                     .setBaseOffset(baseOffset())
                     .setLogAppendTimeMs(appendTimeMs())
                     .setLogStartOffset(logStartOffset());
             if (!recordErrors().isEmpty()) {
-                answer.setRecordErrors(recordErrors().stream()
+                result.setRecordErrors(recordErrors().stream()
                         .map(wrong -> new ProduceResponse.BatchIndexAndErrorMessage()
                                 .setBatchIndex(wrong.index())
                                 .setBatchIndexErrorMessage(wrong.message()))

@@ -5,9 +5,9 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
@@ -49,7 +49,7 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
                             .toList()));
             return;
         }
-        AnswerList<DescribedGroup> answers = new AnswerList<>(
+        OrderedResults<DescribedGroup> results = new OrderedResults<>(
                 wanted.size(), all -> context.respond(new ConsumerGroupDescribeResponse().setGroups(all)));
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
@@ -57,10 +57,10 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
             groups.submit(
                     groupId,
                     (machine, nowMs, replies) -> replies.<DescribedGroup>to(
-                                    answer -> answers.set(index, answer),
-                                    error -> answers.set(index, refusal(groupId, error)))
+                                    result -> results.set(index, result),
+                                    error -> results.set(index, refusal(groupId, error)))
                             .send(describe(request, machine, groupId)),
-                    error -> answers.set(index, refusal(groupId, error)));
+                    error -> results.set(index, refusal(groupId, error)));
         }
     }
 

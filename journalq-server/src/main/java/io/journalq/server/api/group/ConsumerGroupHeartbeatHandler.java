@@ -69,7 +69,7 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
     private void respond(
             RequestContext context, ConsumerGroupHeartbeatRequest request, ConsumerGroupHeartbeatResponse response) {
         ErrorCode error = ErrorCode.of(response.errorCode());
-        refusals.tell(context, request.groupId(), request.subscribedTopicRegex(), error);
+        refusals.report(context, request.groupId(), request.subscribedTopicRegex(), error);
         context.respond(response);
     }
 

@@ -5,8 +5,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteGroupsRequest;
 import io.journalq.common.protocol.message.DeleteGroupsResponse;
 import io.journalq.common.protocol.message.DeleteGroupsResponse.DeletableGroupResult;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
@@ -29,8 +29,8 @@ public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
     @Override
     public void handle(RequestContext context, DeleteGroupsRequest request) {
         List<String> wanted = request.groupsNames();
-        AnswerList<DeletableGroupResult> answers =
-                new AnswerList<>(wanted.size(), all -> context.respond(new DeleteGroupsResponse().setResults(all)));
+        OrderedResults<DeletableGroupResult> results =
+                new OrderedResults<>(wanted.size(), all -> context.respond(new DeleteGroupsResponse().setResults(all)));
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
             int index = i;
@@ -39,9 +39,9 @@ public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
                     (machine, nowMs, replies) -> machine.onDeleteGroup(
                             groupId,
                             replies.to(
-                                    outcome -> answers.set(index, result(groupId, outcome)),
-                                    error -> answers.set(index, result(groupId, error)))),
-                    error -> answers.set(index, result(groupId, error)));
+                                    outcome -> results.set(index, result(groupId, outcome)),
+                                    error -> results.set(index, result(groupId, error)))),
+                    error -> results.set(index, result(groupId, error)));
         }
     }
 

@@ -5,8 +5,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeGroupsRequest;
 import io.journalq.common.protocol.message.DescribeGroupsResponse;
 import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
@@ -38,18 +38,18 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
     @Override
     public void handle(RequestContext context, DescribeGroupsRequest request) {
         List<String> wanted = request.groups();
-        AnswerList<DescribedGroup> answers =
-                new AnswerList<>(wanted.size(), all -> context.respond(new DescribeGroupsResponse().setGroups(all)));
+        OrderedResults<DescribedGroup> results = new OrderedResults<>(
+                wanted.size(), all -> context.respond(new DescribeGroupsResponse().setGroups(all)));
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
             int index = i;
             groups.submit(
                     groupId,
                     (machine, nowMs, replies) -> replies.<DescribedGroup>to(
-                                    answer -> answers.set(index, answer),
-                                    error -> answers.set(index, refusal(groupId, error, null)))
+                                    result -> results.set(index, result),
+                                    error -> results.set(index, refusal(groupId, error, null)))
                             .send(describe(context, request, machine, groupId)),
-                    error -> answers.set(index, refusal(groupId, error, null)));
+                    error -> results.set(index, refusal(groupId, error, null)));
         }
     }
 

@@ -92,15 +92,15 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     }
 
     private Coordinator coordinator(RequestContext context, String key, ErrorCode error) {
-        Coordinator answer = new Coordinator().setKey(key);
+        Coordinator result = new Coordinator().setKey(key);
         if (error != ErrorCode.NONE) {
-            return answer.setErrorCode(error.code())
+            return result.setErrorCode(error.code())
                     .setErrorMessage(error.words())
                     .setNodeId(NO_NODE)
                     .setHost("")
                     .setPort(NO_NODE);
         }
         ListenerAddress address = identity.addressFor(context);
-        return answer.setNodeId(identity.nodeId()).setHost(address.host()).setPort(address.port());
+        return result.setNodeId(identity.nodeId()).setHost(address.host()).setPort(address.port());
     }
 }

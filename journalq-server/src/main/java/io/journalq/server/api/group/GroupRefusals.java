@@ -19,7 +19,7 @@ public final class GroupRefusals {
     }
 
     /** A response to a group has {@code error}. Logs it if a limit is the cause. */
-    public void tell(RequestContext context, String groupId, ErrorCode error) {
+    public void report(RequestContext context, String groupId, ErrorCode error) {
         Limit limit =
                 switch (error) {
                     case GROUP_MAX_SIZE_REACHED -> Limit.GROUPS;
@@ -29,28 +29,28 @@ public final class GroupRefusals {
                     default -> null;
                 };
         if (limit != null) {
-            log.beyond(context, limit, KIND, groupId, error);
+            log.limitExceeded(context, limit, KIND, groupId, error);
         }
     }
 
     /** The same for a response with several parts. Each error is logged once. */
-    public void tell(RequestContext context, String groupId, List<ErrorCode> errors) {
-        errors.stream().distinct().forEach(error -> tell(context, groupId, error));
+    public void report(RequestContext context, String groupId, List<ErrorCode> errors) {
+        errors.stream().distinct().forEach(error -> report(context, groupId, error));
     }
 
     /** The same for a response to a request with a topic pattern; null if there was none. */
-    void tell(RequestContext context, String groupId, String pattern, ErrorCode error) {
+    void report(RequestContext context, String groupId, String pattern, ErrorCode error) {
         boolean tooLarge = error == ErrorCode.INVALID_REGULAR_EXPRESSION && BoundedPattern.isTooLarge(pattern);
         if (tooLarge) {
-            log.beyond(context, Limit.PATTERN, KIND, groupId, error);
+            log.limitExceeded(context, Limit.PATTERN, KIND, groupId, error);
         } else {
-            tell(context, groupId, error);
+            report(context, groupId, error);
         }
     }
 
     /** The error of a request that exceeds {@link MemberLimits}, which is logged. */
     ErrorCode memberTooLarge(RequestContext context, String groupId) {
-        log.beyond(context, Limit.GROUP_MEMBER, KIND, groupId, ErrorCode.INVALID_REQUEST);
+        log.limitExceeded(context, Limit.GROUP_MEMBER, KIND, groupId, ErrorCode.INVALID_REQUEST);
         return ErrorCode.INVALID_REQUEST;
     }
 }

@@ -50,7 +50,7 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
     }
 
     private void respond(RequestContext context, JoinGroupRequest request, JoinGroupResponse response) {
-        refusals.tell(context, request.groupId(), ErrorCode.of(response.errorCode()));
+        refusals.report(context, request.groupId(), ErrorCode.of(response.errorCode()));
         context.respond(response);
     }
 

@@ -40,17 +40,17 @@ public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
                         request.groupId(),
                         leaving,
                         nowMs,
-                        replies.to(answers -> respond(context, answers), error -> refuse(context, error))),
+                        replies.to(results -> respond(context, results), error -> refuse(context, error))),
                 error -> refuse(context, error));
     }
 
-    private static void respond(RequestContext context, List<LeaveGroupResponse.MemberResponse> answers) {
+    private static void respond(RequestContext context, List<LeaveGroupResponse.MemberResponse> results) {
         boolean batched = context.apiVersion() >= FIRST_BATCHED_VERSION;
         context.respond(
                 batched
-                        ? new LeaveGroupResponse().setMembers(answers)
+                        ? new LeaveGroupResponse().setMembers(results)
                         : new LeaveGroupResponse()
-                                .setErrorCode(answers.get(0).errorCode())
+                                .setErrorCode(results.get(0).errorCode())
                                 .setMembers(List.of()));
     }
 

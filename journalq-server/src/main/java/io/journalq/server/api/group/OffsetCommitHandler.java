@@ -67,7 +67,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
                         nowMs,
                         replies.to(
                                 outcomes -> {
-                                    refusals.tell(context, request.groupId(), outcomes);
+                                    refusals.report(context, request.groupId(), outcomes);
                                     respond(context, response, committed, outcomes);
                                 },
                                 error -> respond(context, response, committed, all(error, commits)))),
@@ -88,24 +88,24 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
         List<OffsetCommitResponse.OffsetCommitResponseTopic> topics = new ArrayList<>();
         for (OffsetCommitRequest.OffsetCommitRequestTopic wanted : request.topics()) {
             TopicImage topic = byId ? image.topic(wanted.topicId()) : image.topic(wanted.name());
-            List<OffsetCommitResponse.OffsetCommitResponsePartition> answers = new ArrayList<>();
+            List<OffsetCommitResponse.OffsetCommitResponsePartition> results = new ArrayList<>();
             topics.add(new OffsetCommitResponse.OffsetCommitResponseTopic()
                     .setName(wanted.name())
                     .setTopicId(wanted.topicId())
-                    .setPartitions(answers));
+                    .setPartitions(results));
             for (OffsetCommitRequest.OffsetCommitRequestPartition partition : wanted.partitions()) {
-                OffsetCommitResponse.OffsetCommitResponsePartition answer =
+                OffsetCommitResponse.OffsetCommitResponsePartition result =
                         new OffsetCommitResponse.OffsetCommitResponsePartition()
                                 .setPartitionIndex(partition.partitionIndex());
-                answers.add(answer);
+                results.add(result);
                 if (topic == null) {
                     ErrorCode missing = byId ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
-                    answer.setErrorCode(missing.code());
+                    result.setErrorCode(missing.code());
                 } else if (partition.partitionIndex() < 0
                         || partition.partitionIndex() >= topic.partitions().size()) {
-                    answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+                    result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
                 } else {
-                    committed.add(answer);
+                    committed.add(result);
                     commits.add(new OffsetCommits.Commit(
                             topic.name(),
                             topic.id(),

@@ -9,7 +9,7 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
-import io.journalq.server.api.telemetry.Subscriptions.Selected;
+import io.journalq.server.api.telemetry.TelemetrySubscriptions.Selected;
 import java.util.List;
 
 /**
@@ -39,7 +39,7 @@ public final class GetTelemetrySubscriptionsHandler implements Handler<GetTeleme
     public void handle(RequestContext context, GetTelemetrySubscriptionsRequest request) {
         boolean isNew = request.clientInstanceId().equals(Uuid.ZERO);
         Uuid instanceId = isNew ? telemetry.newId() : request.clientInstanceId();
-        Selected selected = telemetry.subscriptions().select(ClientTraits.of(context, instanceId));
+        Selected selected = telemetry.subscriptions().select(ClientAttributes.of(context, instanceId));
         ErrorCode error = telemetry.clients().onAsked(instanceId, selected.intervalMs(), telemetry.nowMs());
         GetTelemetrySubscriptionsResponse response = new GetTelemetrySubscriptionsResponse();
         if (error != ErrorCode.NONE) {

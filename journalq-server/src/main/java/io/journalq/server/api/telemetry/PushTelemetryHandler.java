@@ -11,7 +11,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.telemetry.OtlpMetrics.MalformedMetricsException;
-import io.journalq.server.api.telemetry.Subscriptions.Selected;
+import io.journalq.server.api.telemetry.TelemetrySubscriptions.Selected;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.util.concurrent.RejectedExecutionException;
@@ -42,7 +42,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
 
     @Override
     public void handle(RequestContext context, PushTelemetryRequest request) {
-        ClientTraits client = ClientTraits.of(context, request.clientInstanceId());
+        ClientAttributes client = ClientAttributes.of(context, request.clientInstanceId());
         ErrorCode error = check(request, client);
         CompressionCodec codec = CompressionCodec.of(request.compressionType());
         int sizeBytes = request.metrics() == null ? 0 : request.metrics().readableBytes();
@@ -57,7 +57,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
         }
     }
 
-    private ErrorCode check(PushTelemetryRequest request, ClientTraits client) {
+    private ErrorCode check(PushTelemetryRequest request, ClientAttributes client) {
         Uuid instanceId = request.clientInstanceId();
         if (instanceId.equals(Uuid.ZERO)) {
             return ErrorCode.INVALID_REQUEST;
@@ -81,7 +81,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
     }
 
     /** On the blocking pool. */
-    private ErrorCode take(ClientTraits client, CompressionCodec codec, ByteBuf sent) {
+    private ErrorCode take(ClientAttributes client, CompressionCodec codec, ByteBuf sent) {
         ByteBuf metrics = null;
         try {
             metrics = codec.decompress(sent, MAX_DECOMPRESSED_BYTES, PooledByteBufAllocator.DEFAULT);

@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 
 /** The shared state and the counters of both client metrics APIs. Any thread. */
 public final class Telemetry {
-    private final Subscriptions subscriptions;
+    private final TelemetrySubscriptions subscriptions;
     private final TelemetryClients clients;
     private final Supplier<Uuid> ids;
     private final Clock clock;
@@ -35,7 +35,7 @@ public final class Telemetry {
             Executor blockingPool,
             int maxSizeBytes,
             MemoryAccount memory) {
-        this.subscriptions = new Subscriptions(images);
+        this.subscriptions = new TelemetrySubscriptions(images);
         this.clients = new TelemetryClients(memory);
         this.ids = ids;
         this.clock = clock;
@@ -43,7 +43,7 @@ public final class Telemetry {
         this.maxSizeBytes = maxSizeBytes;
     }
 
-    Subscriptions subscriptions() {
+    TelemetrySubscriptions subscriptions() {
         return subscriptions;
     }
 

@@ -49,12 +49,12 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
     }
 
     private void add(RequestContext context, AddOffsetsToTxnRequest request) {
-        Consumer<ErrorCode> answer = error -> context.respond(new AddOffsetsToTxnResponse()
-                .setErrorCode(Errors.withFencedFrom(FIRST_VERSION_WITH_FENCED, context.apiVersion(), error)
+        Consumer<ErrorCode> respond = error -> context.respond(new AddOffsetsToTxnResponse()
+                .setErrorCode(TransactionErrors.withFencedFrom(FIRST_VERSION_WITH_FENCED, context.apiVersion(), error)
                         .code()));
         int partition = groups.partitionOf(request.groupId());
         if (partition < 0) {
-            answer.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+            respond.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
             return;
         }
         ProducerClaim claim =
@@ -66,7 +66,7 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
                         List.of(new TopicPartition(groups.topic(), partition)),
                         TransactionVersion.FIRST,
                         nowMs,
-                        replies.to(answer, answer)),
-                answer);
+                        replies.to(respond, respond)),
+                respond);
     }
 }

@@ -10,8 +10,8 @@ import io.journalq.common.protocol.message.AddPartitionsToTxnResponse;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnResult;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.Reply;
@@ -67,7 +67,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
             return;
         }
         List<AddPartitionsToTxnTransaction> asked = request.transactions();
-        AnswerList<AddPartitionsToTxnResult> answers = new AnswerList<>(
+        OrderedResults<AddPartitionsToTxnResult> transactionResults = new OrderedResults<>(
                 asked.size(), all -> context.respond(new AddPartitionsToTxnResponse().setResultsByTransaction(all)));
         for (int i = 0; i < asked.size(); i++) {
             AddPartitionsToTxnTransaction one = asked.get(i);
@@ -75,7 +75,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
             add(
                     version,
                     one,
-                    results -> answers.set(
+                    results -> transactionResults.set(
                             index,
                             new AddPartitionsToTxnResult()
                                     .setTransactionalId(one.transactionalId())
@@ -86,34 +86,34 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     private void add(
             short version, AddPartitionsToTxnTransaction asked, Consumer<List<AddPartitionsToTxnTopicResult>> done) {
         List<TopicPartition> partitions = new ArrayList<>();
-        List<AddPartitionsToTxnPartitionResult> answers = new ArrayList<>();
+        List<AddPartitionsToTxnPartitionResult> partitionResults = new ArrayList<>();
         List<AddPartitionsToTxnTopicResult> results = new ArrayList<>();
-        boolean sound = prepare(asked, partitions, answers, results);
+        boolean sound = prepare(asked, partitions, partitionResults, results);
         if (!sound || partitions.isEmpty()) {
             done.accept(results);
             return;
         }
-        Consumer<ErrorCode> answer = error -> {
-            short code = Errors.withAbortableFrom(
+        Consumer<ErrorCode> respond = error -> {
+            short code = TransactionErrors.withAbortableFrom(
                             FIRST_VERSION_WITH_ABORTABLE,
                             version,
-                            Errors.withFencedFrom(FIRST_VERSION_WITH_FENCED, version, error))
+                            TransactionErrors.withFencedFrom(FIRST_VERSION_WITH_FENCED, version, error))
                     .code();
-            answers.forEach(one -> one.setPartitionErrorCode(code));
+            partitionResults.forEach(one -> one.setPartitionErrorCode(code));
             done.accept(results);
         };
         ProducerClaim claim = new ProducerClaim(asked.transactionalId(), asked.producerId(), asked.producerEpoch());
         transactions.submit(
                 claim.transactionalId(),
                 (machine, nowMs, replies) -> {
-                    Reply<ErrorCode> reply = replies.to(answer, answer);
+                    Reply<ErrorCode> reply = replies.to(respond, respond);
                     if (asked.verifyOnly()) {
                         machine.onVerify(claim, partitions, reply);
                     } else {
                         machine.onAddPartitions(claim, partitions, generation(version), nowMs, reply);
                     }
                 },
-                answer);
+                respond);
     }
 
     private static short generation(short version) {
@@ -124,14 +124,14 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
      * Collects the partitions and prepares the response.
      *
      * @param partitions receives the partitions
-     * @param answers receives the element of each partition in the response
+     * @param partitionResults receives the element of each partition in the response
      * @param results receives the elements of the topics
      * @return false when a partition cannot take part; the errors are set in that case
      */
     private boolean prepare(
             AddPartitionsToTxnTransaction asked,
             List<TopicPartition> partitions,
-            List<AddPartitionsToTxnPartitionResult> answers,
+            List<AddPartitionsToTxnPartitionResult> partitionResults,
             List<AddPartitionsToTxnTopicResult> results) {
         MetadataImage image = images.get();
         boolean sound = true;
@@ -145,14 +145,14 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
                         .setPartitionErrorCode(error.code()));
                 partitions.add(new TopicPartition(topic.name(), partition));
             }
-            answers.addAll(ofTopic);
+            partitionResults.addAll(ofTopic);
             results.add(
                     new AddPartitionsToTxnTopicResult().setName(topic.name()).setResultsByPartition(ofTopic));
         }
         if (!sound) {
-            answers.stream()
-                    .filter(answer -> answer.partitionErrorCode() == ErrorCode.NONE.code())
-                    .forEach(answer -> answer.setPartitionErrorCode(ErrorCode.OPERATION_NOT_ATTEMPTED.code()));
+            partitionResults.stream()
+                    .filter(result -> result.partitionErrorCode() == ErrorCode.NONE.code())
+                    .forEach(result -> result.setPartitionErrorCode(ErrorCode.OPERATION_NOT_ATTEMPTED.code()));
         }
         return sound;
     }

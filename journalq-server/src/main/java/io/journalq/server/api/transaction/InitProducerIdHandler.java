@@ -72,9 +72,9 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
         boolean tooLong =
                 error == ErrorCode.INVALID_REQUEST && id.length() > TransactionLimits.MAX_TRANSACTIONAL_ID_LENGTH;
         if (tooLong) {
-            refusals.beyond(context, Limit.TRANSACTIONAL_ID, "transactional id", id, error);
+            refusals.limitExceeded(context, Limit.TRANSACTIONAL_ID, "transactional id", id, error);
         } else if (error == ErrorCode.POLICY_VIOLATION) {
-            refusals.beyond(context, Limit.TRANSACTIONAL_IDS, "transactional id", id, error);
+            refusals.limitExceeded(context, Limit.TRANSACTIONAL_IDS, "transactional id", id, error);
         }
         context.respond(response);
     }

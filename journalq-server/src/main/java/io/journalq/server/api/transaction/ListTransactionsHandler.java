@@ -61,7 +61,7 @@ public final class ListTransactionsHandler implements Handler<ListTransactionsRe
     private void refusePattern(RequestContext context, String text) {
         ErrorCode error = ErrorCode.INVALID_REGULAR_EXPRESSION;
         if (BoundedPattern.isTooLarge(text)) {
-            refusals.beyond(context, Limit.PATTERN, "pattern", text, error);
+            refusals.limitExceeded(context, Limit.PATTERN, "pattern", text, error);
         }
         refuse(context, error);
     }

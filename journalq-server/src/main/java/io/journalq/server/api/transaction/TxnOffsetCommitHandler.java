@@ -80,7 +80,8 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                         if (error == ErrorCode.NONE) {
                             commit(pending);
                         } else {
-                            pending.refuse(Errors.ofGate(FIRST_VERSION_WITH_ABORTABLE, context.apiVersion(), error));
+                            pending.refuse(TransactionErrors.ofGate(
+                                    FIRST_VERSION_WITH_ABORTABLE, context.apiVersion(), error));
                         }
                     });
         }
@@ -98,7 +99,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                         nowMs,
                         replies.to(
                                 outcomes -> {
-                                    refusals.tell(pending.context, request.groupId(), outcomes);
+                                    refusals.report(pending.context, request.groupId(), outcomes);
                                     pending.respond(outcomes);
                                 },
                                 pending::refuse)),
@@ -121,21 +122,21 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
         void prepare(MetadataImage image) {
             for (TxnOffsetCommitRequestTopic wanted : request.topics()) {
                 TopicImage topic = image.topic(wanted.name());
-                List<TxnOffsetCommitResponsePartition> answers = new ArrayList<>();
+                List<TxnOffsetCommitResponsePartition> results = new ArrayList<>();
                 topics.add(new TxnOffsetCommitResponseTopic()
                         .setName(wanted.name())
-                        .setPartitions(answers));
+                        .setPartitions(results));
                 for (TxnOffsetCommitRequestPartition partition : wanted.partitions()) {
                     int index = partition.partitionIndex();
-                    TxnOffsetCommitResponsePartition answer =
+                    TxnOffsetCommitResponsePartition result =
                             new TxnOffsetCommitResponsePartition().setPartitionIndex(index);
-                    answers.add(answer);
+                    results.add(result);
                     if (topic == null
                             || index < 0
                             || index >= topic.partitions().size()) {
-                        answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+                        result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
                     } else {
-                        waiting.add(answer);
+                        waiting.add(result);
                         commits.add(new OffsetCommits.Commit(
                                 topic.name(),
                                 topic.id(),
@@ -161,7 +162,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
             boolean unknown = error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
                     && context.apiVersion() < FIRST_VERSION_WITH_LOADING;
             ErrorCode told = unknown ? ErrorCode.COORDINATOR_NOT_AVAILABLE : error;
-            waiting.forEach(answer -> answer.setErrorCode(told.code()));
+            waiting.forEach(result -> result.setErrorCode(told.code()));
             context.respond(new TxnOffsetCommitResponse().setTopics(topics));
         }
     }

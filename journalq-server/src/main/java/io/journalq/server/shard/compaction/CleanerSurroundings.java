@@ -1,6 +1,6 @@
 package io.journalq.server.shard.compaction;
 
-import io.journalq.server.loop.Waiting;
+import io.journalq.server.loop.FutureWaiter;
 import java.time.Clock;
 import java.util.concurrent.Executor;
 
@@ -11,4 +11,4 @@ import java.util.concurrent.Executor;
  * @param clock the time of day
  * @param waiting how a thread of the pool waits for a loop
  */
-public record CleanerSurroundings(Executor blockingPool, Clock clock, Waiting waiting) {}
+public record CleanerSurroundings(Executor blockingPool, Clock clock, FutureWaiter waiting) {}

@@ -4,8 +4,8 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.compaction.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
+import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.loop.Waiting;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -39,13 +39,13 @@ public final class Compactable {
      * @param stopped whether to give up
      */
     public CompactionResult compact(
-            LoopCycle cycle, Waiting waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
+            LoopCycle cycle, FutureWaiter waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
             throws IOException {
         return journal.compact(new CompactionJob(
                 stableOffset, lastBatchByProducer, nowMs, memory, step -> runOn(cycle, waiting, step), stopped));
     }
 
-    private boolean runOn(LoopCycle cycle, Waiting waiting, CompactionJob.Step step) throws IOException {
+    private boolean runOn(LoopCycle cycle, FutureWaiter waiting, CompactionJob.Step step) throws IOException {
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         boolean accepted = cycle.execute(() -> {
             try {

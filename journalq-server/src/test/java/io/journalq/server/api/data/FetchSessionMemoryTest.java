@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** The memory that fetch sessions charge for their partitions. */
 class FetchSessionMemoryTest {
     private final ChargedBytes memory = new ChargedBytes();
-    private final SessionRoom room = new SessionRoom(1_000, memory);
+    private final SessionBudget room = new SessionBudget(1_000, memory);
 
     private FetchSession session(int id) {
         return new FetchSession(id, false, null, room);

@@ -105,7 +105,7 @@ public final class ConfigDescriber {
 
     /** The value that applies to a resource which does not set {@code key}. */
     String inheritedBy(byte type, ConfigKey<?> key) {
-        return type == ConfigResource.TOPIC ? layers(key).get(0).value() : key.format(key.defaultValue());
+        return type == ConfigResourceTypes.TOPIC ? layers(key).get(0).value() : key.format(key.defaultValue());
     }
 
     /** The values of the broker's setting by origin, in descending precedence. */

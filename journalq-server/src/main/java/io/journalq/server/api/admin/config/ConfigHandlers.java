@@ -16,9 +16,9 @@ public final class ConfigHandlers {
             MetadataPublisher metadata,
             Controller controller,
             ConfigDescriber describer,
-            EffectlessSettings effectless) {
+            IneffectiveSettings ineffective) {
         ConfigAlteration alteration =
-                new ConfigAlteration(identity.nodeId(), metadata, controller, describer, effectless);
+                new ConfigAlteration(identity.nodeId(), metadata, controller, describer, ineffective);
         registry.register(new DescribeConfigsHandler(identity, metadata, describer));
         registry.register(new AlterConfigsHandler(alteration));
         registry.register(new IncrementalAlterConfigsHandler(alteration));

@@ -8,9 +8,9 @@ import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse.Alter
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
-import io.journalq.server.api.admin.config.ConfigAlteration.Altered;
-import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
+import io.journalq.server.api.admin.config.ConfigAlteration.ResourceAlteration;
+import io.journalq.server.api.admin.config.ConfigAlteration.ResourceOutcome;
 import java.util.List;
 
 /**
@@ -40,7 +40,7 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
                                 .toList()));
     }
 
-    private static AlterConfigsResourceResponse response(Altered altered) {
+    private static AlterConfigsResourceResponse response(ResourceOutcome altered) {
         return new AlterConfigsResourceResponse()
                 .setResourceType(altered.type())
                 .setResourceName(altered.name())
@@ -48,10 +48,10 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
                 .setErrorMessage(altered.errorMessage());
     }
 
-    private static Asked asked(AlterConfigsResource resource) {
+    private static ResourceAlteration asked(AlterConfigsResource resource) {
         List<Change> changes = resource.configs().stream()
                 .map(config -> new Change(config.name(), config.configOperation(), config.value()))
                 .toList();
-        return new Asked(resource.resourceType(), resource.resourceName(), false, changes);
+        return new ResourceAlteration(resource.resourceType(), resource.resourceName(), false, changes);
     }
 }

@@ -21,11 +21,11 @@ import java.util.function.Supplier;
  */
 public final class ListConfigResourcesHandler implements Handler<ListConfigResourcesRequest> {
     private static final List<Byte> EVERY_TYPE = List.of(
-            ConfigResource.TOPIC,
-            ConfigResource.BROKER,
-            ConfigResource.BROKER_LOGGER,
-            ConfigResource.CLIENT_METRICS,
-            ConfigResource.GROUP);
+            ConfigResourceTypes.TOPIC,
+            ConfigResourceTypes.BROKER,
+            ConfigResourceTypes.BROKER_LOGGER,
+            ConfigResourceTypes.CLIENT_METRICS,
+            ConfigResourceTypes.GROUP);
 
     private final BrokerIdentity identity;
     private final Supplier<MetadataImage> images;
@@ -61,7 +61,7 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
 
     private static List<Byte> typesOf(RequestContext context, ListConfigResourcesRequest request) {
         if (context.apiVersion() == 0) {
-            return List.of(ConfigResource.CLIENT_METRICS);
+            return List.of(ConfigResourceTypes.CLIENT_METRICS);
         }
         return request.resourceTypes().isEmpty()
                 ? EVERY_TYPE
@@ -70,9 +70,10 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
 
     private Collection<String> names(byte type) {
         return switch (type) {
-            case ConfigResource.TOPIC ->
+            case ConfigResourceTypes.TOPIC ->
                 images.get().topics().stream().map(topic -> topic.name()).toList();
-            case ConfigResource.BROKER, ConfigResource.BROKER_LOGGER -> List.of(Integer.toString(identity.nodeId()));
+            case ConfigResourceTypes.BROKER, ConfigResourceTypes.BROKER_LOGGER ->
+                List.of(Integer.toString(identity.nodeId()));
             default -> images.get().resources().ofKind(Kind.of(type)).keySet();
         };
     }
